@@ -28,6 +28,12 @@ func (f *found) edits(s *subject) error {
 		return err
 	}
 	stored := shown(first.stored(s.owner), s.owner.GroupVersionKind())
+	idle := ""
+	if s.lasts > 0 { // what it does by the clock is no answer to an edit
+		first.began = first.World.History.Len()
+		first.settle()
+		idle = first.deeds()
+	}
 	first.Stop()
 	fields := leaves(stored.Object, "spec")
 	for i, path := range fields {
@@ -39,7 +45,7 @@ func (f *found) edits(s *subject) error {
 				min(len(fields), mostEdits)))
 			break
 		}
-		if e, err := f.tryEdit(s, stored, path); err != nil {
+		if e, err := f.tryEdit(s, stored, path, idle); err != nil {
 			return err
 		} else if e == nil {
 			continue
@@ -52,9 +58,9 @@ func (f *found) edits(s *subject) error {
 	return f.want(s)
 }
 
-// tryEdit changes a field of the sample at rest; nil where it is refused, or nothing
-// comes of it.
-func (f *found) tryEdit(s *subject, stored manifest, path []string) (*edit, error) {
+// tryEdit changes a field of the sample at rest; nil where it is refused, or nothing comes of it: the controller then
+// does what it does without an edit.
+func (f *found) tryEdit(s *subject, stored manifest, path []string, idle string) (*edit, error) {
 	from, _, _ := unstructured.NestedFieldNoCopy(stored.Object, path...)
 	e := &edit{path: path, from: from, to: another(from)}
 	r, err := s.run(s.owner)
@@ -67,12 +73,24 @@ func (f *found) tryEdit(s *subject, stored manifest, path []string) (*edit, erro
 		return nil, nil // no value that the server takes, or a world that says nothing
 	}
 	e.has = f.active(s, r.controlled(s.owner, f.owns))
+	if s.lasts > 0 {
+		e.has = e.had // how many there are goes by the clock
+	}
+	if r.deeds() == idle {
+		return nil, nil
+	}
+	return e, nil
+}
+
+// deeds are the writes of the controller since the user has last done something, but for those to the sample's kind,
+// without names.
+func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
-		if rec.Object.Kind != s.owner.GetKind() {
-			return e, nil
+		if rec.Object.Kind != r.s.owner.GetKind() {
+			text += rec.Verb + " " + rec.Object.Kind + "/" + rec.Subresource + "\n"
 		}
 	}
-	return nil, nil
+	return text
 }
 
 // another is another value of a field.
@@ -161,6 +179,10 @@ func (w *wants) of(owner runtime.Object) int {
 // is. Where one that was edited into the same has another number, nobody can say.
 func (f *found) want(s *subject) error {
 	if len(f.dependents) == 0 {
+		return nil
+	}
+	if s.lasts > 0 {
+		f.unknown = append(f.unknown, "how many dependents an owner wants: that goes by the clock")
 		return nil
 	}
 	w := &wants{by: map[string]int{}}

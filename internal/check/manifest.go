@@ -3,11 +3,13 @@ package check
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -100,10 +102,23 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at is the object as steps of scenario files name it.
+// at is the object as steps of scenario files name it: with its group where a built-in kind has the name of its kind.
 func (m manifest) at() string {
-	return sim.Ref{Kind: m.GetKind(), Namespace: m.GetNamespace(), Name: m.GetName()}.String()
+	kind := m.GroupVersionKind()
+	if builtinKinds()[kind.Kind] && !scheme.Scheme.IsGroupRegistered(kind.Group) {
+		kind.Kind = kind.GroupKind().String()
+	}
+	return sim.Ref{Kind: kind.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}.String()
 }
+
+// builtinKinds are the names of the built-in kinds.
+var builtinKinds = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for kind := range scheme.Scheme.AllKnownTypes() {
+		names[kind.Kind] = true
+	}
+	return names
+})
 
 // world is several manifests as one text.
 func world(all ...manifest) string {

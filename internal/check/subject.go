@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -29,7 +30,8 @@ type Subject struct {
 	// Sample has an object of the kind that the controller works on, and what exists beside it.
 	Sample *File
 
-	With      []string         // controllers of this module that run beside it; the garbage collector always does
+	With      []string         // controllers of this module that run beside it, with those of what it creates
+	For       time.Duration    // how long each world lasts; 0 for until it settles, or after the third tick of a clock
 	Profile   host.Profile     // what it is held to; that of Controller where that is more
 	Schedules int              // of each case
 	Hurry     func() bool      // whether no further field of the sample is to be edited; nil for never
