@@ -30,6 +30,7 @@ type Subject struct {
 	With    []string // files with further objects that exist in every cluster
 	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
 
+	For       time.Duration // how long each world lasts, in its own time; 0 for until it settles, or after a third tick
 	Schedules int           // of each case; 0 for as many as Time allows
 	Time      time.Duration // for the whole of it, without building; 0 for one minute
 }
@@ -137,8 +138,11 @@ func (s *Subject) args(test string) ([]string, error) {
 	if s.Install != "" {
 		args = append(args, "--install", s.Install)
 	}
-	if s.Schedules < 0 || s.Time < 0 {
-		return nil, errors.New("Schedules and Time are not negative")
+	if s.Schedules < 0 || s.Time < 0 || s.For < 0 {
+		return nil, errors.New("Schedules, Time and For are not negative")
+	}
+	if s.For > 0 {
+		args = append(args, "--for", s.For.String())
 	}
 	if s.Schedules > 0 {
 		args = append(args, "--schedules", strconv.Itoa(s.Schedules))

@@ -370,7 +370,9 @@ func (f *found) text(s *subject) string {
 	} else if s.lasts > 0 {
 		line("by clock", "a world ends after "+s.lasts.String())
 	}
-	line("beside", s.With...)
+	if len(s.With) > 1 { // than the garbage collector
+		line("beside", s.With...)
+	}
 	for _, gvk := range f.asleep {
 		line("no event", "on a "+gvk.Kind+" wakes it")
 	}

@@ -27,6 +27,7 @@ func (s *Subject) prepare() (*check.Plan, error) {
 		return nil, errors.New("conformance.Subject: there is nothing to try: give a program as Run, or a stepped " +
 			"reconciler as Controller")
 	}
+	c = bubble.Timed(c)
 	crds, err := s.readCRDs()
 	if err != nil {
 		return nil, fmt.Errorf("conformance.Subject: CRDs: %w", err)
@@ -36,7 +37,7 @@ func (s *Subject) prepare() (*check.Plan, error) {
 		return nil, err
 	}
 	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, CRDs: crds, Sample: sample, With: s.With,
-		Profile: s.Profile, Schedules: s.Schedules})
+		For: s.For, Profile: s.Profile, Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {
 		return nil, fmt.Errorf("conformance.Subject: %w", err)
 	}

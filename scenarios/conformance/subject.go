@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"io/fs"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -29,9 +30,12 @@ type Subject struct {
 	// holds is there as well.
 	Owner string
 
-	// With names controllers of this module to run beside it ("replicaset",
-	// "deployment"). The garbage collector always does.
+	// With names controllers of this module to run beside it ("replicaset", "deployment"). The garbage collector always
+	// does, and so do those that finish what quiet runs show it to create, as the Job controller and a kubelet.
 	With []string
+	// For is how long each world lasts, in its own time. 0 is until it settles: one of a controller that creates something
+	// at every tick of a clock, as a Job each minute, ends after the third.
+	For time.Duration
 	// Profile is what it is held to; that of Controller where that is more.
 	Profile host.Profile
 	// Schedules is how many are drawn in each case; 0 means 60, and 15 with -short. The

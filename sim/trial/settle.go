@@ -2,10 +2,12 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/threelaws/threelaws/internal/watchdog"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -27,7 +29,7 @@ type Settling struct {
 // go on while all else waits for a timer that lies far off do not count.
 type Limits struct {
 	Writes int           // commits, those of status left out; 0: half a million
-	Steps  int           // 0: two million
+	Steps  int           // 0: two million, 60,000 where a whole program runs
 	Idle   int           // steps without a commit, to which For adds; 0: 20,000, and more for many objects
 	For    time.Duration // virtual; 0: none
 	Rest   bool          // judge the world as settled when that time has passed, and what it cut off is done
@@ -40,13 +42,17 @@ type Limits struct {
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
+	maxHosted = 60_000 // steps where a whole program runs, each of which takes a hundred times as long
 	maxIdle   = 20_000
 
 	stepsOfLook = 20 // of a process that looks again at all it has
 )
 
-func (l *Limits) fill() {
+func (l *Limits) fill(hosted bool) {
 	l.Writes = orElse(l.Writes, maxWrites)
+	if hosted {
+		l.Steps = orElse(l.Steps, maxHosted)
+	}
 	l.Steps = orElse(l.Steps, maxSteps)
 }
 
@@ -140,7 +146,7 @@ func (t *Trial) underWay() string {
 // finished first; where that does not end, nothing is judged.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
-	l.fill()
+	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
 	t.fight.reset()
 	t.rest.reset()
 	c := &t.fight.tally
