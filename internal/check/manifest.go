@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -105,19 +104,19 @@ func (m manifest) text() string {
 // at is the object as steps of scenario files name it: with its group where a built-in kind has the name of its kind.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
-	if builtinKinds()[kind.Kind] && !scheme.Scheme.IsGroupRegistered(kind.Group) {
+	if b := inborn(); b.kinds[kind.Kind] && !b.groups[kind.Group] {
 		kind.Kind = kind.GroupKind().String()
 	}
 	return sim.Ref{Kind: kind.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}.String()
 }
 
-// builtinKinds are the names of the built-in kinds.
-var builtinKinds = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for kind := range scheme.Scheme.AllKnownTypes() {
-		names[kind.Kind] = true
+// inborn are the names of the built-in kinds, and their groups.
+var inborn = sync.OnceValue(func() (b struct{ kinds, groups map[string]bool }) {
+	b.kinds, b.groups = map[string]bool{}, map[string]bool{}
+	for _, k := range fakeapi.New(fakeapi.Options{}).Served() {
+		b.kinds[k.GVK.Kind], b.groups[k.GVK.Group] = true, true
 	}
-	return names
+	return b
 })
 
 // world is several manifests as one text.
