@@ -104,14 +104,14 @@ func (m manifest) text() string {
 // at is the object as steps of scenario files name it: with its group where a built-in kind has the name of its kind.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
-	if b := inborn(); b.kinds[kind.Kind] && !b.groups[kind.Group] {
+	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {
 		kind.Kind = kind.GroupKind().String()
 	}
 	return sim.Ref{Kind: kind.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}.String()
 }
 
-// inborn are the names of the built-in kinds, and their groups.
-var inborn = sync.OnceValue(func() (b struct{ kinds, groups map[string]bool }) {
+// builtinKinds are the names of the built-in kinds, and their groups.
+var builtinKinds = sync.OnceValue(func() (b struct{ kinds, groups map[string]bool }) {
 	b.kinds, b.groups = map[string]bool{}, map[string]bool{}
 	for _, k := range fakeapi.New(fakeapi.Options{}).Served() {
 		b.kinds[k.GVK.Kind], b.groups[k.GVK.Group] = true, true
