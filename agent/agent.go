@@ -38,6 +38,7 @@ type Subject struct {
 	Skip   map[string]string // cases and laws that are left out, by name, with the reason, which is printed
 	Accept []Accept          // known findings: they are printed, and fail nothing
 
+	For       time.Duration // how long each world lasts, in its own time; 0 for until it settles, or after a third tick
 	Schedules int           // of each case; 0 for as many as Time allows
 	Time      time.Duration // for the whole of it, without building; 0 for one minute
 }
@@ -175,8 +176,11 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 		}
 		args = append(args, "--accept", string(text))
 	}
-	if s.Schedules < 0 || s.Time < 0 {
-		return nil, errors.New("Schedules and Time are not negative")
+	if s.Schedules < 0 || s.Time < 0 || s.For < 0 {
+		return nil, errors.New("Schedules, Time and For are not negative")
+	}
+	if s.For > 0 {
+		args = append(args, "--for", s.For.String())
 	}
 	if s.Schedules > 0 {
 		args = append(args, "--schedules", strconv.Itoa(s.Schedules))

@@ -248,7 +248,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
 	plan, err := check.Prepare(ctx, check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-		Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, Schedules: c.Schedules, Hurry: func() bool {
+		Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules, Hurry: func() bool {
 			return c.Schedules == 0 && time.Since(began) > allowed/3
 		},
 		Server: &fakeapi.Options{WebhooksLater: true}})

@@ -33,7 +33,8 @@ type settings struct {
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	Schedules int // of each case; 0 for as many as the time allows
+	For       time.Duration // in the time of the clusters, how long each lasts; 0 for until it settles
+	Schedules int           // of each case; 0 for as many as the time allows
 	Seed      uint64
 	Faults    map[string]int // nil for those of each case
 	Workers   int
@@ -63,6 +64,8 @@ func (c *checking) register(cmd *cobra.Command) {
 		"a known finding, as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
 	fl.DurationVar(&c.Time, "time", 3*time.Minute,
 		"how long the operator is tried, with all samples and in all cases together; building it is not counted")
+	fl.DurationVar(&c.For, "for", 0, "how long each cluster lasts, in its own time; without it until it settles, or after "+
+		"the third tick of an operator that creates something by the clock")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
 		"how many schedules are drawn in each case; 0 for as many as --time allows")
 	fl.Uint64Var(&c.Seed, "seed", 1, "of the choices")
@@ -125,6 +128,8 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	switch {
 	case c.Time <= 0:
 		return usage("--time=%s: schedules need some time", c.Time)
+	case c.For < 0:
+		return usage("--for=%s: at least 0", c.For)
 	case c.Schedules < 0:
 		return usage("--schedules=%d: at least 0", c.Schedules)
 	case c.twice < 1:
@@ -197,7 +202,7 @@ func repository() string {
 // fields are the settings that the file may have, by name.
 func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
-		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time,
+		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time, "for": &c.For,
 		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget,
 		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }

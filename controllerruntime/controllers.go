@@ -148,6 +148,8 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	}
 	if p.o.Goroutines {
 		ctl = bubble.Concurrent(ctl)
+	} else {
+		ctl = bubble.Timed(ctl)
 	}
 	return ctl, ctl.Check()
 }

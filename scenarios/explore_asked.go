@@ -17,6 +17,7 @@ type asked struct {
 	rested  sync.Map // controller name -> true once a world rested with an object of its kind
 	keyed   sync.Map // controller name -> true once a key that it synced named an object of its kind
 	done    sync.Map // *Step of the user's -> true once it was done
+	middle  sync.Map // "" -> what the clock cut off in some world, which was not judged
 	refused sync.Map // *Step of the user's -> why it was refused
 
 	mutex  sync.Mutex
@@ -26,9 +27,13 @@ type asked struct {
 
 // note takes in a run that is over.
 func (a *asked) note(r *Run) {
+	how := &r.settled.how
+	if how.Middle != "" {
+		a.middle.Store("", how.Middle)
+	}
 	for _, p := range r.t.Cluster.Processes() {
 		c := p.Controller()
-		if k := r.t.Server.Kind(c.For); k != nil && r.settled.how.Settled && r.t.Server.Len(k) > 0 {
+		if k := r.t.Server.Kind(c.For); k != nil && how.Settled && how.Middle == "" && r.t.Server.Len(k) > 0 {
 			a.rested.Store(c.Name, true)
 		}
 		if _, known := a.wrote.Load(c.Name); !known && wrote(&r.t.World.History, p.Name) {
@@ -114,6 +119,9 @@ func (a *asked) tried(s *Step, err error) {
 // tell says it in the exploration of a file.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Rested, x.Keyed = names(&a.wrote), names(&a.rested), names(&a.keyed)
+	if what, ok := a.middle.Load(""); ok {
+		x.Middle = what.(string)
+	}
 	for _, s := range a.said {
 		x.Said = append(x.Said, *s)
 	}

@@ -30,6 +30,7 @@ type Exploration struct {
 	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
 	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
 	Rested   map[string]bool   `json:"rested"`             // those with an object of their kind in a world at rest
+	Middle   string            `json:"middle,omitempty"`   // what the clock cut off in some schedule, which was not judged
 	Keyed    map[string]bool   `json:"-"`                  // those a key of which named an object of their kind
 	Said     []Said            `json:"-"`                  // with options Whole or Said; by controller and clause
 	Beside   []Beside          `json:"-"`                  // with Said; by controller, kind and why

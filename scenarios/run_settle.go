@@ -109,6 +109,9 @@ func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	writes, refusals := render.Counts(lines)
 	if how.Settled {
 		r.printf("settled at %s after %s\n", how.At, counts(writes, refusals))
+		if how.Middle != "" {
+			r.printf("not judged: cut off in the middle of %s\n", how.Middle)
+		}
 		return
 	}
 	r.printf("%s", r.settled.not)

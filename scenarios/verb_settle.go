@@ -12,7 +12,8 @@ var verbSettle = &Verb{
 included. quiet is for set-up: it prints nothing and always runs in the default
 schedule. verbose shows status writes too. limit stops after so many writes, for
 stops when so much virtual time has passed; the laws on worlds at rest are then
-left out, unless rest says that what is left to come changes nothing. A world that goes on for very long,
+left out, unless rest says that they hold whenever what was begun is done: it
+is then finished first. A world that goes on for very long,
 or goes on without writing anything, is not settled either.`,
 	Example: "settle\n! settle limit=20",
 	Params: []Param{

@@ -36,6 +36,12 @@ func (f *found) edits(s *subject) error {
 		return err
 	}
 	stored := shown(first.stored(s.owner), s.owner.GroupVersionKind())
+	idle := ""
+	if s.lasts > 0 { // what it does by the clock is no answer to an edit
+		first.began = first.World.History.Len()
+		first.settle()
+		idle = first.deeds()
+	}
 	first.Stop()
 	given, err := s.given(stored)
 	if err != nil {
@@ -52,7 +58,7 @@ func (f *found) edits(s *subject) error {
 				len(fields)))
 			break
 		}
-		if answered, err := f.tryEdit(s, e); err != nil {
+		if answered, err := f.tryEdit(s, e, idle); err != nil {
 			return err
 		} else if !answered {
 			continue
@@ -65,9 +71,9 @@ func (f *found) edits(s *subject) error {
 	return f.want(s)
 }
 
-// tryEdit changes the settled sample. It reports whether the controller answers the edit, and notes how many
-// dependents there are before and after it.
-func (f *found) tryEdit(s *subject, e *edit) (answered bool, err error) {
+// tryEdit changes the settled sample. It reports whether the controller answers the edit with other deeds than it does
+// without one, and notes how many dependents there are before and after it.
+func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
 	if err != nil {
 		return false, err
@@ -78,12 +84,21 @@ func (f *found) tryEdit(s *subject, e *edit) (answered bool, err error) {
 		return false, nil // no value that the server takes, or a world that says nothing
 	}
 	e.has = f.active(s, r.controlled(s.owner, f.owns))
+	if s.lasts > 0 {
+		e.has = e.had // how many there are goes by the clock
+	}
+	return r.deeds() != idle, nil
+}
+
+// deeds are the writes of the controller since the user has last done something, but for those to the sample's kind,
+// without names.
+func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
-		if rec.Object.Kind != s.owner.GetKind() {
-			return true, nil
+		if rec.Object.Kind != r.s.owner.GetKind() {
+			text += rec.Verb + " " + rec.Object.Kind + "/" + rec.Subresource + "\n"
 		}
 	}
-	return false, nil
+	return text
 }
 
 // given are the edits that the subject names.
@@ -308,6 +323,10 @@ func (w *wants) of(owner runtime.Object) int {
 // is. Where one that was edited into the same has another number, nobody can say.
 func (f *found) want(s *subject) error {
 	if len(f.dependents) == 0 {
+		return nil
+	}
+	if s.lasts > 0 {
+		f.unknown = append(f.unknown, "how many dependents an owner wants: that goes by the clock")
 		return nil
 	}
 	w := &wants{by: map[string]int{}}

@@ -40,6 +40,7 @@ type found struct {
 	wants    *wants
 	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
 
+	ticks    *ticks   // it creates something by the clock, for ever; nil where it does not
 	restless bool     // it does not settle with one owner
 	unknown  []string // what could not be found out, and why
 }
@@ -71,7 +72,20 @@ func (s *subject) look() (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Stop()
+	if s.finish(r) {
+		r.Stop()
+		if r, err = s.run(s.owner); err != nil {
+			return nil, err
+		}
+	}
+	if f.ticks = r.ticking.found; f.ticks != nil {
+		s.lasts = f.ticks.lasts()
+		r.Stop()
+		if r, err = s.run(s.owner); err != nil {
+			return nil, err
+		}
+	}
+	defer func() { r.Stop() }()
 	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return !s.itself(rec.Object) }) {
 		return nil, r.didNothing()
 	}
@@ -346,6 +360,14 @@ func (f *found) text(s *subject) string {
 		line("releases", "what its labels do not match any more")
 	}
 	line("names", f.fixed...)
+	if f.ticks != nil {
+		line("by clock", f.ticks.String())
+	} else if s.lasts > 0 {
+		line("by clock", "a world ends after "+s.lasts.String())
+	}
+	if len(s.With) > 1 { // than the garbage collector
+		line("beside", s.With...)
+	}
 	for _, gvk := range f.asleep {
 		line("no event", "on a "+gvk.Kind+" wakes it")
 	}

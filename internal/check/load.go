@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -34,6 +34,7 @@ type subject struct {
 	kind        *fakeapi.Kind
 	server      *fakeapi.Server // with the definitions, to be forked
 	beside      []host.Controller
+	lasts       time.Duration // how long a world is given; 0 for until it settles
 
 	// start starts the program as a process of a name. It is all that a quiet run knows of
 	// how the program is hosted.
@@ -42,7 +43,7 @@ type subject struct {
 
 // load looks at a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
-	s := &subject{Subject: given, over: ctx.Err, server: fakeapi.New(options(given.Server))}
+	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options(given.Server))}
 	for _, look := range []func() error{func() error { return CheckSkip(s.Skip) }, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
@@ -82,14 +83,8 @@ func (s *subject) program() error {
 			return mistake(fmt.Sprintf("Others[%d]", i), "%v", err)
 		}
 	}
-	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{*c}})
-	s.With = append(slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" }), "gc")
-	for i, name := range s.With {
-		b, what := g.Controller(name)
-		if what != "" {
-			return mistake(fmt.Sprintf("With[%d]", i), "%s", what)
-		}
-		s.beside = append(s.beside, b)
+	if err := s.accompany(nil); err != nil {
+		return err
 	}
 	s.Profile = max(s.Profile, c.Profile)
 	return nil

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -100,10 +101,23 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at is the object as steps of scenario files name it.
+// at is the object as steps of scenario files name it: with its group where a built-in kind has the name of its kind.
 func (m manifest) at() string {
-	return sim.Ref{Kind: m.GetKind(), Namespace: m.GetNamespace(), Name: m.GetName()}.String()
+	kind := m.GroupVersionKind()
+	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {
+		kind.Kind = kind.GroupKind().String()
+	}
+	return sim.Ref{Kind: kind.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}.String()
 }
+
+// builtinKinds are the names of the built-in kinds, and their groups.
+var builtinKinds = sync.OnceValue(func() (b struct{ kinds, groups map[string]bool }) {
+	b.kinds, b.groups = map[string]bool{}, map[string]bool{}
+	for _, k := range fakeapi.New(fakeapi.Options{}).Served() {
+		b.kinds[k.GVK.Kind], b.groups[k.GVK.Group] = true, true
+	}
+	return b
+})
 
 // world is several manifests as one text.
 func world(all ...manifest) string {

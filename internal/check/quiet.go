@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,7 +24,8 @@ type quiet struct {
 	s       *subject
 	process string
 	settled bool // it came to rest each time
-	began   int  // the first record since the user has last done something
+	ticking ticking
+	began   int // the first record since the user has last done something
 }
 
 // mostQuietSteps is how many steps a quiet run may take between two actions of the user:
@@ -54,6 +56,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 	}
 	r := &quiet{Trial: trial.New(trial.Options{Server: server, Choices: choices, Laws: []*law.Law{law.ByID(law.ComeToRest)}}), s: s,
 		process: s.Controller.Name, settled: true}
+	r.ticking = ticking{of: r, at: map[schema.GroupVersionKind][]time.Duration{}}
 	if err := r.Faults(faults); err != nil {
 		return nil, err
 	}
@@ -70,7 +73,15 @@ func (r *quiet) settle() {
 	if r.s.Controller.Program { // which may poll, for an hour, until it has settled
 		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
+	if most.For, most.Rest = r.s.lasts, r.s.lasts > 0; most.For == 0 {
+		most.Stop = r.ticking.look
+	}
 	r.settled = r.Settle(most).Settled && r.settled
+}
+
+// kindOf is the kind of what a record is about.
+func (r *quiet) kindOf(rec *sim.Record) schema.GroupVersionKind {
+	return r.Server.KindOf(rec.After.(runtime.Object)).GVK
 }
 
 // does lets the user do something, and brings the world to rest again. The error is the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -31,7 +32,8 @@ type Subject struct {
 	Sample *File
 
 	Others    []host.Controller // further stepped controllers that run beside it and are judged as they declare
-	With      []string          // controllers of this module that run beside it; the garbage collector always does
+	With      []string          // controllers of this module that run beside it, with those of what it creates
+	For       time.Duration     // how long each world lasts; 0 for until it settles, or after the third tick of a clock
 	Profile   host.Profile      // what it is held to; that of Controller where that is more
 	Settled   scenarios.Func    // what must hold whenever a world has settled; nil for nothing more than the laws
 	Skip      map[string]string // cases and laws that are left out, by name, with the reason

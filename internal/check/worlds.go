@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -171,7 +172,8 @@ func (f *found) rival(s *subject) manifest {
 func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, Settled: p.settled,
-		User: p.user, AtRest: both(p.atRest, s.Settled), Faults: p.faults, Schedules: s.Schedules, Server: s.Server}
+		For: s.lasts, User: s.timed(p.user), AtRest: both(p.atRest, s.Settled), Faults: p.faults, Schedules: s.Schedules,
+		Server: s.Server}
 	if c.Program { // which may watch any kind, so that making a failure small leaves them all
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {
@@ -179,6 +181,20 @@ func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	}
 	w.World = world(objects...)
 	return w
+}
+
+// timed gives the settles among what the user does their time.
+func (s *subject) timed(user []casefile.Action) []casefile.Action {
+	if s.lasts == 0 {
+		return user
+	}
+	user = slices.Clone(user)
+	for i := range user {
+		if user[i].Verb == "settle" {
+			user[i].Verb += " for=" + s.lasts.String() + " rest"
+		}
+	}
+	return user
 }
 
 // propagation is a policy as the verb delete says it.

@@ -23,6 +23,7 @@ func (f *found) ends(s *subject) (all []place) {
 		case len(f.dependents) == 0:
 		case policy != metav1.DeletePropagationOrphan:
 			p.atRest = f.nothingOf(s.owner)
+		case s.lasts > 0: // they may be deleted by the clock
 		case !f.adopts && !f.byName && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
 			p.atRest, p.faults = f.stillThere(), atWork
 		}

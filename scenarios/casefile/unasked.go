@@ -25,6 +25,9 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 		if !x.Wrote[name] {
 			all = append(all,
 				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
+		} else if kind != "" && !x.Rested[name] && x.Middle != "" {
+			all = append(all, fmt.Sprintf("not judged: cut off in the middle of %s; give the world more time, or less",
+				x.Middle))
 		} else if kind != "" && !x.Rested[name] {
 			all = append(all,
 				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -59,5 +60,28 @@ func TestJobsAreCopied(t *testing.T) {
 	}
 	if text := plan.String(); strings.Contains(text, "whether it adopts a Job") || !strings.Contains(text, "creates     Job with a ControllerRef") {
 		t.Errorf("it is shown as\n%s", text)
+	}
+}
+
+// The Jobs that it creates end: what finishes them runs beside it.
+func TestJobsEnd(t *testing.T) {
+	plan := prepared(t, Subject{Controller: runner(), Samples: []string{"testdata/configmap.yaml"}, Schedules: 5})
+	if text := plan.String(); !strings.Contains(text, "  beside      job, kubelet, gc\n") {
+		t.Errorf("it is shown as\n%s", text)
+	}
+	world := plan.Cases[0].World(nil)
+	ended := 0
+	world.AtRest = func(user host.Client) error {
+		list, err := user.List(context.Background(), batchv1.SchemeGroupVersion.WithKind("Job"), "", metav1.ListOptions{})
+		for _, o := range list {
+			if o.(*batchv1.Job).Status.Succeeded == 1 {
+				ended++
+			}
+		}
+		return err
+	}
+	x, err := world.Explore(t.Context(), "jobs", scenarios.ExploreOptions{Schedules: 5, Workers: 1})
+	if err != nil || len(x.Failures) > 0 || ended < 5 {
+		t.Errorf("%d Jobs ended in 5 schedules: %v, %v", ended, err, x)
 	}
 }

@@ -29,6 +29,7 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 		return nil, errors.New("conformance.Subject: there is nothing to try: give a program as Run, or a stepped " +
 			"reconciler as Controller")
 	}
+	c = bubble.Timed(c)
 	crds, err := s.readCRDs()
 	if err != nil {
 		return nil, fmt.Errorf("conformance.Subject: CRDs: %w", err)
@@ -48,8 +49,8 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 		}
 	}
 	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, Others: s.Others, CRDs: crds,
-		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, Profile: s.Profile,
-		Schedules: s.Schedules})
+		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, For: s.For,
+		Profile: s.Profile, Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {
 		return nil, fmt.Errorf("conformance.Subject: %w", err)
 	}

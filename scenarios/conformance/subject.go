@@ -26,8 +26,8 @@ type Subject struct {
 	// Others are further stepped reconcilers of the operator. They run beside Controller, and are judged by what they
 	// declare.
 	Others []host.Controller
-	// With names controllers of this module to run beside it ("replicaset",
-	// "deployment"). The garbage collector always does.
+	// With names controllers of this module to run beside it ("replicaset", "deployment"). The garbage collector always
+	// does, and so do those that finish what quiet runs show it to create, as the Job controller and a kubelet.
 	With []string
 
 	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth;
@@ -49,6 +49,9 @@ type Subject struct {
 	// Accept are known findings. They are printed, and fail nothing.
 	Accept []Accept
 
+	// For is how long each world lasts, in its own time. 0 is until it settles: one of a controller that creates something
+	// at every tick of a clock, as a Job each minute, ends after the third.
+	For time.Duration
 	// Profile is what it is held to; that of Controller where that is more.
 	Profile host.Profile
 	// Schedules is how many are drawn in each case; 0 means 60, and 15 with -short. The

@@ -41,6 +41,10 @@ type Controller struct {
 	// that run is given waits until a call is answered. Package bubble has one: see its Concurrent.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
 
+	// Inside, if set, returns what runs the controller's code, New, handlers and syncs, one piece after another, where
+	// the time of day is the world's. Package bubble has one: see its Timed.
+	Inside func(at Place) func(do func())
+
 	// Selector and Replicas tell the laws what an object of kind For asks for.
 	// Any may be nil. Selector may return nil for "selects nothing, or cannot be read",
 	// and Replicas a negative number for "nothing is done about its dependents".

@@ -33,7 +33,11 @@ func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 // channel, a context) belongs there.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
-		f()
+		if p.timed == nil {
+			f()
+		} else {
+			p.timed(f)
+		}
 		return
 	}
 	before := p.apart

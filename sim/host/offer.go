@@ -113,7 +113,7 @@ func (a actor) Take(x sim.Action) {
 
 // deliver shows a view what its watch has next, to whatever handles it.
 func (p *Process) deliver(i *informer) {
-	if p.concurrent() {
+	if p.concurrent() || p.timed != nil {
 		p.inside("a handler", i.deliver)
 	} else {
 		i.deliver() // nearly all do: a method as a value would be made for each delivery

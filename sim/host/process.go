@@ -44,6 +44,8 @@ type Process struct {
 	manager *Process       // whose member it is; nil: it runs by itself
 	members []*Process     // that run while it leads
 
+	timed func(func()) // runs what is the controller's; nil: it is called as it is
+
 	reads sync.Mutex // of caches, by the goroutines of syncs
 	last  *crew      // that was begun
 	apart string     // what is done that is no sync, where syncs may start goroutines
@@ -122,6 +124,11 @@ func (p *Process) start() {
 	}
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
+	}
+	if p.controller.Inside != nil {
+		p.timed = p.controller.Inside(c)
+	} else {
+		p.timed = nil
 	}
 	p.inside("New", func() { p.reconciler = p.controller.New(env) })
 	if p.reconciler == nil {

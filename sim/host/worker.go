@@ -26,6 +26,7 @@ type worker struct {
 	crew *crew // of the sync that is going on, where syncs may start goroutines; nil for a coroutine
 
 	resume func() (struct{}, bool)
+	turns  func() // resume, where the controller is timed; nil where it is not
 	stop   func()
 	yield  func(struct{}) bool
 
@@ -67,7 +68,13 @@ func newWorker(p *Process, id int) *worker {
 		w.stop = func() {}
 		return w
 	}
-	w.resume, w.stop = iter.Pull(w.body)
+	if timed := p.timed; timed != nil { // a coroutine is resumed where it was made
+		timed(func() { w.resume, w.stop = iter.Pull(w.body) })
+		resume, stop := func() { w.resume() }, w.stop
+		w.turns, w.stop = func() { timed(resume) }, func() { timed(stop) }
+	} else {
+		w.resume, w.stop = iter.Pull(w.body)
+	}
 	w.run() // to the first yield
 	return w
 }
@@ -136,7 +143,11 @@ func (w *worker) run() {
 	c := w.process.cluster
 	before := c.running
 	c.running = w
-	w.resume()
+	if w.turns != nil {
+		w.turns()
+	} else {
+		w.resume()
+	}
 	c.running = before
 }
 

@@ -136,10 +136,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 		return false
 	}
 	now := t.World.Clock.Elapsed()
-	if r.changed {
-		clear(r.fired)
-		r.changed, r.since, r.rounds, r.lull = false, now, 0, 0
-	}
+	r.waits(now)
 	for _, a := range pending {
 		if a.At == pending[0].At || a.At <= now {
 			r.due = append(r.due, a)
@@ -161,6 +158,14 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 		r.lull = now + beatsAway*(pending[len(pending)-1].At-now)
 	}
 	return false
+}
+
+// waits notes that only timers are left.
+func (r *resting) waits(now time.Duration) {
+	if r.changed {
+		clear(r.fired)
+		r.changed, r.since, r.rounds, r.lull = false, now, 0, 0
+	}
 }
 
 // lulled reports whether the world does at a time what would be its rest, were there not

@@ -2,10 +2,12 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/threelaws/threelaws/internal/watchdog"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -19,6 +21,7 @@ type Settling struct {
 	Broken  bool          `json:"broken,omitempty"` // stopped at a broken law
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run: nothing was judged
 	Idle    string        `json:"idle,omitempty"`   // what went round while nothing was written
+	Middle  string        `json:"middle,omitempty"` // what the clock cut off: nothing was judged
 }
 
 // Limits end a settle that does not come to rest by itself. The zero value is
@@ -26,10 +29,10 @@ type Settling struct {
 // go on while all else waits for a timer that lies far off do not count.
 type Limits struct {
 	Writes int           // commits, those of status left out; 0: half a million
-	Steps  int           // 0: two million
+	Steps  int           // 0: two million, 30,000 where a whole program runs
 	Idle   int           // steps without a commit, to which For adds; 0: 20,000, and more for many objects
 	For    time.Duration // virtual; 0: none
-	Rest   bool          // judge the world as at rest when that time has passed
+	Rest   bool          // judge the world as settled when that time has passed, and what it cut off is done
 	Stop   func() bool   // asked after each step: the law it waits for is broken; nil: never
 }
 
@@ -39,13 +42,17 @@ type Limits struct {
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
+	maxHosted = 30_000 // steps where a whole program runs, each of which takes a hundred times as long
 	maxIdle   = 20_000
 
 	stepsOfLook = 20 // of a process that looks again at all it has
 )
 
-func (l *Limits) fill() {
+func (l *Limits) fill(hosted bool) {
 	l.Writes = orElse(l.Writes, maxWrites)
+	if hosted {
+		l.Steps = orElse(l.Steps, maxHosted)
+	}
 	l.Steps = orElse(l.Steps, maxSteps)
 }
 
@@ -85,22 +92,61 @@ func (t *Trial) pass(from *counted) {
 type deadline struct {
 	writes int // the tally at which it ends
 	tally  *tally
+	last   time.Duration // until when what the clock has cut off may go on; 0: it has cut nothing off
 }
 
-func (d *deadline) digest(h *sim.Hash) {
+func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	if d.tally != nil {
 		h.Word(uint64(d.writes - d.tally.writes))
 	}
+	if d.last > 0 {
+		h.Word(uint64(d.last - now))
+	}
+}
+
+// What is under way when the time of a settle has passed goes on, for a while, until nothing has changed for so
+// long that it was done: the Job controller waits a second before each sync, a retry a few at most.
+const (
+	doneFor = 10 * time.Second
+	goesOn  = time.Minute
+)
+
+// next returns when the next timer fires, and whether it may belong to what is under way: it fires within
+// doneFor of the last change.
+func (t *Trial) next() (at time.Duration, soon bool) {
+	if pending := t.World.Clock.Pending(); len(pending) > 0 {
+		return pending[0].At, pending[0].At <= t.rest.since+doneFor
+	}
+	return 0, false
+}
+
+// underWay words what a controller was doing last: "a reconcile of job/a by job".
+func (t *Trial) underWay() string {
+	h := &t.World.History
+	for i := h.Len() - 1; i >= 0; i-- {
+		switch r := h.At(i); {
+		case r == nil:
+			return "a reconcile"
+		case r.Op == sim.SyncEnd:
+			return "a reconcile of " + r.Object.String() + " by " + r.Process
+		case r.Op == sim.Commit && !told(r) && t.Cluster.Process(r.Process) != nil && !r.For.IsZero():
+			return "a reconcile of " + r.For.String() + " by " + r.Process
+		case r.Op == sim.Commit && !told(r) && t.Cluster.Process(r.Process) != nil:
+			return "a reconcile by " + r.Process + ", which wrote " + r.Object.String()
+		}
+	}
+	return "a reconcile"
 }
 
 // Settle steps until nothing but faults is enabled, or what goes on is a
 // heartbeat that changes nothing, or a limit is reached. A world at rest is put
 // to the laws on worlds at rest; one that has not come to rest breaks EXACT-7,
 // or NOFIGHT-1 where what it does is a fight. What the clock cut short is
-// neither, unless the limits say that it is rest.
+// neither, unless the limits say that it is rest. Then what was under way is
+// finished first; where that does not end, nothing is judged.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
-	l.fill()
+	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
 	t.fight.reset()
 	t.rest.reset()
 	c := &t.fight.tally
@@ -108,8 +154,9 @@ func (t *Trial) Settle(l Limits) Settling {
 	from := counted{writes: writes, steps: steps, wrote: writes}
 	c.committed = steps
 	t.limit = deadline{}
+	end := start + l.For
 	if l.For > 0 {
-		t.World.Clock.Horizon = start + l.For
+		t.World.Clock.Horizon = end
 		defer func() { t.World.Clock.Horizon = 0 }()
 	}
 	if bounded {
@@ -120,12 +167,25 @@ func (t *Trial) Settle(l Limits) Settling {
 	defer dog.End()
 	for {
 		enabled := t.World.Enabled()
-		if l.For > 0 && t.idleUntil(enabled) > start+l.For {
-			if !t.World.Clock.Reach(start + l.For) {
+		if l.For > 0 && t.idleUntil(enabled) > end {
+			t.rest.waits(t.World.Clock.Elapsed())
+			if !t.World.Clock.Reach(end) {
 				continue // something happens before
 			}
-			s.Settled = true
+			next, soon := t.next()
+			if soon = soon && l.Rest; soon && end < next && next <= start+l.For+goesOn {
+				end, t.limit.last = next, start+l.For+goesOn
+				t.World.Clock.Horizon = end
+				continue
+			}
+			if s.Settled = true; soon {
+				s.Middle = t.underWay()
+			}
 			break
+		}
+		if l.For > 0 && t.World.Clock.Beside != nil && t.idle(enabled) && t.World.Clock.Elapsed() < end {
+			t.World.Clock.Reach(end) // a program may act by a timer of its own
+			continue
 		}
 		if beats = t.heartbeat(enabled, l.For > 0); beats {
 			s.Settled = true
@@ -165,6 +225,7 @@ func (t *Trial) Settle(l Limits) Settling {
 	t.limit = deadline{}
 	t.rest.reset()
 	switch {
+	case s.Middle != "":
 	case s.Settled && (beats || t.World.Quiet()):
 		t.Cluster.Settled("")
 	case s.Settled && l.Rest:
@@ -174,6 +235,9 @@ func (t *Trial) Settle(l Limits) Settling {
 	}
 	return s
 }
+
+// idle reports whether nothing but faults can happen.
+func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
 // idleUntil is the time of the next step: now, unless only timers are left.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {

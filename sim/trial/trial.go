@@ -190,7 +190,7 @@ func (t *Trial) digest(h *sim.Hash) {
 	for _, x := range t.traps {
 		x.digest(h)
 	}
-	t.limit.digest(h)
+	t.limit.digest(h, t.World.Clock.Elapsed())
 	t.rest.digest(h, t.World.Clock.Elapsed())
 }
 

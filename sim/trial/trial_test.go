@@ -209,6 +209,65 @@ func TestCutByTheClockIsNoRest(t *testing.T) {
 	}
 }
 
+// What the clock cuts off is finished before a world is judged; where that does not end, the world is not judged.
+func TestCutInTheMiddle(t *testing.T) {
+	const waits = 5 * time.Second
+	slow := func(wants int, writes func(look int) *corev1.Secret) host.Controller {
+		looks := 0
+		c := syncs(func(ctx context.Context, r reads, key string) error {
+			m := r.get(key)
+			secret := writes(looks)
+			if looks++; secret == nil {
+				r.Queue.AddAfter(key, waits)
+				return nil
+			}
+			secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(m, configMaps)}
+			_, err := r.Client.Create(ctx, secret)
+			r.Queue.AddAfter(key, waits)
+			return err
+		})
+		c.Owns, c.Replicas = append(c.Owns, secrets), func(kruntime.Object) int { return wants }
+		return c
+	}
+	named := func(name string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	}
+	for _, c := range []struct {
+		name   string
+		wants  int
+		writes func(look int) *corev1.Secret
+		until  time.Duration // the world goes on
+		middle string
+		broken bool
+	}{
+		{"the second look creates it", 1, func(look int) *corev1.Secret {
+			if look != 1 {
+				return nil
+			}
+			return named("s")
+		}, waits + doneFor, "", false},
+		{"no look creates it", 1, func(int) *corev1.Secret { return nil }, doneFor, "", true},
+		{"each look creates one more", 1000, func(look int) *corev1.Secret { return named("s" + strconv.Itoa(look)) }, time.Minute,
+			"a reconcile of cm/a by slow0", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := trial.New(trial.Options{})
+			t.Cleanup(w.Stop)
+			ctl := slow(c.wants, c.writes)
+			ctl.Name = "slow"
+			w.Start("slow0", ctl)
+			object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+			how := w.Settle(trial.Limits{For: time.Second, Rest: true})
+			if b := w.Broken(); !how.Settled || how.At > c.until || how.Middle != c.middle || (b != nil) != c.broken {
+				t.Errorf("%+v, %v", how, b)
+			}
+		})
+	}
+}
+
+// doneFor is how long nothing changes in a world that is done with what its time had cut off.
+const doneFor = 10 * time.Second
+
 func TestTraps(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()

@@ -1,0 +1,117 @@
+package bubble
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Timed is a controller for which time.Now, and whatever else goes by the clock, tells the world's time: in New, in
+// handlers and in syncs. A sync that sleeps is ahead of the world until that has caught up. A program and a
+// [Concurrent] controller have the world's time already.
+//
+// It costs less than a microsecond a step.
+func Timed(ctl host.Controller) host.Controller {
+	if !ctl.Program && ctl.Goroutines == nil {
+		ctl.Inside = insideOf
+	}
+	return ctl
+}
+
+// clock is a bubble whose time is that of a world. What is to be done there is done by its main goroutine, one thing
+// after another. That waits for a channel of the outside meanwhile, so that no time passes by itself.
+type clock struct {
+	world *sim.Clock
+	at    time.Duration // the world's time when it was last looked at
+	do    chan func()
+	done  chan struct{} // closed when the bubble is gone
+	gone  bool
+	ended bool // what was done last has returned
+	panic any  // what ended it; nil for runtime.Goexit
+	stuck any  // why the bubble is gone, nil for no reason of its own
+}
+
+var (
+	clocksMu sync.Mutex
+	clocks   = map[host.Place]*clock{}
+)
+
+// insideOf returns what does something where the time is that of a cluster's world.
+func insideOf(of host.Place) func(func()) {
+	clocksMu.Lock()
+	defer clocksMu.Unlock()
+	c := clocks[of]
+	if c == nil {
+		c = &clock{world: &of.World().Clock, at: -1, do: make(chan func()), done: make(chan struct{})}
+		go c.live()
+		clocks[of] = c
+		of.AtStop(func() {
+			clocksMu.Lock()
+			delete(clocks, of)
+			clocksMu.Unlock()
+			if !c.gone {
+				close(c.do)
+				<-c.done
+			}
+		})
+	}
+	return c.in
+}
+
+// live is the life of the bubble.
+func (c *clock) live() {
+	defer close(c.done)
+	defer func() { c.stuck = recover() }() // goroutines that were left behind stay where they are
+	synctest.Test(&testing.T{}, func(*testing.T) {
+		for f := range c.do {
+			c.catchUp()
+			c.run(f)
+			c.done <- struct{}{}
+		}
+	})
+}
+
+// catchUp moves the clock to the world's time.
+func (c *clock) catchUp() {
+	if now := c.world.Elapsed(); now != c.at {
+		c.at = now
+		if d := c.world.Now().Sub(time.Now()); d > 0 {
+			time.Sleep(d)
+		}
+	}
+}
+
+// run does something, and notes how it ended.
+func (c *clock) run(f func()) {
+	c.ended, c.panic = false, nil
+	defer func() {
+		if !c.ended {
+			c.panic = recover()
+		}
+	}()
+	f()
+	c.ended = true
+}
+
+// in does something in the bubble, and ends as it does.
+func (c *clock) in(f func()) {
+	if c.gone {
+		return // it was told
+	}
+	c.do <- f
+	_, there := <-c.done
+	switch c.gone = !there; {
+	case there && c.panic != nil:
+		panic(c.panic)
+	case there:
+	case c.stuck != nil && !c.ended:
+		panic(host.Misuse("a sync waits, on its own goroutine, for what cannot happen before it returns"))
+	default:
+		runtime.Goexit() // as it did
+	}
+}
