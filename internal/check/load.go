@@ -184,9 +184,32 @@ func (s *subject) accept() error {
 	defer func() { s.server = server }()
 	s.server = server.Fork()
 	for _, m := range append(slices.Clone(s.around), s.owner) {
+		if err := s.prune(m); err != nil {
+			return s.Sample.place(m, err)
+		}
 		if err := s.create(m); err != nil {
 			return s.Sample.place(m, err)
 		}
+	}
+	return nil
+}
+
+// prune takes fields that the definition does not know out of an object of a whole program's sample, as a server does
+// that is not asked to be strict: many repositories have samples of an older version.
+func (s *subject) prune(m manifest) error {
+	k := s.server.Kind(m.GroupVersionKind())
+	if k == nil || !s.Controller.Program {
+		return nil
+	}
+	if _, d := k.Definition(); d == nil {
+		return nil
+	}
+	fields, err := k.Prune(m.Unstructured)
+	if err != nil {
+		return strict(m.at(), err)
+	}
+	if len(fields) > 0 {
+		s.notes = append(s.notes, s.Sample.place(m, unknown(m.at(), k, fields)).Error()+"; it is left out, as a server does")
 	}
 	return nil
 }

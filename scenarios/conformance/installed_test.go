@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,31 @@ metadata: {name: monitor, namespace: system}
 		s.Installed = append(s.Installed, o.Unstructured)
 	}
 	return s
+}
+
+// Fields that a definition does not know any more are left out of a program's sample, and named.
+func TestUnknownFieldsAreLeftOut(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	sample, err := check.Read("old.yaml", []byte(`apiVersion: example.com/v1
+kind: Widget
+metadata: {name: sample}
+spec:
+  size: 2
+  color: green
+  material: steel
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Sample = sample
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if note := "old.yaml:7: widget/sample: the definition knows no field spec.material; it is left out, as a server does"; !slices.Contains(
+		plan.Notes, note) {
+		t.Errorf("notes %q, want %q", plan.Notes, note)
+	}
 }
 
 // A program finds what is installed in every world. What it makes without any sample is its own: no law asks for an
