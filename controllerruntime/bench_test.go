@@ -28,7 +28,8 @@ const rounds = 10
 
 // BenchmarkReconcile is two operators at work for ten rounds, stepped, under random
 // schedules, on the full API server, with all laws and with none: one of built-in kinds,
-// whose Secrets a user deletes, and one of a custom resource, whose replicas he changes.
+// whose Secrets a user deletes, and one of a custom resource, whose replicas he changes. With clock=machine the
+// controller has the machine's time of day in place of the world's.
 func BenchmarkReconcile(b *testing.B) {
 	for _, laws := range []bool{true, false} {
 		b.Run(fmt.Sprintf("builtin/laws=%v", laws), func(b *testing.B) {
@@ -43,6 +44,11 @@ func BenchmarkReconcile(b *testing.B) {
 			measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, laws, rounds) })
 		})
 	}
+	b.Run("custom/laws=true/clock=machine", func(b *testing.B) {
+		c := operator(b, widget.Without{})
+		c.Inside = nil
+		measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, true, rounds) })
+	})
 }
 
 // measure runs one run after the other.

@@ -14,8 +14,6 @@ import (
 // Timed is a controller for which time.Now, and whatever else goes by the clock, tells the world's time: in New, in
 // handlers and in syncs. A sync that sleeps is ahead of the world until that has caught up. A program and a
 // [Concurrent] controller have the world's time already.
-//
-// It costs less than a microsecond a step.
 func Timed(ctl host.Controller) host.Controller {
 	if !ctl.Program && ctl.Goroutines == nil {
 		ctl.Inside = insideOf

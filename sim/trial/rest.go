@@ -21,8 +21,9 @@ import (
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
-	pollsFor   = 10 * time.Minute // the same beside a whole program, of which each look takes many steps
-	beatsMost  = 1000             // rounds, when they are short
+	// The same beside a whole program, of which each look takes many steps. It is longer than client-go's queues back off.
+	pollsFor  = 20 * time.Minute
+	beatsMost = 1000 // rounds, when they are short
 
 	// A timer fires three times at distances that double within that many of the first one.
 	beatsAway = 1 << beatsTimes
