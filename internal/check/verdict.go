@@ -167,7 +167,7 @@ func unless(known bool, why string) string {
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
 	for _, t := range cases {
-		if t.X == nil {
+		if t.X == nil || t.X.Schedules == 0 && len(t.X.Failures) == 0 { // it was interrupted
 			continue
 		}
 		explored++
