@@ -25,7 +25,7 @@ func (p *Script) parts(b explore.Finding) []part {
 	var parts []part
 	about := p.speaksOf(b)
 	for i, s := range p.program() {
-		if !s.verb.acts || s.verb == verbControllers || s.verb.sends || about.deed(s) {
+		if !s.verb.acts || s.verb == verbControllers || s.verb.sends || about.deed(s) || p.clears(b, i) {
 			continue
 		}
 		parts = append(parts, part{step: i, label: s.String()})
@@ -46,6 +46,18 @@ func (p *Script) parts(b explore.Finding) []part {
 	}
 	return parts
 }
+
+// clears reports whether a step deletes what the user had changed before, as an object without the reference that he
+// took from it: as long as that stands under its name, a controller that leaves it alone lacks one too.
+func (p *Script) clears(b explore.Finding, step int) bool {
+	steps := p.program()
+	s := steps[step]
+	return b.Law == exactSum && s.verb == verbDelete && slices.ContainsFunc(steps[:step], func(before *Step) bool {
+		return (before.verb == verbPatch || before.verb == verbLabel) && before.Word(0) == s.Word(0)
+	})
+}
+
+const exactSum = "NOFIGHT-3"
 
 // hosts reports whether a whole program runs. It may list and watch any kind that is defined, and wait for ever for
 // one that is not, so that it fails for another reason: its definitions are no parts.

@@ -11,16 +11,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// finishes are the controllers that make of an object of a kind what a cluster would: Jobs end, Pods are ready,
-// Deployments are rolled out. The last two say so of what the others create.
+// finishes are the controllers that bring to an end what has one: Jobs end, Pods are ready. Those of kinds that have
+// none, as Deployments, are left to With: a fault would strike them as well, and their laws are not the operator's.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},
-	"Deployment":            {"deployment", "replicaset", "kubelet"},
-	"ReplicaSet":            {"replicaset", "kubelet"},
-	"ReplicationController": {"replication", "kubelet"},
-	"StatefulSet":           {"statefulset", "kubelet"},
-	"DaemonSet":             {"daemonset", "kubelet"},
 	"Pod":                   {"kubelet"},
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }

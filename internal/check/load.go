@@ -27,6 +27,7 @@ type subject struct {
 	files       []string   // those of the disk with the others
 	installed   []manifest
 	notes       []string
+	pruned      []error    // what the definitions of the sample's objects do not know
 	installs    string     // the text of what is installed beside the files
 	own         []sim.Ref  // what a program makes for itself
 	around      []manifest // what the sample's file holds beside the sample
@@ -188,8 +189,15 @@ func (s *subject) accept() error {
 			return s.Sample.place(m, err)
 		}
 		if err := s.create(m); err != nil {
-			return s.Sample.place(m, err)
+			err = s.Sample.place(m, err)
+			for _, what := range s.pruned {
+				err = fmt.Errorf("%w; %w", err, what)
+			}
+			return err
 		}
+	}
+	for _, what := range s.pruned {
+		s.notes = append(s.notes, what.Error()+"; it is left out, as a server does")
 	}
 	return nil
 }
@@ -209,7 +217,7 @@ func (s *subject) prune(m manifest) error {
 		return strict(m.at(), err)
 	}
 	if len(fields) > 0 {
-		s.notes = append(s.notes, s.Sample.place(m, unknown(m.at(), k, fields)).Error()+"; it is left out, as a server does")
+		s.pruned = append(s.pruned, s.Sample.place(m, unknown(m.at(), k, fields)))
 	}
 	return nil
 }

@@ -93,9 +93,6 @@ func (s *subject) asks(cases []Tried) []*law.Law {
 				told = append(told, f.Law)
 			}
 		}
-		for _, k := range t.Known {
-			told = append(told, k.Law)
-		}
 	}
 	if len(told) == 0 {
 		return nil

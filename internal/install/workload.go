@@ -296,7 +296,7 @@ func (f *finder) readEnv(w *Workload, p *picked) {
 			w.env = append(w.env, v)
 		case "optional":
 		default:
-			f.note("variable %s is not set: %s", name, why)
+			f.note("variable %s is not set: %s; --with FILE gives it, --env sets it", name, why)
 		}
 	}
 }

@@ -32,10 +32,26 @@ func (p *process) ended() error {
 	if text == "exit status 0" {
 		text = "it returned"
 	}
-	if last := append(p.printed.last(3), p.crash.last(1)...); len(last) > 0 {
+	printed := messages(p.printed.last(lookBack))
+	if last := append(printed[max(0, len(printed)-3):], p.crash.last(1)...); len(last) > 0 {
 		text += "; the last lines that it printed:\n\t" + strings.Join(last, "\n\t")
 	}
 	return errors.New(text)
+}
+
+// lookBack is among how many of the last lines messages are looked for: zap prints a stack behind each error.
+const lookBack = 100
+
+// messages are lines without frames of stacks, each of which is a function and, indented, its place.
+func messages(lines []string) (list []string) {
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "\t") {
+			list = append(list, line)
+		} else if len(list) > 0 {
+			list = list[:len(list)-1]
+		}
+	}
+	return list
 }
 
 // looped says what a process was at that was made to print its goroutines and end, as it did not answer.

@@ -35,7 +35,7 @@ func main() {
 		does = os.Args[1]
 	}
 	if does == "crashloop" {
-		fmt.Fprintln(os.Stderr, "cannot find the certificate")
+		fmt.Fprintln(os.Stderr, "cannot find the certificate\nmain.main\n\t/src/main.go:40\nruntime.main\n\t/src/proc.go:290")
 		os.Exit(3)
 	}
 	if does == "webhook" {
