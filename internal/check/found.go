@@ -23,6 +23,8 @@ type found struct {
 	finalizers []string
 	also       []schema.GroupVersionKind // what other controllers of the same program work on
 	fixed      []string                  // kinds of dependents that it gives their names
+	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
+	unnoticed  []string                  // those whose deletion it does not notice, and what makes it look
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
 
 	of         string     // the sample, as steps of scenario files name it
@@ -96,7 +98,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.beside, f.names, f.alone, f.adoption, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.beside, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -360,6 +362,12 @@ func (f *found) text(s *subject) string {
 		line("releases", "what its labels do not match any more")
 	}
 	line("names", f.fixed...)
+	for _, gvk := range f.once {
+		line("creates once", gvk.Kind+": one that is deleted is not created again")
+	}
+	for _, text := range f.unnoticed {
+		line("notices", "no deletion of "+text)
+	}
 	if f.ticks != nil {
 		line("by clock", f.ticks.String())
 	} else if s.lasts > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -23,6 +24,7 @@ type quiet struct {
 	*trial.Trial
 	s       *subject
 	process string
+	of      *host.Process
 	settled bool // it came to rest each time
 	ticking ticking
 	began   int // the first record since the user has last done something
@@ -60,7 +62,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 	if err := r.Faults(faults); err != nil {
 		return nil, err
 	}
-	s.start(r.Trial, r.process)
+	r.of = s.start(r.Trial, r.process)
 	for i, c := range s.beside {
 		r.Start(s.With[i], c)
 	}

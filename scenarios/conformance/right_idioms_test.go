@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -225,6 +227,28 @@ func applies(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
+// requests creates a dependent once for each color of its owner, and records it in the status: one that somebody
+// deletes has done its work.
+func requests(a *at, owner *thing) error {
+	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
+	done, _, _ := unstructured.NestedString(owner.Object, "status", "requested")
+	if owner.GetDeletionTimestamp() != nil || done == color {
+		return nil
+	}
+	name := owner.GetName() + "-" + color
+	d := a.cached(name)
+	switch {
+	case d != nil && metav1.IsControlledBy(d, owner):
+	case d != nil:
+		return taken(d)
+	default:
+		if err := a.create(a.dependent(owner, name)); err != nil {
+			return err
+		}
+	}
+	return a.reports(owner, "requested", color)
+}
+
 // definition is a CRD of any fields.
 func definition(group, kind, plural string) string {
 	return fmt.Sprintf(`
@@ -253,6 +277,7 @@ var rightIdioms = []struct {
 	idiom
 }{
 	{"server-side apply", parts, applies},
+	{"created once", parts, requests},
 }
 
 // subjectOf is a subject of an idiom.
@@ -271,5 +296,30 @@ func subjectOf(t *testing.T, c host.Controller) Subject {
 func TestRightIdioms(t *testing.T) {
 	for _, x := range rightIdioms {
 		t.Run(x.name, func(t *testing.T) { Test(t, subjectOf(t, operates(gardens, x.kind, x.idiom))) })
+	}
+}
+
+// A dependent that is created once is expected by no case that takes it away. One that is created again after a restart
+// is, and the profile says so.
+func TestCreatedOnce(t *testing.T) {
+	for _, x := range []struct {
+		of    Subject
+		shown string
+		skip  bool
+	}{
+		{subjectOf(t, operates(gardens, parts, requests)),
+			"creates once ConfigMap: one that is deleted is not created again\n", true},
+		{sample(widget(false, wrong{recalls: true})),
+			"notices     no deletion of a ConfigMap: it is created again after a restart\n", false},
+	} {
+		plan := prepared(t, x.of)
+		if text := plan.String(); !strings.Contains(text, x.shown) {
+			t.Errorf("it is shown as\n%s", text)
+		}
+		for _, name := range []string{"dependent-deleted", "reference-taken-away"} {
+			if c := plan.Cases[slices.Index(check.Names, name)]; (c.Skip != "") != x.skip {
+				t.Errorf("%s: skipped for %q", name, c.Skip)
+			}
+		}
 	}
 }
