@@ -37,8 +37,10 @@ type found struct {
 	byName   bool // it made what has a dependent's name, and was nobody's, its own
 	releases bool // it let go one that was relabelled
 	selector *selector
-	scale    *edit // changes how many dependents there are
-	change   *edit // changes something else
+	scale    *edit   // changes how many dependents there are
+	change   *edit   // changes something else
+	fights   *edit   // it does not settle any more after it, and keeps writing
+	waits    []*edit // it tries again for ever after them, and writes nothing
 	wants    *wants
 	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
 
@@ -383,6 +385,12 @@ func (f *found) text(s *subject) string {
 		if e != nil {
 			line("follows", e.String())
 		}
+	}
+	if f.fights != nil {
+		line("follows", f.fights.String()+", and does not settle any more")
+	}
+	for _, e := range f.waits {
+		line("waits", "after "+e.String()+": it tries again, and writes nothing")
 	}
 	for _, p := range policies {
 		if f.takes[p] {

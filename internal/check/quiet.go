@@ -26,6 +26,7 @@ type quiet struct {
 	process string
 	of      *host.Process
 	settled bool // it came to rest each time
+	fights  bool // the last time it did not, as its writes repeat themselves
 	ticking ticking
 	began   int // the first record since the user has last done something
 }
@@ -78,7 +79,16 @@ func (r *quiet) settle() {
 	if most.For, most.Rest = r.s.lasts, r.s.lasts > 0; most.For == 0 {
 		most.Stop = r.ticking.look
 	}
-	r.settled = r.Settle(most).Settled && r.settled
+	last := r.Settle(most)
+	r.settled, r.fights = last.Settled && r.settled, last.Fight
+}
+
+// manyWrites are more than a controller needs to answer an edit.
+const manyWrites = 200
+
+// writesOn reports whether the controller did not stop writing after what the user has last done.
+func (r *quiet) writesOn() bool {
+	return !r.settled && r.ticking.found == nil && (r.fights || len(r.writes()) >= manyWrites)
 }
 
 // kindOf is the kind of what a record is about.

@@ -249,6 +249,37 @@ func requests(a *at, owner *thing) error {
 	return a.reports(owner, "requested", color)
 }
 
+// fights writes its dependent to and fro for ever, once its owner was edited.
+func fights(a *at, owner *thing) error {
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	name := owner.GetName() + "-0"
+	d := a.cached(name)
+	if d == nil {
+		return a.create(a.dependent(owner, name))
+	}
+	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
+	was, _, _ := unstructured.NestedString(d.Object, "data", "color")
+	if color == "green" || !metav1.IsControlledBy(d, owner) {
+		return nil
+	}
+	next := map[bool]string{true: "on", false: "off"}[was != "on"]
+	if err := unstructured.SetNestedField(d.Object, next, "data", "color"); err != nil {
+		return err
+	}
+	return a.update(d)
+}
+
+// awaits tries again for ever what its owner says, where that is wrong.
+func awaits(a *at, owner *thing) error {
+	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
+	if owner.GetDeletionTimestamp() == nil && color != "green" {
+		return fmt.Errorf("there is no color %s", color)
+	}
+	return applies(a, owner)
+}
+
 // definition is a CRD of any fields.
 func definition(group, kind, plural string) string {
 	return fmt.Sprintf(`
@@ -278,6 +309,7 @@ var rightIdioms = []struct {
 }{
 	{"server-side apply", parts, applies},
 	{"created once", parts, requests},
+	{"a bad edit is tried again", parts, awaits},
 }
 
 // subjectOf is a subject of an idiom.
@@ -321,5 +353,26 @@ func TestCreatedOnce(t *testing.T) {
 				t.Errorf("%s: skipped for %q", name, c.Skip)
 			}
 		}
+	}
+}
+
+// An edit after which a controller writes for ever fails the case edit. One that it merely tries again is none.
+func TestEditsThatDoNotSettle(t *testing.T) {
+	for _, x := range []struct {
+		idiom
+		shown string
+	}{
+		{fights, "follows     spec.color: green -> greenx, and does not settle any more\n"},
+		{awaits, "waits       after spec.color: green -> greenx: it tries again, and writes nothing\n"},
+	} {
+		plan := prepared(t, subjectOf(t, operates(gardens, parts, x.idiom)))
+		if text := plan.String(); !strings.Contains(text, x.shown) {
+			t.Errorf("it is shown as\n%s", text)
+		}
+	}
+	world := placed(t, prepared(t, subjectOf(t, operates(gardens, parts, fights))), "edit")
+	x, err := world.Explore(t.Context(), "edit")
+	if err != nil || x.Failed+x.Unsettled != x.Schedules {
+		t.Errorf("%v, %s", err, x.Text())
 	}
 }
