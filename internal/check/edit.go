@@ -97,9 +97,8 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 		}
 		return false, nil
 	}
-	e.has = f.active(s, r.controlled(s.owner, f.owns))
-	if s.lasts > 0 {
-		e.has = e.had // how many there are goes by the clock
+	if s.lasts == 0 { // else the number goes by the clock
+		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return r.deeds() != idle, nil
 }

@@ -26,7 +26,7 @@ import (
 // thing is an object of whatever kind.
 type thing = unstructured.Unstructured
 
-// idiom is one reconcile of an owner, in the way of real operators.
+// idiom is one reconcile of an owner, in the way of real operators. The owner is nil where the cache has none.
 type idiom func(at *at, owner *thing) error
 
 // at is what a reconcile has to do with.
@@ -48,6 +48,9 @@ func operates(of, kind schema.GroupVersionKind, sync idiom) host.Controller {
 					if o == nil {
 						continue
 					}
+					if slices.Contains(o.(metav1.Object).GetFinalizers(), inUse) {
+						out.Keys = append(out.Keys, "default/"+inUse)
+					}
 					for _, ref := range o.(metav1.Object).GetOwnerReferences() {
 						if ref.Kind == of.Kind {
 							out.Keys = append(out.Keys, "default/"+ref.Name)
@@ -60,10 +63,11 @@ func operates(of, kind schema.GroupVersionKind, sync idiom) host.Controller {
 			env.Informer(kind)
 			return host.SyncFunc(func(ctx context.Context, key string) error {
 				o, ok, _ := owners.GetByKey(key)
+				a := &at{ctx, env, kind, of}
 				if !ok {
-					return nil
+					return sync(a, nil)
 				}
-				return sync(&at{ctx, env, kind, of}, o.(*thing).DeepCopy())
+				return sync(a, o.(*thing).DeepCopy())
 			})
 		},
 	}
@@ -211,9 +215,12 @@ func (a *at) prune(owner *thing) error {
 // taken is the error of a name that somebody else's object has.
 func taken(o *thing) error { return fmt.Errorf("%s %s is not mine", o.GetKind(), o.GetName()) }
 
+// ended reports whether there is no owner, or it is being deleted.
+func ended(owner *thing) bool { return owner == nil || owner.GetDeletionTimestamp() != nil }
+
 // applies says at each reconcile what it wants, by server-side apply, once it has looked whose the name is.
 func applies(a *at, owner *thing) error {
-	if owner.GetDeletionTimestamp() != nil {
+	if ended(owner) {
 		return nil
 	}
 	for _, name := range wanted(owner) {
@@ -230,9 +237,12 @@ func applies(a *at, owner *thing) error {
 // requests creates a dependent once for each color of its owner, and records it in the status: one that somebody
 // deletes has done its work.
 func requests(a *at, owner *thing) error {
+	if ended(owner) {
+		return nil
+	}
 	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
 	done, _, _ := unstructured.NestedString(owner.Object, "status", "requested")
-	if owner.GetDeletionTimestamp() != nil || done == color {
+	if done == color {
 		return nil
 	}
 	name := owner.GetName() + "-" + color
@@ -249,9 +259,132 @@ func requests(a *at, owner *thing) error {
 	return a.reports(owner, "requested", color)
 }
 
+// inUse is a finalizer of the operator on its dependents, finished one on its owners.
+const (
+	inUse    = "idiom.example.com/in-use"
+	finished = "idiom.example.com/finished"
+)
+
+// without are finalizers but for one.
+func without(o *thing, finalizer string) []string {
+	return slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer })
+}
+
+// holdsDependents puts a finalizer on its dependents, and takes it off when they are deleted, also when the owner is
+// gone.
+func holdsDependents(a *at, owner *thing) error {
+	for _, o := range a.env.Informer(a.kind).GetIndexer().List() {
+		d := fields(o.(runtime.Object))
+		if d.GetDeletionTimestamp() == nil || !slices.Contains(d.GetFinalizers(), inUse) {
+			continue
+		}
+		d.SetFinalizers(without(d, inUse))
+		if err := a.update(d); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	if ended(owner) {
+		return nil
+	}
+	for _, name := range wanted(owner) {
+		d := a.cached(name)
+		switch {
+		case d != nil && !metav1.IsControlledBy(d, owner):
+			return taken(d)
+		case d != nil:
+			continue
+		}
+		d = a.dependent(owner, name)
+		d.SetFinalizers([]string{inUse})
+		if err := a.create(d); err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
+}
+
+// retains leaves what its owner has when the owner is deleted, by a finalizer, and takes it back by its name.
+func retains(a *at, owner *thing) error {
+	switch {
+	case owner == nil:
+		return nil
+	case owner.GetDeletionTimestamp() != nil && slices.Contains(owner.GetFinalizers(), finished):
+		list, err := a.env.Client.List(a, a.kind, owner.GetNamespace(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, o := range list {
+			d := fields(o)
+			d.SetGroupVersionKind(a.kind)
+			if !metav1.IsControlledBy(d, owner) {
+				continue
+			}
+			d.SetOwnerReferences(slices.DeleteFunc(d.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+				return ref.UID == owner.GetUID()
+			}))
+			if err := a.update(d); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+		owner.SetFinalizers(without(owner, finished))
+		return a.update(owner)
+	case owner.GetDeletionTimestamp() != nil:
+		return nil
+	case !slices.Contains(owner.GetFinalizers(), finished):
+		owner.SetFinalizers(append(owner.GetFinalizers(), finished))
+		return a.update(owner)
+	}
+	for _, name := range wanted(owner) {
+		d, next := a.cached(name), a.dependent(owner, name)
+		switch {
+		case d == nil:
+			if err := a.create(next); err != nil {
+				return err
+			}
+		case metav1.GetControllerOf(d) == nil && d.GetDeletionTimestamp() == nil:
+			d.SetOwnerReferences(append(d.GetOwnerReferences(), next.GetOwnerReferences()...))
+			if err := a.update(d); err != nil {
+				return err
+			}
+		case !metav1.IsControlledBy(d, owner):
+			return taken(d)
+		}
+	}
+	return a.prune(owner)
+}
+
+// intends says by server-side apply all that it has to say: its finalizer on the owner, the dependents and the status.
+func intends(a *at, owner *thing) error {
+	if owner == nil {
+		return nil
+	}
+	say := &thing{Object: map[string]any{}}
+	say.SetGroupVersionKind(a.of)
+	say.SetName(owner.GetName())
+	say.SetNamespace(owner.GetNamespace())
+	say.SetUID(owner.GetUID())
+	if owner.GetDeletionTimestamp() != nil {
+		if !slices.Contains(owner.GetFinalizers(), finished) {
+			return nil
+		}
+		owner.SetFinalizers(without(owner, finished))
+		return a.update(owner)
+	}
+	held := say.DeepCopy()
+	held.SetFinalizers([]string{finished})
+	if err := a.apply(held, "", true); err != nil {
+		return err
+	}
+	if err := applies(a, owner); err != nil {
+		return err
+	}
+	say.Object["status"] = map[string]any{"plants": int64(len(a.own(owner)))}
+	return a.apply(say, "status", true)
+}
+
 // fights writes its dependent to and fro for ever, once its owner was edited.
 func fights(a *at, owner *thing) error {
-	if owner.GetDeletionTimestamp() != nil {
+	if ended(owner) {
 		return nil
 	}
 	name := owner.GetName() + "-0"
@@ -273,8 +406,11 @@ func fights(a *at, owner *thing) error {
 
 // awaits tries again for ever what its owner says, where that is wrong.
 func awaits(a *at, owner *thing) error {
+	if ended(owner) {
+		return nil
+	}
 	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
-	if owner.GetDeletionTimestamp() == nil && color != "green" {
+	if color != "green" {
 		return fmt.Errorf("there is no color %s", color)
 	}
 	return applies(a, owner)
@@ -310,6 +446,9 @@ var rightIdioms = []struct {
 	{"server-side apply", parts, applies},
 	{"created once", parts, requests},
 	{"a bad edit is tried again", parts, awaits},
+	{"finalizers on dependents", parts, holdsDependents},
+	{"retains", parts, retains},
+	{"server-side apply of all", parts, intends},
 }
 
 // subjectOf is a subject of an idiom.
