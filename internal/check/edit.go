@@ -80,12 +80,25 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 	}
 	defer r.Stop()
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
-	if err := r.merge(s.owner, e.patch(e.to)); err != nil || !r.settled {
-		return false, nil // no value that the server takes, or a world that says nothing
+	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
+		return false, nil // no value that the server takes
 	}
-	e.has = f.active(s, r.controlled(s.owner, f.owns))
-	if s.lasts > 0 {
-		e.has = e.had // how many there are goes by the clock
+	e.has = e.had
+	switch {
+	case r.settled:
+	case r.writesOn():
+		if f.fights == nil {
+			f.fights = e
+		}
+		return false, nil
+	default:
+		if r.ticking.found == nil {
+			f.waits = append(f.waits, e)
+		}
+		return false, nil
+	}
+	if s.lasts == 0 { // else the number goes by the clock
+		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return r.deeds() != idle, nil
 }

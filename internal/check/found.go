@@ -23,6 +23,8 @@ type found struct {
 	finalizers []string
 	also       []schema.GroupVersionKind // what other controllers of the same program work on
 	fixed      []string                  // kinds of dependents that it gives their names
+	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
+	unnoticed  []string                  // those whose deletion it does not notice, and what makes it look
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
 
 	of         string     // the sample, as steps of scenario files name it
@@ -35,8 +37,10 @@ type found struct {
 	byName   bool // it made what has a dependent's name, and was nobody's, its own
 	releases bool // it let go one that was relabelled
 	selector *selector
-	scale    *edit // changes how many dependents there are
-	change   *edit // changes something else
+	scale    *edit   // changes how many dependents there are
+	change   *edit   // changes something else
+	fights   *edit   // it does not settle any more after it, and keeps writing
+	waits    []*edit // it tries again for ever after them, and writes nothing
 	wants    *wants
 	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
 
@@ -96,7 +100,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.beside, f.names, f.alone, f.adoption, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.beside, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -360,6 +364,12 @@ func (f *found) text(s *subject) string {
 		line("releases", "what its labels do not match any more")
 	}
 	line("names", f.fixed...)
+	for _, gvk := range f.once {
+		line("creates once", gvk.Kind+": one that is deleted is not created again")
+	}
+	for _, text := range f.unnoticed {
+		line("notices", "no deletion of "+text)
+	}
 	if f.ticks != nil {
 		line("by clock", f.ticks.String())
 	} else if s.lasts > 0 {
@@ -375,6 +385,12 @@ func (f *found) text(s *subject) string {
 		if e != nil {
 			line("follows", e.String())
 		}
+	}
+	if f.fights != nil {
+		line("follows", f.fights.String()+", and does not settle any more")
+	}
+	for _, e := range f.waits {
+		line("waits", "after "+e.String()+": it tries again, and writes nothing")
 	}
 	for _, p := range policies {
 		if f.takes[p] {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -23,7 +24,9 @@ type quiet struct {
 	*trial.Trial
 	s       *subject
 	process string
+	of      *host.Process
 	settled bool // it came to rest each time
+	fights  bool // the last time it did not, as its writes repeat themselves
 	ticking ticking
 	began   int // the first record since the user has last done something
 }
@@ -60,7 +63,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 	if err := r.Faults(faults); err != nil {
 		return nil, err
 	}
-	s.start(r.Trial, r.process)
+	r.of = s.start(r.Trial, r.process)
 	for i, c := range s.beside {
 		r.Start(s.With[i], c)
 	}
@@ -76,7 +79,16 @@ func (r *quiet) settle() {
 	if most.For, most.Rest = r.s.lasts, r.s.lasts > 0; most.For == 0 {
 		most.Stop = r.ticking.look
 	}
-	r.settled = r.Settle(most).Settled && r.settled
+	last := r.Settle(most)
+	r.settled, r.fights = last.Settled && r.settled, last.Fight
+}
+
+// manyWrites are more than a controller needs to answer an edit.
+const manyWrites = 200
+
+// writesOn reports whether the controller did not stop writing after what the user has last done.
+func (r *quiet) writesOn() bool {
+	return !r.settled && r.ticking.found == nil && (r.fights || len(r.writes()) >= manyWrites)
 }
 
 // kindOf is the kind of what a record is about.

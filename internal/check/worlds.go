@@ -51,7 +51,7 @@ func (f *found) worlds(s *subject) (all []place) {
 			user: append(f.edited(f.scale), verbs("label "+s.owner.at()+" "+other+"=yes")...)},
 		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
 			user: append(verbs("duplicate "+s.Controller.Name), f.edited(f.anyEdit())...)},
-		f.follow(s, "edit", f.change, "no field of its sample's spec, edited, made it do anything"),
+		f.edit(s),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
 	all = append(all, f.strangers(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
@@ -80,6 +80,19 @@ func (f *found) edited(e *edit) []casefile.Action {
 		return nil
 	}
 	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
+}
+
+// edit edits the sample so that it answers, or so that it does not settle any more even where nothing is late.
+func (f *found) edit(s *subject) place {
+	if f.fights != nil {
+		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
+			user: []casefile.Action{patch(f.of, f.fights.patch(f.fights.to))}}
+	}
+	why := "no field of its sample's spec, edited, made it do anything"
+	if len(f.waits) > 0 {
+		why = "no field of its sample's spec, edited, made it do more than wait"
+	}
+	return f.follow(s, "edit", f.change, why)
 }
 
 // follow edits the sample in mid-flight, there and back and there again.

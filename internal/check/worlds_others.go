@@ -132,6 +132,14 @@ func (f *found) taken(s *subject) []place {
 	name.objects = append(name.objects, rival)
 	relabelled.objects = append(relabelled.objects, rival)
 	for _, d := range f.firsts() {
+		if f.gives(d) {
+			theirs := d.copied(d.GetName())
+			name.objects = append(name.objects, owned(theirs, rival))
+			name.user = append(name.user, gone(theirs))
+		}
+		if f.createsOnce(d) {
+			continue
+		}
 		lost.user = append(lost.user, gone(d))
 		if len(d.GetLabels()) > 0 {
 			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
@@ -146,11 +154,6 @@ func (f *found) taken(s *subject) []place {
 		if !f.adopts || f.gives(d) { // what stands in its way goes in the end
 			bared.user = append(bared.user, gone(d))
 		}
-		if f.gives(d) {
-			theirs := d.copied(d.GetName())
-			name.objects = append(name.objects, owned(theirs, rival))
-			name.user = append(name.user, gone(theirs))
-		}
 	}
 	name.objects = append(name.objects, f.both(s)...)
 	switch {
@@ -161,6 +164,10 @@ func (f *found) taken(s *subject) []place {
 	}
 	if len(relabelled.user) == 0 {
 		relabelled.why, let.why = "its dependents have no labels", "its dependents have no labels"
+	}
+	if len(lost.user) == 0 && len(f.once) > 0 {
+		once := "it creates its dependents once: one that is taken away is not created again"
+		lost.why, bared.why, relabelled.why, let.why = once, once, once, once
 	}
 	return barred("", all)
 }

@@ -106,11 +106,11 @@ func (w *Write) tidies(r *sim.Record) bool {
 }
 
 // cleansUp reports whether a write to a dependent is its owner's finalizer at
-// work: the dependent's deletion, or its own finalizer's end.
+// work: the dependent's deletion, its own finalizer's end, or the release of what the owner is to leave behind.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&
-		(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
+		(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) && !w.leavesBehind(r) {
 		return false
 	}
 	if j.state.held(w.Subject, meta.Of(r.SawFor)) {
@@ -118,6 +118,11 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	}
 	o := j.state.Object(uidOf(r.For))
 	return o != nil && j.state.held(w.Subject, o.Meta)
+}
+
+// leavesBehind reports whether an operator takes nothing but its own reference off a dependent.
+func (w *Write) leavesBehind(r *sim.Record) bool {
+	return w.Subject.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
 
 // recheck is ADOPT-4.
@@ -187,6 +192,9 @@ func successor(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
+	if w.unhandsTerminating(r) {
+		return
+	}
 	if w.Dependent && w.Owner != nil && !w.Mine && w.Owner.Kind == r.For.Kind && w.Owner.Name == r.For.Name {
 		s := w.inherits(r)
 		if w.SawMine {

@@ -32,10 +32,15 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	if w.Saw.GetUID() == w.Before.GetUID() {
 		return
 	}
-	if r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
+	if ofFor(r) {
 		return
 	}
 	j.Report(Informed, what(r)+" meant for an earlier "+r.Object.Kind+" of that name")
+}
+
+// ofFor reports whether a record is about the object that its actor syncs, or another of its name.
+func ofFor(r *sim.Record) bool {
+	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
 
 // noOlderView is EXACT-5. Informed where this life of the process had been shown
@@ -43,10 +48,13 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 // must look twice. Committed where only an earlier life had: the actor could not
 // know, but could have made its write conditional on the version it read, and the
 // server would have refused it. A write that is conditional never gets here.
+//
+// A server-side apply to another object than the one that is synced says what that one wants. Nothing of it is taken
+// from a view of the object that it lands on.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
-		!w.process.follows(r.Object.Kind) {
+		r.Guards.Applies && !ofFor(r) || !w.process.follows(r.Object.Kind) {
 		return
 	}
 	j.Ask()

@@ -75,6 +75,22 @@ var exactStories = []story{
 	}},
 	{"EXACT-5", "an earlier life was shown a newer one", committed, func(t *tape) { t.behind("delete") }},
 	{"EXACT-5", "overwritten on an older view", committed, func(t *tape) { t.behind("update") }},
+	{"EXACT-5", "put back by a patch, though shown a newer one", broken, func(t *tape) { t.patches(sim.Guards{}) }},
+	{"EXACT-5", "put back by a server-side apply of what its owner says", kept, func(t *tape) {
+		t.patches(sim.Guards{Applies: true})
+	}},
+	{"EXACT-5", "itself put back by a server-side apply, though shown a newer one", broken, func(t *tape) {
+		a := set("a", 2)
+		b := a.as(func(o *thing) { o.Replicas = 3 })
+		t.exist(a)
+		t.show("rs", a)
+		t.user(a, b)
+		t.deliver("rs", a, b, "default/a")
+		t.sync("rs", b, func() {
+			r := t.commit("rs", "patch", b, b, a.as(func(*thing) {}))
+			r.Saw, r.Guards = a, sim.Guards{Applies: true}
+		})
+	}},
 	{"EXACT-5", "on condition of the version", kept, func(t *tape) {
 		a, p := t.family(0, "p")
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil).Guards.ResourceVersion = true })
@@ -251,6 +267,18 @@ func (t *tape) behind(verb string) {
 	}
 	r := t.commit("rs", verb, a, q, after)
 	r.Saw, r.Incarnation, r.Guards = p[0], 1, sim.Guards{UID: true}
+}
+
+// patches has a set's controller put a pod back to what it was, though it was shown what it is.
+func (t *tape) patches(guards sim.Guards) {
+	a, p := t.family(1, "p")
+	q := p[0].as(func(o *thing) { o.Node = "n1" })
+	t.user(p[0], q)
+	t.deliver("rs", p[0], q, "default/a")
+	t.sync("rs", a, func() {
+		r := t.commit("rs", "patch", a, q, p[0].as(func(*thing) {}))
+		r.Saw, r.Guards = p[0], guards
+	})
 }
 
 // threads is a set with a pod for each number, which says that it has so many.

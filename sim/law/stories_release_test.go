@@ -60,6 +60,24 @@ var releaseStories = []story{
 	{"ADOPT-3", "deletes though only the collector's finalizer holds it", broken, func(t *tape) {
 		t.cleansUp("op", app("a").dying(foregroundFinalizer))
 	}},
+	{"ADOPT-3", "its finalizer leaves behind what is its own", kept, func(t *tape) {
+		t.leavesBehind(app("a").dying(cleanup), func(*thing) {})
+	}},
+	{"ADOPT-3", "leaves it behind and relabels it", broken, func(t *tape) {
+		t.leavesBehind(app("a").dying(cleanup), func(p *thing) { p.Labels = map[string]string{"app": "db"} })
+	}},
+	{"ADOPT-3", "leaves it behind though no finalizer of its own holds the owner", broken, func(t *tape) {
+		t.leavesBehind(app("a").dying(foregroundFinalizer), func(*thing) {})
+	}},
+}
+
+// leavesBehind has an operator take its reference off a pod of its dying owner, and do something else to it.
+func (t *tape) leavesBehind(a *thing, beside func(p *thing)) {
+	p := pod("p", a)
+	q := p.owned()
+	beside(q)
+	t.exist(a, p)
+	t.commit("op", "update", a, p, q)
 }
 
 // cleansUp has a controller delete a pod of its dying owner.

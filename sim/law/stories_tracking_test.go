@@ -30,6 +30,15 @@ var trackingStories = []story{
 		t.exist(p)
 		t.commit("job", "delete", nil, p, nil).For = ofOtherWork
 	}},
+	{"LAW-2", "takes its finalizer off what is going and whose owner is gone", kept, func(t *tape) {
+		t.unhands(func(p *thing) *thing { return p.dying(tracking) })
+	}},
+	{"LAW-2", "takes its finalizer off what another has and is not going", broken, func(t *tape) {
+		t.unhands(func(p *thing) *thing { return p.held(tracking) })
+	}},
+	{"ADOPT-8", "takes its finalizer off what is going and was a namesake's", kept, func(t *tape) {
+		t.unhands(func(p *thing) *thing { return p.dying(tracking) })
+	}},
 	{"ADOPT-3", "takes its finalizer off a dependent while it is going", kept, func(t *tape) {
 		a := job("a").dying(cleanup)
 		p := pod("p", a).held(tracking)
@@ -92,6 +101,22 @@ func (t *tape) tallied(numbers ...int) {
 
 // ofOtherWork is what a key stands for that names no Job.
 var ofOtherWork = sim.Ref{Kind: "Job", Namespace: "default", Name: "orphan:p"}
+
+// unhands has a controller take its finalizer off a dependent of an owner that is gone, while it syncs a namesake.
+func (t *tape) unhands(is func(p *thing) *thing) {
+	a := job("a")
+	p := pod("p", a)
+	held := is(p)
+	t.exist(a, held)
+	t.user(a, nil)
+	next := a.again()
+	t.exist(next)
+	var after *thing
+	if held.DeletionTimestamp == nil {
+		after = held.held()
+	}
+	t.commit("job", "patch", next, held, after)
+}
 
 func (o *thing) ended() *thing { return o.as(func(o *thing) { o.Failed = true }) }
 

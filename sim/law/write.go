@@ -95,11 +95,16 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
+// unhandsTerminating is unhands of an object that is being deleted, whoever owns it.
+func (w *Write) unhandsTerminating(r *sim.Record) bool {
+	return w.Before != nil && meta.Deleting(w.Before) && w.unhands(r)
+}
+
 // harmless reports whether a write to an object that is not the actor's is one
 // of the three it may make: adoption of an orphan, taking back a reference of its
-// own, and its own finalizers off what nobody controls.
+// own, and its own finalizers off what nobody controls or what is being deleted.
 func (w *Write) harmless(r *sim.Record) bool {
-	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) {
+	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
 		return true
 	}
 	if w.After == nil || w.For.UID == "" {
