@@ -95,9 +95,15 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
-// unhandsTerminating is unhands of an object that is being deleted, whoever owns it.
+// unhandsTerminating is unhands of an object that is being deleted, whoever owns it: an operator put its finalizer there
+// itself. Upstream's own controllers leave alone what another controls, unless that is gone and has a namesake.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
-	return w.Before != nil && meta.Deleting(w.Before) && w.unhands(r)
+	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
+		return false
+	}
+	ref := meta.ControllerOf(w.Before)
+	return w.Subject.Profile < Upstream || ref != nil && ref.Kind == w.For.Kind && ref.Name == w.For.Name &&
+		ref.UID != uidOf(w.For)
 }
 
 // harmless reports whether a write to an object that is not the actor's is one
