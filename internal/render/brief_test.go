@@ -69,9 +69,9 @@ func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}
 2017-03-01T00:00:00Z	ERROR	Reconciler error	{"controller": "memcached", "reconcileID": "99881fc3", "error": "no such secret"}
 sigs.k8s.io/controller-runtime/pkg/internal/controller.(*Controller[...]).reconcileHandler
-	/root/go/pkg/mod/sigs.k8s.io/controller-runtime@v0.22.4/pkg/internal/controller/controller.go:474
+	/home/me/go/pkg/mod/sigs.k8s.io/controller-runtime@v0.22.4/pkg/internal/controller/controller.go:474
 sigs.k8s.io/controller-runtime/pkg/internal/controller.(*Controller[...]).Start.func1.1
-	/root/go/pkg/mod/sigs.k8s.io/controller-runtime@v0.22.4/pkg/internal/controller/controller.go:296
+	/home/me/go/pkg/mod/sigs.k8s.io/controller-runtime@v0.22.4/pkg/internal/controller/controller.go:296
 2017-03-01T00:01:00Z	ERROR	Reconciler error	{"controller": "memcached", "reconcileID": "11111111", "error": "no such secret"}
 E0301 00:00:01.000000       7 leaderelection.go:441] "Failed to update lease" err="leases \"a\" is forbidden" lock="a"
 I0301 00:00:02.000000       7 main.go:12] "It runs"

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// wants is how many dependents an owner has at rest, by the fields that were tried.
+type wants struct {
+	paths [][]string
+	by    map[string]int
+}
+
+// key is what an owner says in those fields.
+func (w *wants) key(owner map[string]any) string {
+	var b strings.Builder
+	for _, path := range w.paths {
+		v, _, _ := unstructured.NestedFieldNoCopy(owner, path...)
+		fmt.Fprintf(&b, "%v\x00", v)
+	}
+	return b.String()
+}
+
+// of is how many an owner wants; -1 for one that was not tried.
+func (w *wants) of(owner runtime.Object) int {
+	if n, ok := w.by[w.key(object(owner))]; ok {
+		return n
+	}
+	return -1
+}
+
+// want finds how many dependents an owner wants: as many as one has that was made as it
+// is. Where one that was edited into the same has another number, nobody can say.
+func (f *found) want(s *subject) error {
+	if len(f.dependents) == 0 {
+		return nil
+	}
+	if s.lasts > 0 {
+		f.unknown = append(f.unknown, "how many dependents an owner wants: that goes by the clock")
+		return nil
+	}
+	w := &wants{by: map[string]int{}}
+	var tried []*edit
+	if f.scale != nil {
+		tried = append(tried, f.scale)
+		if n, ok := f.less(); ok {
+			tried = append(tried, &edit{path: f.scale.path, from: f.scale.from, to: n, name: f.scale.name, was: f.scale.was, has: -1})
+		}
+	}
+	if f.change != nil {
+		tried = append(tried, f.change)
+	}
+	for _, e := range tried {
+		for _, path := range e.paths() {
+			if !slices.ContainsFunc(w.paths, func(p []string) bool { return slices.Equal(p, path) }) {
+				w.paths = append(w.paths, path)
+			}
+		}
+	}
+	if err := f.count(s, w, nil); err != nil {
+		return err
+	}
+	for _, e := range tried {
+		if err := f.count(s, w, e); err != nil {
+			return err
+		}
+	}
+	if has, other := f.active(s, f.dependents), f.active(s, f.seconds); has != other && f.second.Unstructured != nil {
+		f.unknown = append(f.unknown, fmt.Sprintf("how many dependents an owner wants: a second one like the sample "+
+			"has %d, the sample %d", other, has))
+		return nil
+	}
+	if len(w.by) > 0 {
+		f.wants = w
+	}
+	return nil
+}
+
+// count takes in how many dependents the sample has that was made with an edit.
+func (f *found) count(s *subject, w *wants, e *edit) error {
+	if w.by == nil {
+		return nil // it is known already that nobody can say
+	}
+	owner := manifest{s.owner.DeepCopy()}
+	if e != nil {
+		e.set(owner.Object, e.to)
+	}
+	r, err := s.run(owner)
+	if err != nil {
+		return nil // a value that the server does not take
+	}
+	defer r.Stop()
+	n := f.active(s, r.controlled(owner, f.owns))
+	if !r.settled || r.stored(owner) == nil {
+		return nil
+	}
+	if e != nil && e.has >= 0 && e.has != n {
+		f.unknown = append(f.unknown,
+			fmt.Sprintf("how many dependents an owner wants: %s, but %d in one made so", e, n))
+		w.by = nil
+		return nil
+	}
+	w.by[w.key(object(r.stored(owner)))] = n
+	return nil
+}
