@@ -37,7 +37,7 @@ type size struct {
 }
 
 var sizes = map[bool]size{
-	false: {files: 3, every: 6, worlds: 10, states: 300, naive: 100, random: 40, least: 20},
+	false: {files: 5, every: 10, worlds: 6, states: 300, naive: 100, random: 40, least: 12},
 	true:  {files: 1, every: 1, worlds: 100, states: 40_000, naive: 5000, random: 1000, least: 60},
 }
 

@@ -56,10 +56,7 @@ func (a *alone) leave() {
 
 // sweep collects garbage where there is as much as the process allows; no command is at work.
 func (a *alone) sweep() {
-	if a.ticks++; a.ticks%often != 0 || a.percent < 0 {
-		return
-	}
-	if a.size() < a.heap {
+	if a.ticks++; a.ticks%often != 0 || a.percent < 0 && a.limit == math.MaxInt64 || a.size() < a.heap {
 		return
 	}
 	runtime.GC()
@@ -67,11 +64,13 @@ func (a *alone) sweep() {
 }
 
 // grow sets to how much the heap may grow from what it is, and with it the limit at which the
-// runtime collects in the midst of a command; a limit that the user has set stays.
+// runtime collects in the midst of a command. A limit that the user has set stays: garbage is collected at half of it.
 func (a *alone) grow() {
 	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
 	if a.limit == math.MaxInt64 {
 		debug.SetMemoryLimit(int64(a.heap) + beyond)
+	} else if a.percent < 0 {
+		a.heap = max(2*a.size(), uint64(a.limit)/2)
 	}
 }
 

@@ -336,11 +336,7 @@ func keep(client *http.Client, m object, does string) {
 	case "memory":
 		var all [][]byte
 		for {
-			b := make([]byte, 1<<26)
-			for i := range b {
-				b[i] = 1
-			}
-			all = append(all, b)
+			all = append(all, make([]byte, 1<<26))
 		}
 	case "print":
 		for range 1000 {
