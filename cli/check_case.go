@@ -40,7 +40,8 @@ type caseJSON struct {
 	Name      string        `json:"name"`
 	Skipped   string        `json:"skipped,omitempty"` // why it makes no sense for this operator
 	LeftOut   bool          `json:"leftOut,omitempty"` // no time was left for it
-	Cut       bool          `json:"cut,omitempty"`     // the time was over after fewer schedules than a case has
+	slow      bool          // for so much as one schedule
+	Cut       bool          `json:"cut,omitempty"` // the time was over after fewer schedules than a case has
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
 	Failed    int           `json:"failed"`
@@ -160,11 +161,15 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	if s.plan.Restless {
 		o.Steps = mostRestless
 	}
+	outer := ctx
 	if o.Schedules == 0 {
 		o.Patience = max(time.Until(c.left)/minimizing, time.Second)
 		until := c.share(c.left, cases)
 		o.Schedules = mostDrawn
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
+		within, stop := context.WithDeadline(ctx, until.Add(c.Time))
+		defer stop()
+		ctx, outer = within, ctx
 	}
 	line := c.progress()
 	defer line.clear()
@@ -203,7 +208,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		line.clear()
 		c.note(j.Name + ": two runs of one schedule differ in a process that has served others: from here on each life of the " +
 			"operator has a new process")
-		return c.explore(ctx, s, j, world, cases)
+		return c.explore(outer, s, j, world, cases)
 	}
 	if err != nil {
 		var e *scenarios.Error
@@ -226,6 +231,11 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		c.tell(s, j, f, path)
 	}
 	interrupted := x.Report != nil && x.Report.Interrupted
+	if interrupted && outer.Err() == nil && x.Schedules == 0 { // else the time was over in the midst of a further one
+		j.LeftOut, j.slow, j.ExitCode = true, true, exitUncovered
+		return nil
+	}
+	interrupted = interrupted && outer.Err() != nil
 	if len(x.Failures)+len(j.known) == 0 && x.Unsettled == 0 && !interrupted {
 		j.Uncovered = world.Unasked(x)
 	}
@@ -275,6 +285,14 @@ const minimizing = 8
 // mostDrawn bounds the schedules of a case where time does not.
 const mostDrawn = 100_000
 
+// noTime words why a case is left out.
+func (j *caseJSON) noTime() string {
+	if j.slow {
+		return fmt.Sprintf("one schedule of it takes longer than %s: a larger --time may do", round(j.took))
+	}
+	return "no time is left"
+}
+
 // tell shows a failure, which is kept at a path; "" for nowhere.
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
@@ -321,7 +339,7 @@ func (j *caseJSON) line() string {
 	case j.Skipped != "":
 		what = "skipped: " + j.Skipped
 	case j.LeftOut:
-		return fmt.Sprintf("  %-22s left out: no time is left", j.Name)
+		return fmt.Sprintf("  %-22s left out: %s", j.Name, j.noTime())
 	case len(laws) > 0 && j.Schedules == 0:
 		what = "violated: " + strings.Join(laws, ", ") + ", in a failure that was kept"
 	case len(laws) > 0:

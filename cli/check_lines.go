@@ -41,7 +41,7 @@ func (c *checking) caseLine(s *sampleTried, j *caseJSON) checkLine {
 	case j.ExitCode == scenarios.ExitNotSettled:
 		l.Failed = l.Told
 	case j.LeftOut:
-		l.Skipped, l.Told = "left out: no time is left", ""
+		l.Skipped, l.Told = "left out: "+j.noTime(), ""
 	case len(j.Uncovered) > 0:
 		l.Skipped = "not covered: " + strings.Join(j.Uncovered, "; ")
 	}

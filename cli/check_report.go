@@ -150,7 +150,7 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	case j.ExitCode == scenarios.ExitNotSettled:
 		one.Problems = []ci.Problem{{Title: "does not settle", Text: strings.TrimSpace(j.line())}}
 	case j.LeftOut:
-		one.Skipped = "left out: no time is left"
+		one.Skipped = "left out: " + j.noTime()
 	case len(j.Uncovered) > 0:
 		one.Problems = []ci.Problem{{Title: "not covered", Text: strings.Join(j.Uncovered, "\n")}}
 	}

@@ -67,7 +67,10 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 	for i, c := range s.beside {
 		r.Start(s.With[i], c)
 	}
-	r.settle()
+	if r.settle(); s.over() != nil {
+		r.Stop()
+		return nil, s.over()
+	}
 	return r, nil
 }
 
@@ -76,9 +79,8 @@ func (r *quiet) settle() {
 	if r.s.Controller.Program { // which may poll, for an hour, until it has settled
 		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
-	if most.For, most.Rest = r.s.lasts, r.s.lasts > 0; most.For == 0 {
-		most.Stop = r.ticking.look
-	}
+	most.For, most.Rest = r.s.lasts, r.s.lasts > 0
+	most.Stop = func() bool { return r.s.over() != nil || most.For == 0 && r.ticking.look() }
 	last := r.Settle(most)
 	r.settled, r.fights = last.Settled && r.settled, last.Fight
 }
@@ -104,7 +106,7 @@ func (r *quiet) does(req *fakeapi.Request) error {
 		return err
 	}
 	r.settle()
-	return nil
+	return r.s.over()
 }
 
 // merge sends a merge patch.

@@ -130,7 +130,9 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if p == nil {
 		return false
 	}
-	s.runs++
+	if s.runs++; s.runs > 1 {
+		s.record.Halt = s.subject.Enough // in the midst of a long run as well
+	}
 	s.record.Reset(Follow(entries))
 	out := p(&s.record)
 	s.steps += out.Steps

@@ -206,6 +206,26 @@ func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	}
 }
 
+// A run that goes on for ever ends when the subject has enough.
+func TestShrinkEndsALongRun(t *testing.T) {
+	toy := adders(2, 1)
+	breach, from := failing(t, toy.run)
+	runs, asked := 0, 0
+	subject := just(func(c sim.Choices) *Outcome {
+		if runs++; runs == 1 {
+			return toy.run(c)
+		}
+		w := sim.New(sim.Zero{})
+		for c.(*Recorder).Next(w, []sim.Action{{Actor: "a", Detail: "goes on"}}) >= 0 {
+		}
+		return &Outcome{}
+	})
+	subject.Enough = func() bool { asked++; return asked > 100 }
+	if got, err := Shrink(subject, breach, from, 10_000); err != nil || got.Runs != 2 || got.Minimal {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
 	if _, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {

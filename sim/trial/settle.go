@@ -29,7 +29,7 @@ type Settling struct {
 // go on while all else waits for a timer that lies far off do not count.
 type Limits struct {
 	Writes int           // commits, those of status left out; 0: half a million
-	Steps  int           // 0: two million, 30,000 where a whole program runs
+	Steps  int           // 0: two million, 15,000 where a whole program runs
 	Idle   int           // steps without a commit, to which For adds; 0: 20,000, and more for many objects
 	For    time.Duration // virtual; 0: none
 	Rest   bool          // judge the world as settled when that time has passed, and what it cut off is done
@@ -42,7 +42,7 @@ type Limits struct {
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
-	maxHosted = 30_000 // steps where a whole program runs, each of which takes a hundred times as long
+	maxHosted = 15_000 // steps where a whole program runs, each of which takes a hundred times as long
 	maxIdle   = 20_000
 
 	stepsOfLook = 20 // of a process that looks again at all it has
