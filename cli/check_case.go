@@ -167,7 +167,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		until := c.share(c.left, cases)
 		o.Schedules = mostDrawn
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
-		within, stop := context.WithDeadline(ctx, until.Add(c.Time))
+		within, stop := context.WithDeadline(ctx, until.Add(max(c.Time, leastForOne)))
 		defer stop()
 		ctx, outer = within, ctx
 	}
@@ -232,7 +232,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	}
 	interrupted := x.Report != nil && x.Report.Interrupted
 	if interrupted && outer.Err() == nil && x.Schedules == 0 { // else the time was over in the midst of a further one
-		j.LeftOut, j.slow, j.ExitCode = true, true, exitUncovered
+		j.LeftOut, j.slow, j.Cut, j.ExitCode = true, true, false, exitUncovered
 		return nil
 	}
 	interrupted = interrupted && outer.Err() != nil
@@ -281,6 +281,9 @@ const (
 // minimizing is the share of the time that is left, one in so many, that minimizing a violation may take: each of its
 // runs may take seconds, as those of a program that never waits do.
 const minimizing = 8
+
+// leastForOne is how long one schedule may take, however short the time is.
+const leastForOne = 10 * time.Second
 
 // mostDrawn bounds the schedules of a case where time does not.
 const mostDrawn = 100_000
