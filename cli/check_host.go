@@ -39,7 +39,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	}
 	name := filepath.Base(strings.TrimSuffix(repo.Main, "/main.go"))
 	if name == "." || name == "cmd" || name == "manager" {
-		name = filepath.Base(repo.Dir)
+		name = cmp.Or(repo.Name, filepath.Base(repo.Dir))
 	}
 	dir, builds := s.Dir, repo.Main
 	if s.Test != "" {

@@ -307,6 +307,9 @@ spec: {size: 3}
 	if len(r.Samples) != 1 || r.Samples[0].GetName() != "sample" {
 		t.Errorf("samples %v, want the one of config/samples", r.Samples)
 	}
+	if r.Name != "widgets" {
+		t.Errorf("the project is %q, want the name in PROJECT", r.Name)
+	}
 	wantNote(t, r, "main package ./cmd, from PROJECT")
 	wantNote(t, r, "1 CRDs from config/crd/bases, which the install lacks")
 	wantNote(t, r, "no sample of Gadget.example.com")

@@ -18,6 +18,7 @@ import (
 type Repository struct {
 	Dir  string // the directory of the main module's go.mod, absolute
 	Main string // the main package, as go build takes it in Dir: "./cmd/manager"
+	Name string // of the project: projectName of PROJECT, or the last element of the module's path
 
 	// CRDs has one CustomResourceDefinition for each name.
 	CRDs []Object
@@ -106,6 +107,9 @@ func Find(ctx context.Context, opts Options) (*Repository, error) {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if n := len(f.names.project); n > 0 {
+		f.Name = f.names.project[n-1]
 	}
 	return &f.Repository, nil
 }
