@@ -185,7 +185,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		}
 		raw[f.Law] = path
 		line.clear()
-		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, f.Law, f.Said(), "", path)
+		c.say("  %-22s violated: %s: %s\n%25skept as %s, and minimized now\n", j.Name, f.Law, f.Said(), "", path)
 		line.show("%s: minimizing %s", j.Name, f.Law)
 		return true
 	}

@@ -226,7 +226,7 @@ func TestCheckFinds(t *testing.T) {
 		t.Errorf("%d files are kept of %d failures:\n%s", len(kept), n, got.out)
 	}
 	replay := "threelaws check --replay " + kept[0]
-	if missing := inOrderIn(got.out, "two-owners             violated: ", "it is minimized now\n",
+	if missing := inOrderIn(got.out, "two-owners             violated: ", ", and minimized now\n",
 		"two-owners             5 schedules, violated in ", " (first in schedule ", "--- FAIL: replicaset/two-owners\n",
 		replay, "\nviolated\n"); missing != "" {
 		t.Errorf("%q is not in its place (%s)\n%s", missing, law, got.out)

@@ -23,13 +23,13 @@ func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Replace writes the file of a failure in place of the one at a path, which is longer; "" for none.
+// Replace writes the file of a failure that was made small in place of the longer one at a path, which names it; "" for
+// none.
 func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
-	at, err := Keep(dir, f)
-	if err == nil && path != "" && path != at {
-		err = os.Remove(path)
+	if path == "" {
+		return Keep(dir, f)
 	}
-	return at, err
+	return path, f.WriteFile(path)
 }
 
 // Kept lists the files of a directory that Keep has written, by name.
