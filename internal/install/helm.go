@@ -62,8 +62,9 @@ func chartName(dir string) string {
 }
 
 var (
-	sourceLine = regexp.MustCompile(`(?m)^# Source: ([^/\s]+)/(\S+)`)
-	helmError  = regexp.MustCompile(`(?m)^Error: (.*)$`)
+	sourceLine    = regexp.MustCompile(`(?m)^# Source: ([^/\s]+)/(\S+)`)
+	helmError     = regexp.MustCompile(`(?m)^Error: (.*)$`)
+	chartsMissing = regexp.MustCompile(`missing in charts/ directory: ([^:\n]+)`)
 )
 
 // helm renders a chart, with its CRDs, by the helm binary.
@@ -77,29 +78,25 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 	}
 	name := chartName(dir)
 	f.namespace = name
-	args := []string{"template", name, dir, "--include-crds", "--namespace", name}
-	if f.opts.Version != "" {
-		args = append(args, "--kube-version", f.opts.Version)
+	text, err := f.template(ctx, binary, name, f.abs(dir))
+	if m := chartsMissing.FindStringSubmatch(fmt.Sprint(err)); m != nil {
+		with := err
+		if text, err = f.withoutDependencies(ctx, binary, name, f.abs(dir), strings.Split(m[1], ", ")); err != nil {
+			err = with
+		} else {
+			f.note("%s: the charts that it depends on are not fetched, and left out: %s; helm dependency build fetches them",
+				f.rel(dir), m[1])
+		}
 	}
-	render := exec.CommandContext(ctx, binary, args...)
-	render.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
-	var stdout, stderr bytes.Buffer
-	render.Stdout, render.Stderr = &stdout, &stderr
-	if err := render.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		text := err.Error()
-		if m := helmError.FindStringSubmatch(stderr.String()); m != nil {
-			text = m[1]
-		} else if stderr.Len() > 0 {
-			text = stderr.String()
-		}
-		return nil, fmt.Errorf("%s: helm template: %s: render the chart with your values to a file, and name that with "+
-			"--install", f.rel(dir), oneLine(text))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: helm template: %w: render the chart with your values to a file, and name that with "+
+			"--install", f.rel(dir), err)
 	}
 	var all []Object
-	for _, d := range splitText(f.rel(dir), stdout.Bytes()) {
+	for _, d := range splitText(f.rel(dir), text) {
 		file := d.file
 		if m := sourceLine.FindSubmatch(d.text); m != nil {
 			file = path.Join(f.rel(dir), string(m[2]))
@@ -118,4 +115,59 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 		}
 	}
 	return all, nil
+}
+
+// template is what helm renders of a chart. The error is what helm says, in one line.
+func (f *finder) template(ctx context.Context, binary, name, dir string) ([]byte, error) {
+	args := []string{"template", name, dir, "--include-crds", "--namespace", name}
+	if f.opts.Version != "" {
+		args = append(args, "--kube-version", f.opts.Version)
+	}
+	render := exec.CommandContext(ctx, binary, args...)
+	render.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
+	var stdout, stderr bytes.Buffer
+	render.Stdout, render.Stderr = &stdout, &stderr
+	err := render.Run()
+	if err == nil {
+		return stdout.Bytes(), nil
+	}
+	if m := helmError.FindStringSubmatch(stderr.String()); m != nil {
+		err = errors.New(oneLine(m[1]))
+	} else if stderr.Len() > 0 {
+		err = errors.New(oneLine(stderr.String()))
+	}
+	return nil, err
+}
+
+// withoutDependencies is template for a copy of the chart that depends on none of these.
+func (f *finder) withoutDependencies(ctx context.Context, binary, name, dir string, names []string) ([]byte, error) {
+	tmp, err := os.MkdirTemp("", "threelaws-chart")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.CopyFS(tmp, os.DirFS(dir)); err != nil {
+		return nil, err
+	}
+	at := filepath.Join(tmp, "Chart.yaml")
+	text, err := os.ReadFile(at)
+	if err != nil {
+		return nil, err
+	}
+	var chart map[string]any
+	if err := yaml.Unmarshal(text, &chart); err != nil {
+		return nil, err
+	}
+	needs, _ := chart["dependencies"].([]any)
+	chart["dependencies"] = slices.DeleteFunc(needs, func(d any) bool {
+		d1, _ := d.(map[string]any)
+		return slices.Contains(names, fmt.Sprint(d1["name"]))
+	})
+	if text, err = yaml.Marshal(chart); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(at, text, 0o644); err != nil {
+		return nil, err
+	}
+	return f.template(ctx, binary, name, tmp)
 }

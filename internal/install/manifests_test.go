@@ -293,6 +293,25 @@ func TestChartDoesNotRender(t *testing.T) {
 	wantError(t, err, "charts/widget: helm template: values: name is required: render the chart with your values")
 }
 
+// What is not fetched of a chart's dependencies is left out, and the others stay.
+func TestChartWithoutItsDependencies(t *testing.T) {
+	binary := helm(t, `if grep -q proxy "$3/Chart.yaml"; then
+echo "Error: An error occurred: found in Chart.yaml, but missing in charts/ directory: widget-proxy, other-proxy" >&2; exit 1
+fi
+grep -q fetched "$3/Chart.yaml" || exit 1
+cat <<'END'
+`+deployment+`
+END
+`)
+	needs := strings.Replace(chart, "version: 1.0.0\n",
+		"version: 1.0.0\ndependencies:\n- {name: widget-proxy}\n- {name: fetched}\n- {name: other-proxy}\n", 1)
+	r := found(t, program+needs, install.Options{Helm: binary})
+	if r.Workload == nil {
+		t.Error("no workload")
+	}
+	wantNote(t, r, "charts/widget: the charts that it depends on are not fetched, and left out: widget-proxy, other-proxy; ")
+}
+
 // The namespace of manifests that name none is the one in which a binding expects
 // the operator's service account.
 func TestNamespaceOfBinding(t *testing.T) {
