@@ -14,9 +14,9 @@ TESTFLAGS ?= -timeout 20m
 export GOGC ?= off
 export GOMEMLIMIT ?= 1500MiB
 
-# Nothing here is C, and no debugger reads what "make test" compiles, which takes a fifth less time without.
+# Nothing here is C, and no debugger reads what is compiled, which takes a fifth less time without.
 export CGO_ENABLED ?= 0
-test: export GOFLAGS ?= -gcflags=all=-dwarf=false
+export GOFLAGS ?= -gcflags=all=-dwarf=false
 
 # The deterministic core: what the analyser checks. See docs/inside/design.md, Determinism.
 CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./internal/usage \
