@@ -136,10 +136,11 @@ run:
 	bin/threelaws run ./scenarios
 
 build:
-	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
+	@$(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
 
 # Every package that has a benchmark, one after the other so that they do not
 # disturb each other.
+bench: export GOGC = 400
 bench:
 	@for m in $(MODULES); do (cd $$m; \
 	  for d in $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
