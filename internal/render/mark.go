@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,17 +29,21 @@ func MarkOf(b law.Breach) Mark {
 // aboutStatus are the laws that at rest are broken by what a status says.
 var aboutStatus = []string{"dont-share", "exact-status"}
 
+// concluded matches a change of a status by which a controller says that it has done with an object, or gives up.
+var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
+
 // about tells which writes the breach is about, though they are not of those that
-// a story is made of otherwise: those of a status that is wrong, and those of a
-// fight in which nothing but status is written.
+// a story is made of otherwise: those of a status that is wrong, those by which an owner
+// that lacks dependents was done with, and those of a fight in which nothing but status is written.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
 		return r == nil || r.Op == sim.Commit && !ChangeOf(r).Noise
 	})
 	return func(r *sim.Record) bool {
-		return silent && slices.Contains(b.Cycle, r.Index) ||
-			slices.Contains(aboutStatus, b.Law) && strings.Contains(" "+b.Text+" ", " "+r.Object.String()+" ")
+		named := strings.Contains(" "+b.Text+" ", " "+r.Object.String()+" ")
+		return silent && slices.Contains(b.Cycle, r.Index) || named && slices.Contains(aboutStatus, b.Law) ||
+			named && b.Law == "exact-sum" && r.Op == sim.Commit && concluded.MatchString(ChangeOf(r).Detail)
 	}
 }
 
