@@ -101,7 +101,7 @@ type finder struct {
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
-		f.findModule, f.findMain, f.findFiles, f.findInstall, f.findCRDs, f.pickWorkload, f.place, f.describe,
+		f.findModule, f.findMain, f.findFiles, f.findInstall, f.findCRDs, f.pickWorkload, f.place, f.dropWebhooks, f.describe,
 		f.findSamples,
 	} {
 		if err := step(ctx); err != nil {

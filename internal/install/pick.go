@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
@@ -180,4 +182,65 @@ func texts(list any) []string {
 		}
 	}
 	return all
+}
+
+// dropWebhooks leaves out the webhooks, also for conversion, that another workload than the operator's serves: no program
+// runs for it, so that each request would be refused.
+func (f *finder) dropWebhooks(context.Context) error {
+	if f.picked == nil {
+		return nil
+	}
+	others := map[types.NamespacedName]string{} // workloads by the Services that lead to them
+	for _, o := range f.Objects {
+		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
+		if o.GetKind() != "Service" || o.GetAPIVersion() != "v1" || len(selector) == 0 {
+			continue
+		}
+		selects := func(workload Object) bool {
+			of, _, _ := unstructured.NestedStringMap(workload.Object, "spec", "template", "metadata", "labels")
+			return workload.GetNamespace() == o.GetNamespace() && labels.SelectorFromSet(selector).Matches(labels.Set(of))
+		}
+		if selects(f.picked.Object) {
+			continue
+		}
+		for _, w := range f.Objects {
+			if isWorkload(w) && selects(w) {
+				others[types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}] = w.GetKind() + " " + w.GetName()
+			}
+		}
+	}
+	server := func(config map[string]any, path ...string) string {
+		service, _, _ := unstructured.NestedMap(config, append(path, "service")...)
+		namespace, _ := service["namespace"].(string)
+		name, _ := service["name"].(string)
+		return others[types.NamespacedName{Namespace: namespace, Name: name}]
+	}
+	f.Objects = slices.DeleteFunc(f.Objects, func(o Object) bool {
+		if !strings.HasSuffix(o.GetKind(), "WebhookConfiguration") {
+			return false
+		}
+		hooks, _, _ := unstructured.NestedSlice(o.Object, "webhooks")
+		n, by := len(hooks), ""
+		hooks = slices.DeleteFunc(hooks, func(hook any) bool {
+			config, _ := hook.(map[string]any)
+			at := server(config, "clientConfig")
+			if at != "" {
+				by = at
+			}
+			return at != ""
+		})
+		if by == "" {
+			return false
+		}
+		f.note("%d of %d webhooks of %s are left out: %s serves them, for which no program runs", n-len(hooks), n, o.GetName(), by)
+		o.Object["webhooks"] = hooks
+		return len(hooks) == 0
+	})
+	for _, crd := range f.CRDs {
+		if by := server(crd.Object, "spec", "conversion", "webhook", "clientConfig"); by != "" {
+			unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+			f.note("the conversion webhook of %s is left out: %s serves it, for which no program runs", crd.GetName(), by)
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/internal/install"
 )
@@ -228,4 +229,48 @@ func TestWorkload(t *testing.T) {
 		"name one with --workload")
 	_, err = find(t, program+workloads("a x", "b x"), install.Options{Install: "install.yaml", Workload: "c"})
 	wantError(t, err, "--workload c: the install manifests have only a, b")
+}
+
+// The webhooks of a workload that is not run are left out, those of the operator stay.
+func TestWebhooksOfAnotherWorkload(t *testing.T) {
+	serves := func(name, service string) string {
+		return `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: ` + name + `}
+webhooks:
+- {name: a.example.com, clientConfig: {service: {namespace: default, name: ` + service + `}}}
+- {name: b.example.com, clientConfig: {service: {namespace: default, name: admission}}}
+`
+	}
+	r := found(t, program+`
+-- crd.yaml --
+`+strings.Replace(crd, "spec:\n", "spec:\n  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: default, name: admission}}}}\n", 1)+`
+-- install.yaml --
+`+strings.Replace(deployment, "  template:\n", "  template:\n    metadata: {labels: {app: operator}}\n", 1)+`---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: admission}
+spec: {template: {metadata: {labels: {app: admission}}, spec: {containers: [{name: admission, image: example.com/other}]}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: operator}
+spec: {selector: {app: operator}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: admission}
+spec: {selector: {app: admission}}
+---
+`+serves("mixed", "operator")+"---\n"+serves("another", "admission"), install.Options{Install: "install.yaml"})
+	for _, o := range r.Objects {
+		if hooks, _, _ := unstructured.NestedSlice(o.Object, "webhooks"); o.GetName() == "another" || o.GetName() == "mixed" && len(hooks) != 1 {
+			t.Errorf("%s has %d webhooks", o.GetName(), len(hooks))
+		}
+	}
+	if _, has, _ := unstructured.NestedMap(r.CRDs[0].Object, "spec", "conversion"); has {
+		t.Error("the CRD has its conversion webhook")
+	}
+	wantNote(t, r, "1 of 2 webhooks of mixed are left out: Deployment admission serves them, for which no program runs")
+	wantNote(t, r, "2 of 2 webhooks of another are left out: ")
 }
