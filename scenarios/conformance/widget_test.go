@@ -50,6 +50,7 @@ type wrong struct {
 	strips   bool // takes all finalizers off a Widget that is being deleted
 	panics   bool // panics where a write fails
 	blind    bool // deletes by the name alone
+	keeps    bool // leaves the color where it was, when its Widget has none any more
 	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
 
 	silent bool // is right, and writes no status
@@ -234,6 +235,7 @@ func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own
 			if err := o.remove(ctx, p); err != nil {
 				return err
 			}
+		case color == "" && o.keeps:
 		case p.Data["color"] != color:
 			c := p.DeepCopy()
 			c.Data = map[string]string{"color": color}
@@ -290,6 +292,9 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 	p := &corev1.ConfigMap{Data: map[string]string{"color": color}, ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.GetNamespace(), Name: name, Labels: map[string]string{partOf: w.GetName()},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w, widgets)}}}
+	if color == "" && o.keeps {
+		p.Data = nil
+	}
 	if name == "" {
 		p.GenerateName = w.GetName() + "-"
 	}
