@@ -74,7 +74,9 @@ func TestFinalizersOfOthersAreNotListedAway(t *testing.T) {
 func convicts(t *testing.T, plan *check.Plan, name, law string) {
 	t.Helper()
 	world := placed(t, plan, name)
-	world.Schedules = 60
+	if world.Schedules = 60; law == "" {
+		world.Schedules = 20
+	}
 	x, err := world.Explore(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)

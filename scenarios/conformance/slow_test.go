@@ -1,11 +1,14 @@
 package conformance
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/scenarios"
 )
 
 // stamps reports the time of day in the owner's status: at each reconcile (kfp-operator#625), or only when what it reports
@@ -60,6 +63,19 @@ func TestTimePasses(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			convicts(t, prepared(t, subjectOf(t, operates(gardens, parts, x.idiom))), "faults", x.law)
 		})
+	}
+}
+
+// So it is in a whole program.
+func TestTimePassesInPrograms(t *testing.T) {
+	c := placed(t, prepared(t, whole(false, wrong{stamps: true})), "faults")
+	c.Faults, c.User, c.Schedules = map[string]int{"slow": 1}, nil, 5
+	x, err := c.Explore(t.Context(), t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(x.Failures, func(f *scenarios.Counterexample) bool { return f.Law == "never-fight" }) {
+		t.Errorf("not convicted\n%s", x.Text())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,6 +51,7 @@ type wrong struct {
 	strips   bool // takes all finalizers off a Widget that is being deleted
 	panics   bool // panics where a write fails
 	blind    bool // deletes by the name alone
+	stamps   bool // writes the time of day into an annotation in each reconcile
 	keeps    bool // leaves the color where it was, when its Widget has none any more
 	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
 
@@ -140,6 +142,12 @@ func (o *operator) sync(ctx context.Context, key string) error {
 		if o.panics {
 			panic(err.Error())
 		}
+		return err
+	}
+	if o.stamps {
+		c := w.DeepCopy()
+		c.SetAnnotations(map[string]string{"example.com/seen": time.Now().UTC().Format(time.RFC3339)})
+		_, err := o.env.Client.Update(ctx, c)
 		return err
 	}
 	if o.silent {
