@@ -15,7 +15,7 @@ many schedules there were, how many broke a law, and what they came to. The
 first broken law is made small and shown. exhaustive enumerates every schedule
 up to equivalence, and says whether it covered everything; in it, time passes
 while something else could happen as often as early-timers says. faults may be crash,
-stale, conflict, throttle, error, lost, relist and resync; a name alone means one. --strict counts races
+stale, conflict, throttle, error, lost, relist, resync and slow; a name alone means one. --strict counts races
 that were lost as broken laws.`,
 	Example: "explore schedules=2000\nexplore strategy=exhaustive\nexplore schedules=500 faults=crash:1,relist:1",
 	Params: []Param{

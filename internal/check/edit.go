@@ -23,10 +23,16 @@ type edit struct {
 	name     string   // of the field, "spec.groups[0].replicas"
 	was, is  any      // the values of the field
 	had, has int      // how many dependents there were before, and are then
+	back     int      // and when it is taken back
+	marks    []mark   // of a removal: what dependents have by the field
 }
 
-// mostEdits is how many fields of a spec are tried.
+// mostEdits is how many values of a spec are tried that the server takes.
 const mostEdits = 16
+
+// mostFollowed is how many fields are edited that a whole program follows, since each takes it some quiet runs: a reconciler
+// is tried with all of them.
+const mostFollowed = 3
 
 // edits looks which fields of the sample the controller follows, and how many dependents
 // an owner has by them.
@@ -35,7 +41,7 @@ func (f *found) edits(s *subject) error {
 	if err != nil {
 		return err
 	}
-	stored := shown(first.stored(s.owner), s.owner.GroupVersionKind())
+	stored := first.shown(s.owner)
 	idle := ""
 	if s.lasts > 0 { // what it does by the clock is no answer to an edit
 		first.began = first.World.History.Len()
@@ -47,10 +53,11 @@ func (f *found) edits(s *subject) error {
 	if err != nil {
 		return err
 	}
-	fields := fieldsOf(stored.Object)
-	fields = append(given, fields[:min(len(fields), mostEdits)]...)
+	fields := append(given, fieldsOf(stored.Object)...)
+	tried := 0
 	for i, e := range fields {
-		if f.scale != nil && f.change != nil {
+		if tried == mostEdits+len(given) || s.Controller.Program && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
+			f.untried = len(fields) - i
 			break
 		}
 		if s.Hurry != nil && s.Hurry() {
@@ -58,21 +65,87 @@ func (f *found) edits(s *subject) error {
 				len(fields)))
 			break
 		}
+		if i >= len(given) && s.refuses(e) {
+			continue
+		}
+		tried++
 		if answered, err := f.tryEdit(s, e, idle); err != nil {
 			return err
 		} else if !answered {
 			continue
-		} else if _, number := e.was.(int64); f.scale == nil && (number || i < len(given)) && e.has != e.had {
-			f.scale = e
-		} else if f.change == nil && e.has == e.had {
-			f.change = e
 		}
+		switch _, number := e.was.(int64); {
+		case f.scale == nil && (number || i < len(given)) && e.has != e.had:
+			f.scale = e
+		case f.change == nil && e.has == e.had:
+			f.change = e
+		default:
+			f.more = append(f.more, e)
+		}
+	}
+	if err := f.removals(s); err != nil {
+		return err
 	}
 	return f.want(s)
 }
 
+// two makes a sample that asks for one dependent ask for two: with one, a case would end with none, and nothing would be
+// wrong with it. It returns a run of that, nil where the sample stays as it is.
+func (f *found) two(s *subject, one *quiet) (*quiet, error) {
+	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
+		return nil, nil
+	}
+	for _, e := range fieldsOf(one.shown(s.owner).Object) {
+		if n, is := e.was.(int64); !is || n != 1 || !count.MatchString(e.name) || s.refuses(e) {
+			continue
+		}
+		owner := manifest{s.owner.DeepCopy()}
+		e.set(owner.Object, e.to)
+		r, err := s.run(owner)
+		if err != nil {
+			return nil, err
+		}
+		if r.settled && len(r.controlled(owner, f.owns)) > len(one.controlled(s.owner, f.owns)) {
+			f.raised, s.owner = e, owner
+			return r, nil
+		}
+		r.Stop()
+	}
+	return nil, nil
+}
+
+// follows are the edits that the controller answers.
+func (f *found) follows() (list []*edit) {
+	for _, e := range append([]*edit{f.scale, f.change}, f.more...) {
+		if e != nil {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// refuses reports whether the server takes no sample that is created with an edit.
+func (s *subject) refuses(e *edit) bool {
+	owner := manifest{s.owner.DeepCopy()}
+	e.set(owner.Object, e.to)
+	_, err := s.creates(owner)
+	return err != nil
+}
+
+// creates is the sample as the server stores it, in a world without the controller.
+func (s *subject) creates(owner manifest) (manifest, error) {
+	server := s.server.Fork()
+	for _, m := range append(slices.Clone(s.around), owner) {
+		if err := create(server, m); err != nil {
+			return manifest{}, err
+		}
+	}
+	o := server.Lookup(server.Kind(owner.GroupVersionKind()), owner.GetNamespace(), owner.GetName())
+	return shown(o, owner.GroupVersionKind()), nil
+}
+
 // tryEdit changes the settled sample. It reports whether the controller answers the edit with other deeds than it does
-// without one, and notes how many dependents there are before and after it.
+// without one, and notes how many dependents there are before and after it, and when it is taken back.
 func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
 	if err != nil {
@@ -100,7 +173,14 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 	if s.lasts == 0 { // else the number goes by the clock
 		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
-	return r.deeds() != idle, nil
+	if r.deeds() == idle {
+		return false, nil
+	}
+	e.back = e.had
+	if s.lasts == 0 && r.merge(s.owner, e.patch(e.from)) == nil && r.settled {
+		e.back = f.active(s, r.controlled(s.owner, f.owns))
+	}
+	return true, nil
 }
 
 // deeds are the writes of the controller since the user has last done something, but for those to the sample's kind,
@@ -153,22 +233,34 @@ func another(v any) any {
 		return v + 1
 	case bool:
 		return !v
+	case string:
+		if m := quantity.FindStringSubmatch(v); m != nil {
+			if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+				return strconv.FormatInt(n+1, 10) + m[2]
+			}
+		}
 	}
 	return fmt.Sprint(v) + "x"
 }
 
-// fieldsOf are edits of the fields of an object's spec that hold a text, a number or a truth value, in their order, but
-// with those first that mostly say how many dependents there are. Of what is inside lists, it is the numbers of objects.
+// quantity is a text that is a number with a unit: "1Gi", "30s".
+var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
+
+// fieldsOf are edits of the fields of an object's spec that hold a text, a number or a truth value: those first that
+// mostly say how many dependents there are, and those last that are inside lists.
 func fieldsOf(object map[string]any) []*edit {
-	var counts, others []*edit
-	for _, e := range leaves(object, nil, "spec") {
-		if count.MatchString(e.name) {
-			counts = append(counts, e)
-		} else {
-			others = append(others, e)
+	list := leaves(object, nil, "spec")
+	rank := func(e *edit) int {
+		switch {
+		case count.MatchString(e.name):
+			return 0
+		case !strings.Contains(e.name, "["):
+			return 1
 		}
+		return 2
 	}
-	return append(counts, others...)
+	slices.SortStableFunc(list, func(a, b *edit) int { return rank(a) - rank(b) })
+	return list
 }
 
 var count = regexp.MustCompile(`(?i)(replicas|\.size|\.count|\.parallelism)$`)
@@ -182,12 +274,9 @@ func leaves(object map[string]any, list []*edit, path ...string) []*edit {
 		}
 	case []any:
 		for i, item := range v {
-			in, _ := item.(map[string]any)
-			for _, e := range leaves(map[string]any{"": in}, nil, "") {
-				if number, is := e.was.(int64); is && len(e.path) > 1 {
-					list = append(list, &edit{path: path, from: v, to: within(v, i, e.path[1:], e.to), was: number, is: e.is,
-						name: fmt.Sprintf("%s[%d]%s", strings.Join(path, "."), i, e.name)})
-				}
+			for _, e := range leaves(map[string]any{"": item}, nil, "") {
+				list = append(list, &edit{path: path, from: v, to: within(v, i, e.path[1:], e.to), was: e.was, is: e.is,
+					name: fmt.Sprintf("%s[%d]%s", strings.Join(path, "."), i, e.name)})
 			}
 		}
 	case string, int64, bool:
@@ -196,10 +285,14 @@ func leaves(object map[string]any, list []*edit, path ...string) []*edit {
 	return list
 }
 
-// within is a list with another value in a field of one of its objects.
+// within is a list with another value in a field of one of its objects, or for one of its values.
 func within(list []any, item int, path []string, value any) []any {
 	copied := runtime.DeepCopyJSONValue(list).([]any)
-	set(copied[item].(map[string]any), path, value)
+	if len(path) == 0 {
+		copied[item] = value
+	} else {
+		set(copied[item].(map[string]any), path, value)
+	}
 	return copied
 }
 
@@ -215,7 +308,11 @@ func (e *edit) patch(value any) map[string]any {
 
 // set gives an object a value of the edit.
 func (e *edit) set(object map[string]any, value any) {
-	if len(e.path) > 0 {
+	switch {
+	case len(e.path) > 0 && value == nil:
+		unstructured.RemoveNestedField(object, e.path...)
+		return
+	case len(e.path) > 0:
 		set(object, e.path, value)
 		return
 	}
@@ -273,8 +370,8 @@ func (f *found) less() (value any, ok bool) {
 		return nil, false
 	}
 	was, number := f.scale.was.(int64)
-	if !number || was < 1 {
-		return nil, false
+	if !number || was < 2 {
+		return nil, false // without dependents nothing goes wrong at the end
 	}
 	return f.scale.number(was - 1), true
 }
@@ -296,9 +393,23 @@ func (e *edit) number(n int64) any {
 	return copied
 }
 
+// brief is a value in a line.
+func brief(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case map[string]any:
+		return "{...}"
+	case []any:
+		return "[...]"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
 // String tells it: "spec.replicas: 2 -> 3, with 3 dependents".
 func (e *edit) String() string {
-	text := fmt.Sprintf("%s: %v -> %v", e.name, e.was, e.is)
+	text := fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
 	if len(e.path) == 0 {
 		text = e.name
 	}

@@ -37,8 +37,14 @@ type found struct {
 	byName   bool // it made what has a dependent's name, and was nobody's, its own
 	releases bool // it let go one that was relabelled
 	selector *selector
+	raised   *edit   // of the sample, before anything was tried
 	scale    *edit   // changes how many dependents there are
 	change   *edit   // changes something else
+	more     []*edit // further ones that it follows
+	removes  []*edit // of optional fields that are taken out
+	keeps    *kept   // what it leaves there when one of them is taken out
+	history  []*edit // after which it keeps what it had before
+	untried  int     // fields that were not edited
 	fights   *edit   // it does not settle any more after it, and keeps writing
 	waits    []*edit // it tries again for ever after them, and writes nothing
 	wants    *wants
@@ -94,6 +100,13 @@ func (s *subject) look() (*found, error) {
 		return nil, r.didNothing()
 	}
 	f.note(r)
+	if two, err := f.two(s, r); err != nil {
+		return nil, err
+	} else if two != nil {
+		r.Stop()
+		r = two
+		f.note(r)
+	}
 	f.watch(r)
 	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
 		f.restless = true
@@ -341,6 +354,9 @@ func (f *found) text(s *subject) string {
 	}
 	fmt.Fprintf(&b, "%s, as quiet runs show it:\n", s.Controller.Name)
 	line("works on", worded(s.Controller.For))
+	if f.raised != nil {
+		line("sample", fmt.Sprintf("with %s: %v in place of %v, to have more than one dependent", f.raised.name, f.raised.is, f.raised.was))
+	}
 	for _, gvk := range f.also {
 		line("also", "works on "+worded(gvk)+", whoever owns it")
 	}
@@ -381,10 +397,24 @@ func (f *found) text(s *subject) string {
 	for _, gvk := range f.asleep {
 		line("no event", "on a "+gvk.Kind+" wakes it")
 	}
-	for _, e := range []*edit{f.scale, f.change} {
-		if e != nil {
-			line("follows", e.String())
-		}
+	for _, e := range f.follows() {
+		line("follows", e.String())
+	}
+	var gone []string
+	for _, e := range f.removes {
+		gone = append(gone, e.name)
+	}
+	if len(gone) > 0 {
+		line("follows", "the removal of "+strings.Join(gone, ", "))
+	}
+	for _, e := range f.history {
+		line("follows", e.String()+", and it keeps what it had before")
+	}
+	if f.keeps != nil {
+		line("keeps", f.keeps.String())
+	}
+	if f.untried > 0 {
+		line("not tried", fmt.Sprintf("%d further fields of its spec", f.untried))
 	}
 	if f.fights != nil {
 		line("follows", f.fights.String()+", and does not settle any more")

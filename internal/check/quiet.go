@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -138,6 +139,15 @@ func (r *quiet) writes() (list []*sim.Record) {
 // stored is an object as it is stored, nil for none.
 func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
+}
+
+// shown is an object as it is stored, as a manifest; without fields for none.
+func (r *quiet) shown(m manifest) manifest {
+	o := r.stored(m)
+	if o == nil {
+		return manifest{&unstructured.Unstructured{Object: map[string]any{}}}
+	}
+	return shown(o, m.GroupVersionKind())
 }
 
 // there reports whether an object that a reference from a namespace is to is stored.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func (f *found) want(s *subject) error {
 	if f.change != nil {
 		tried = append(tried, f.change)
 	}
-	for _, e := range tried {
+	for _, e := range slices.Concat(tried, f.more, f.removes) {
 		for _, path := range e.paths() {
 			if !slices.ContainsFunc(w.paths, func(p []string) bool { return slices.Equal(p, path) }) {
 				w.paths = append(w.paths, path)
@@ -69,6 +70,10 @@ func (f *found) want(s *subject) error {
 			return err
 		}
 	}
+	if w.by != nil {
+		f.more = slices.DeleteFunc(f.more, func(e *edit) bool { return f.keepsHistory(s, w, e) })
+		f.removes = slices.DeleteFunc(f.removes, func(e *edit) bool { return f.keepsHistory(s, w, e) })
+	}
 	if has, other := f.active(s, f.dependents), f.active(s, f.seconds); has != other && f.second.Unstructured != nil {
 		f.unknown = append(f.unknown, fmt.Sprintf("how many dependents an owner wants: a second one like the sample "+
 			"has %d, the sample %d", other, has))
@@ -78,6 +83,23 @@ func (f *found) want(s *subject) error {
 		f.wants = w
 	}
 	return nil
+}
+
+// keepsHistory counts as count does. It reports whether an owner that was edited has another number of dependents than one
+// that was created so, or when the edit is taken back: how many it wants goes by its history, and nothing is asked of it.
+func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
+	one := &wants{paths: w.paths, by: map[string]int{}}
+	unknown := len(f.unknown)
+	if err := f.count(s, one, e); err != nil {
+		return true
+	}
+	f.unknown = f.unknown[:unknown]
+	if one.by == nil || e.back != e.had {
+		f.history = append(f.history, e)
+		return true
+	}
+	maps.Copy(w.by, one.by)
+	return false
 }
 
 // count takes in how many dependents the sample has that was made with an edit.

@@ -52,6 +52,7 @@ func (f *found) worlds(s *subject) (all []place) {
 		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
 			user: append(verbs("duplicate "+s.Controller.Name), f.edited(f.anyEdit())...)},
 		f.edit(s),
+		f.removed(s),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
 	all = append(all, f.strangers(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
@@ -92,7 +93,18 @@ func (f *found) edit(s *subject) place {
 	if len(f.waits) > 0 {
 		why = "no field of its sample's spec, edited, made it do more than wait"
 	}
-	return f.follow(s, "edit", f.change, why)
+	list := f.more
+	if f.change != nil {
+		list = append([]*edit{f.change}, list...)
+	}
+	if len(list) == 0 {
+		return place{name: "edit", why: why}
+	}
+	p := f.follow(s, "edit", list[0], why)
+	for _, e := range list[1:] {
+		p.user = append(f.edited(e), p.user...)
+	}
+	return p
 }
 
 // follow edits the sample in mid-flight, there and back and there again.

@@ -69,14 +69,20 @@ func (f *found) again(s *subject) []casefile.Action {
 }
 
 // held is the world in which somebody else's finalizer holds the sample after it was
-// deleted: it is there as long as that is.
+// deleted: it is there as long as that is. A controller that puts finalizers itself races with the user who adds that one:
+// the list is there from the beginning, so that it can be added to.
 func (f *found) held(s *subject) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
-		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}}),
-		casefile.Verb("delete " + f.of + " --cascade=background")}}
-	if len(s.owner.GetFinalizers()) > 0 || len(f.finalizers) > 0 {
-		p.why = "it puts finalizers itself, and the user can write the list of them only as a whole"
+		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
+	if listed := s.owner.GetFinalizers(); len(listed) > 0 || len(f.finalizers) > 0 {
+		owner := manifest{s.owner.DeepCopy()}
+		owner.SetFinalizers(append([]string{holdFirst}, listed...))
+		p.objects, p.settled = append([]manifest{owner}, p.objects[1:]...), false
+		p.user = []casefile.Action{jsonPatch(f.of,
+			map[string]any{"op": "test", "path": "/metadata/finalizers/0", "value": holdFirst},
+			map[string]any{"op": "add", "path": "/metadata/finalizers/1", "value": hold})}
 	}
+	p.user = append(p.user, casefile.Verb("delete "+f.of+" --cascade=background"))
 	p.atRest = func(user host.Client) error {
 		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {

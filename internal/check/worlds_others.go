@@ -55,6 +55,9 @@ func (f *found) strangers(s *subject) []place {
 // hold is a finalizer that is nobody's here.
 const hold = "example.com/threelaws-hold"
 
+// holdFirst is another one, which is there before anything happens.
+const holdFirst = "example.com/threelaws-first"
+
 // barred are worlds that are not tried, for a reason; where there is none they are as they
 // were.
 func barred(why string, list []*place) (all []place) {

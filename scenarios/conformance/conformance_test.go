@@ -56,6 +56,7 @@ var wrongs = []convicted{
 	{false, wrong{mixes: true}, "two-owners", "dont-interfere"},
 	{true, wrong{grows: true}, "two-instances", "exact-sum"},
 	{false, wrong{bare: true}, "edit", "take-ownership"},
+	{false, wrong{keeps: true}, "removed", "expect"},
 	{false, wrong{grows: true}, "scale", "exact-sum"},
 	{false, wrong{shares: true}, "orphan", "dont-interfere"},
 	{true, wrong{shares: true}, "orphan", "exact-sum"},

@@ -32,6 +32,7 @@ func TestFound(t *testing.T) {
   releases    what its labels do not match any more
   follows     spec.size: 2 -> 3, with 3 dependents in place of 2
   follows     spec.color: green -> greenx
+  follows     the removal of spec.color
 `
 	if d := cmp.Diff(want, plan.String()); d != "" {
 		t.Error(d)

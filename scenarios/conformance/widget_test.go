@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,6 +51,8 @@ type wrong struct {
 	strips   bool // takes all finalizers off a Widget that is being deleted
 	panics   bool // panics where a write fails
 	blind    bool // deletes by the name alone
+	stamps   bool // writes the time of day into an annotation in each reconcile
+	keeps    bool // leaves the color where it was, when its Widget has none any more
 	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
 
 	silent bool // is right, and writes no status
@@ -139,6 +142,12 @@ func (o *operator) sync(ctx context.Context, key string) error {
 		if o.panics {
 			panic(err.Error())
 		}
+		return err
+	}
+	if o.stamps {
+		c := w.DeepCopy()
+		c.SetAnnotations(map[string]string{"example.com/seen": time.Now().UTC().Format(time.RFC3339)})
+		_, err := o.env.Client.Update(ctx, c)
 		return err
 	}
 	if o.silent {
@@ -234,6 +243,7 @@ func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own
 			if err := o.remove(ctx, p); err != nil {
 				return err
 			}
+		case color == "" && o.keeps:
 		case p.Data["color"] != color:
 			c := p.DeepCopy()
 			c.Data = map[string]string{"color": color}
@@ -290,6 +300,9 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 	p := &corev1.ConfigMap{Data: map[string]string{"color": color}, ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.GetNamespace(), Name: name, Labels: map[string]string{partOf: w.GetName()},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w, widgets)}}}
+	if color == "" && o.keeps {
+		p.Data = nil
+	}
 	if name == "" {
 		p.GenerateName = w.GetName() + "-"
 	}

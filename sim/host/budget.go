@@ -8,7 +8,7 @@ import (
 )
 
 // faults are all sorts, in canonical order.
-var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync}
+var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
 // FaultNames are the faults that [NewBudget] knows, in canonical order.
 var FaultNames = namesOf(faults)
@@ -40,6 +40,7 @@ type budget struct {
 //	lost      a write is executed and answered 504
 //	relist    a watch breaks and the process lists again, missing what happened in between
 //	resync    every cached object is delivered again, unchanged
+//	slow      each write of a process takes a second, or two, from then on
 func NewBudget(c *Cluster, counts map[string]int) (sim.Actor, error) {
 	b := &budget{cluster: c, left: make([]int, len(faults)), details: map[string][]string{}}
 	for _, name := range sortedKeys(counts) {

@@ -25,6 +25,7 @@ func (k *crew) execute(c *Call, f *FailedRequest) {
 	p := k.worker.process
 	c.done = p.cluster.world.History.Len()
 	c.Response = p.cluster.serve(c, c.Request, f)
+	p.linger(c.Request)
 	c.state, p.touched = answered, true
 	p.cluster.fold(c.Request, &c.Response, &c.local, &c.abstract)
 }

@@ -170,6 +170,7 @@ func (g *guest) execute(c *Call, f *FailedRequest) {
 		var req *fakeapi.Request
 		req, c.at = g.aged(c.Request)
 		c.Response = cluster.serve(c, req, f)
+		g.process.linger(req)
 	}
 	c.state = answered
 }

@@ -156,7 +156,8 @@ func (p *Process) noteSynced() {
 // private state; executing a request touches the server as well.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
-	f := sim.Footprint{Process: p.Name, Global: len(p.members) > 0} // it may start and stop others
+	f := sim.Footprint{Process: p.Name,
+		Global: len(p.members) > 0 || p.slow > 0} // it may start and stop others, or move the clock
 	switch {
 	case p.engine != nil:
 		f.Global = true
@@ -196,6 +197,7 @@ func (a actor) Digest(h *sim.Hash) {
 	h.String(p.Generation)
 	h.Word(uint64(p.Incarnation))
 	h.Bool(p.Down)
+	h.Word(uint64(p.slow))
 	if p.Down {
 		h.Bool(p.restarts)
 		h.Word(p.from)

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -35,6 +36,8 @@ type Process struct {
 	busy       int          // workers in a sync
 	restarts   bool         // down, and free to come up again
 	from       uint64       // revision the next start lists at; 0 for the latest
+
+	slow time.Duration // what each write takes
 
 	exits    int // of its program, in a row, without a successful write between
 	exitedAt int // how many records there were at the last exit

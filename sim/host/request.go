@@ -170,3 +170,15 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 	}
 	c.world.Record(r)
 }
+
+// writes reports whether a request is one to change something.
+func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
+
+// linger lets the time pass that a request of a slow process takes. What would fire meanwhile is late. A settle that ends at
+// a time of its own is not carried beyond it.
+func (p *Process) linger(req *fakeapi.Request) {
+	clock := &p.cluster.world.Clock
+	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {
+		clock.Reach(to)
+	}
+}

@@ -210,6 +210,7 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 func (w *worker) execute() {
 	c := w.process.cluster
 	w.resp = c.serve(w, w.req, c.fault(w.process.Name, w.req))
+	w.process.linger(w.req)
 	w.state, w.process.touched = answered, true
 	w.fold()
 }
@@ -217,6 +218,7 @@ func (w *worker) execute() {
 // executeFailing is execute under a fault that struck just now.
 func (w *worker) executeFailing(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
+	w.process.linger(w.req)
 	w.state, w.process.touched = answered, true
 	w.fold()
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold is FIN-1.
+// finalizersHold is FIN-1. A list that was read before the finalizer was there takes it off as well: a resourceVersion or
+// a test in a JSON patch would have kept the write from landing, so this race is never excused.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
@@ -24,13 +25,17 @@ func finalizersHold(j *Judge, r *sim.Record) {
 			strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
 			continue
 		}
-		s := Informed
-		if w.Saw != nil && !meta.Finalized(w.Saw, f) || w.Unread {
-			s = Committed
-		}
-		j.Report(s, "another's finalizer "+f+" taken off")
+		j.Report(Informed, "another's finalizer "+f+" taken off"+w.unseen(f))
 		return
 	}
+}
+
+// unseen words that the actor had not read a finalizer that it takes off, "" where it had.
+func (w *Write) unseen(finalizer string) string {
+	if w.Saw == nil || meta.Finalized(w.Saw, finalizer) {
+		return ""
+	}
+	return " by a list that was read before it was there: send the resourceVersion"
 }
 
 // putOn reports whether a process was seen to put a finalizer on something.

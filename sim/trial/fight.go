@@ -14,6 +14,7 @@ type watch struct {
 	tally    tally
 	detector fight.Detector
 	growth   growth
+	own      ownTrigger
 	threads  map[[2]string]string
 	deed     stepped
 	rounds   int   // recurrences since the user or a fault last had a hand in it
@@ -59,6 +60,7 @@ func (w *watch) init(t *Trial) {
 func (w *watch) reset() {
 	w.detector.Reset()
 	w.growth.reset()
+	w.own.reset()
 	w.rounds, w.cycle = 0, nil
 	w.deed = stepped{record: -1}
 }
@@ -78,6 +80,7 @@ func (o *observer) Observe(r *sim.Record) {
 		}
 		d.record, d.object = r.Index, r.Object
 		w.growth.note(r)
+		w.own.note(&o.World.History, r)
 	}
 	if r.Op == sim.Delivery {
 		d.thread = w.thread(r.Process, r.Object.Kind)
@@ -111,6 +114,7 @@ func (t *Trial) watch() {
 	if d.outside {
 		w.rounds = 0
 		w.growth.reset()
+		w.own.reset()
 	}
 	if cycle, found := w.detector.Observe(hash, d.record, d.thread, d.record >= 0, d.outside); found {
 		if w.rounds++; w.rounds >= t.enough() {
@@ -161,6 +165,9 @@ func (t *Trial) fought() bool {
 			return false
 		}
 		r.Cause, r.Reason = cycle[0], fight.CycleReason(cycle)
+	case w.own.hit != nil:
+		r.Cause, r.Reason, r.Message = w.own.hit[0], fight.CycleReason(w.own.hit[1:]), t.triggersItself(w.own.hit)
+		w.own.reset()
 	case w.growth.hit != nil:
 		what := w.growth.hit
 		w.growth.hit = nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,8 +42,17 @@ func syncNamespaces(ctx context.Context, c client, key string) error {
 		app.Finalizers = append(app.Finalizers, finalizer)
 		return c.updateApp(ctx, app)
 	}
+	// No reference takes along what is far away: by an older list an App that has gone would be given something for ever.
+	now, err := c.Get(ctx, appKind, app.Namespace, app.Name)
+	if apierrors.IsNotFound(err) || err == nil && (now.(metav1.Object).GetUID() != app.UID ||
+		now.(metav1.Object).GetDeletionTimestamp() != nil) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	far := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "edge", Name: app.Namespace + "-" + app.Name}}
-	err := createOrUpdate(ctx, c, configMaps, far, func(m *corev1.ConfigMap) error {
+	err = createOrUpdate(ctx, c, configMaps, far, func(m *corev1.ConfigMap) error {
 		for k, v := range labelled(app) {
 			metav1.SetMetaDataLabel(&m.ObjectMeta, k, v)
 		}

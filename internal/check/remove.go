@@ -1,0 +1,287 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// kept is a field of a dependent that stays when the field of the owner is taken out that it comes from.
+type kept struct {
+	edit  *edit
+	marks []mark
+}
+
+// mark is a field that a dependent has by a field of its owner, and does not have without that.
+type mark struct {
+	of    manifest // the dependent
+	path  []string // "[name=x]" and "[x]" are items of lists
+	value any
+}
+
+// mostRemoved is how many optional fields are taken out; mostProgramRemoved the same of a whole program.
+const (
+	mostRemoved        = 12
+	mostProgramRemoved = 2
+)
+
+// removals looks which optional fields of the sample the controller follows when they are taken out. What a dependent has
+// by such a field, and gets when the field is added, it must lose again with the field.
+func (f *found) removals(s *subject) error {
+	if s.lasts > 0 {
+		return nil // what it creates goes by the clock
+	}
+	most := mostRemoved
+	if s.Controller.Program {
+		most = mostProgramRemoved
+	}
+	tried := 0
+	fields := optional(s.owner.Object, nil, "spec")
+	for i, e := range fields {
+		without := manifest{s.owner.DeepCopy()}
+		e.set(without.Object, nil)
+		if stored, err := s.creates(without); err != nil || present(stored.Object, e.path) {
+			continue // it is required, or has a default
+		}
+		if tried++; tried > most || s.Hurry != nil && s.Hurry() {
+			f.untried += len(fields) - i
+			break
+		}
+		if err := f.tryRemoval(s, e, without); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// optional are the removals of the fields of an object that are no items of lists, maps before what they hold.
+func optional(object map[string]any, list []*edit, path ...string) []*edit {
+	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
+	if len(path) > 1 {
+		list = append(list, &edit{path: path, from: value, was: value, name: strings.Join(path, ".")})
+	}
+	if in, is := value.(map[string]any); is {
+		for _, key := range slices.Sorted(maps.Keys(in)) {
+			list = optional(object, list, append(slices.Clone(path), key)...)
+		}
+	}
+	return list
+}
+
+func present(object map[string]any, path []string) bool {
+	_, ok, _ := unstructured.NestedFieldNoCopy(object, path...)
+	return ok
+}
+
+// tryRemoval takes a field out of the settled sample, and adds it to one that was created without it.
+func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
+	bare, err := s.run(without)
+	if err != nil {
+		return err
+	}
+	defer bare.Stop()
+	if !bare.settled {
+		return nil
+	}
+	had, plain := f.dependents, bare.controlled(without, f.owns)
+	marks := only(had, plain)
+	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
+		return nil
+	}
+	// What it does not add to a dependent that is there it need not take away: it creates others, or keeps them.
+	full := bare.controlled(without, f.owns)
+	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
+	left, answered, err := f.takesOut(s, e, marks, nil)
+	if err != nil || !answered {
+		return err
+	}
+	f.removes = append(f.removes, e)
+	if len(left) > 0 && f.keeps == nil {
+		if again, _, err := f.takesOut(s, e, left, sim.NewSeed(1)); err == nil && len(again) > 0 {
+			f.keeps = &kept{e, again}
+		}
+	}
+	if e.marks = marks; f.keeps != nil && f.keeps.edit == e {
+		e.marks = f.keeps.marks
+	}
+	return nil
+}
+
+// takesOut takes a field out of the settled sample under a schedule. It reports whether the controller answers, and
+// which of the marks of the field are there after that.
+func (f *found) takesOut(s *subject, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
+	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	defer r.Stop()
+	e.had = f.active(s, r.controlled(s.owner, f.owns))
+	if err := r.merge(s.owner, e.patch(nil)); err != nil || !r.settled {
+		return nil, false, nil
+	}
+	now := r.controlled(s.owner, f.owns)
+	e.has, answered = f.active(s, now), r.deeds() != "" || len(marks) > 0
+	for _, m := range marks {
+		if m.in(now) {
+			left = append(left, m)
+		}
+	}
+	e.back = e.had
+	if r.merge(s.owner, e.patch(e.from)) == nil && r.settled {
+		e.back = f.active(s, r.controlled(s.owner, f.owns))
+	}
+	return left, answered, nil
+}
+
+// only are the marks of objects that those of the same names do not have. Metadata and status are left out.
+func only(had, plain []manifest) (list []mark) {
+	for _, d := range had {
+		i := slices.IndexFunc(plain, d.same)
+		if i < 0 {
+			continue
+		}
+		for _, field := range slices.Sorted(maps.Keys(d.Object)) {
+			if field == "metadata" || field == "status" {
+				continue
+			}
+			missing(d.Object[field], plain[i].Object[field], []string{field}, func(path []string, value any) {
+				list = append(list, mark{d, path, value})
+			})
+		}
+	}
+	return list
+}
+
+// same reports whether two are one object, by kind and name.
+func (m manifest) same(o manifest) bool {
+	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
+}
+
+// missing yields what one value has and another lacks.
+func missing(a, b any, path []string, yield func(path []string, value any)) {
+	if b == nil {
+		if a != nil {
+			yield(path, a)
+		}
+		return
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		in, _ := b.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(a)) {
+			missing(a[key], in[key], append(slices.Clone(path), key), yield)
+		}
+	case []any:
+		for _, item := range a {
+			if key := itemOf(item); key != "" {
+				missing(item, part(b, key), append(slices.Clone(path), key), yield)
+			}
+		}
+	}
+}
+
+// itemOf names an item of a list; "" for one without a name.
+func itemOf(item any) string {
+	switch item := item.(type) {
+	case string, int64:
+		return fmt.Sprintf("[%v]", item)
+	case map[string]any:
+		if name, is := item["name"].(string); is {
+			return "[name=" + name + "]"
+		}
+	}
+	return ""
+}
+
+// part is a field of an object or an item of a list; nil for none.
+func part(in any, key string) any {
+	switch in := in.(type) {
+	case map[string]any:
+		return in[key]
+	case []any:
+		if i := slices.IndexFunc(in, func(item any) bool { return itemOf(item) == key }); i >= 0 {
+			return in[i]
+		}
+	}
+	return nil
+}
+
+// in reports whether an object of a list has the mark.
+func (m *mark) in(list []manifest) bool {
+	i := slices.IndexFunc(list, m.of.same)
+	return i >= 0 && m.on(list[i].Object)
+}
+
+// on reports whether an object has the mark.
+func (m *mark) on(object map[string]any) bool {
+	var now any = object
+	for _, key := range m.path {
+		now = part(now, key)
+	}
+	return reflect.DeepEqual(now, m.value)
+}
+
+func (m *mark) String() string {
+	return m.of.at() + " " + strings.ReplaceAll(strings.Join(m.path, "."), ".[", "[")
+}
+
+func (k *kept) String() string {
+	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
+}
+
+// removed is the world in which optional fields are taken out of the sample, put back, and one is taken out again.
+func (f *found) removed(s *subject) place {
+	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
+	if len(f.removes) == 0 {
+		p.why = "no optional field of its sample's spec, taken out, made it do anything"
+		return p
+	}
+	last := f.removes[0]
+	for _, e := range f.removes {
+		if f.keeps != nil && f.keeps.edit == e || len(last.marks) == 0 {
+			last = e
+		}
+	}
+	for _, e := range f.removes {
+		if e != last {
+			p.user = append(p.user, patch(f.of, e.patch(nil)), patch(f.of, e.patch(e.from)))
+		}
+	}
+	p.user = append(p.user, casefile.Verb("settle"), patch(f.of, last.patch(nil)))
+	p.atRest = f.takenOut(s, last)
+	return p
+}
+
+// takenOut asks that no dependent has what comes from a field that its owner does not have.
+func (f *found) takenOut(s *subject, e *edit) scenarios.Func {
+	return func(user host.Client) error {
+		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
+		if err != nil || present(object(owner), e.path) {
+			return nil
+		}
+		for _, m := range e.marks {
+			o, err := user.Get(context.Background(), m.of.GroupVersionKind(), m.of.GetNamespace(), m.of.GetName())
+			if err != nil {
+				continue
+			}
+			ref := metav1.GetControllerOf(o.(metav1.Object))
+			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object) {
+				return fmt.Errorf("%s is there, which comes from %s: %s has that no more, and without it none is created",
+					&m, e.name, f.of)
+			}
+		}
+		return nil
+	}
+}
