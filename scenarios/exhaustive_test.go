@@ -94,7 +94,7 @@ func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	}
 	fixed := x.Coverage.Fixed
 	if !slices.Contains(fixed, "the order of the user's own actions") ||
-		!slices.Contains(fixed, "the faults stale, conflict, throttle, error, lost, relist, resync") {
+		!slices.Contains(fixed, "the faults stale, conflict, throttle, error, lost, relist, resync, slow") {
 		t.Errorf("%q", fixed)
 	}
 	if x.Coverage.Complete {
