@@ -17,7 +17,7 @@ import (
 // ends are the worlds in which the sample is deleted, by each policy, and made again.
 func (f *found) ends(s *subject) (all []place) {
 	for _, policy := range policies {
-		p := place{name: "deleted/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		f.expectNothing(s, &p, policy)
 		switch {

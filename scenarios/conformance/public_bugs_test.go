@@ -4,13 +4,16 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -175,6 +178,149 @@ func netbox(first bool) idiom {
 	}
 }
 
+// queues creates a Work for its owner.
+func queues(a *at, owner *thing) error {
+	if ended(owner) || len(a.own(owner)) > 0 {
+		return nil
+	}
+	w := a.dependent(owner, owner.GetName()+"-work")
+	delete(w.Object, "data")
+	return a.create(w)
+}
+
+// kueue is kubernetes-sigs/kueue#10901: the controller of Works ends one whose owner its cache does not show yet.
+func kueue(live bool) idiom {
+	return func(a *at, work *thing) error {
+		if phase, _, _ := unstructured.NestedString(work.Object, "status", "phase"); phase != "" || ended(work) {
+			return nil
+		}
+		ref := metav1.GetControllerOf(work)
+		if ref == nil {
+			return nil
+		}
+		_, ok, _ := a.env.Informer(gardens).GetIndexer().GetByKey("default/" + ref.Name)
+		if !ok && live {
+			_, err := a.env.Client.Get(a, gardens, "default", ref.Name)
+			if ok = err == nil; !ok && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+		if !ok {
+			return a.reports(work, "phase", "OwnerNotFound")
+		}
+		return a.reports(work, "phase", "Admitted")
+	}
+}
+
+// certificates is cert-manager/cert-manager#4956: a late list and a generated name, and there are two requests, with which
+// issuing stops.
+func certificates(a *at, owner *thing) error {
+	if ended(owner) {
+		return nil
+	}
+	switch len(a.own(owner)) {
+	case 0:
+		r := a.dependent(owner, "")
+		r.SetGenerateName(owner.GetName() + "-")
+		if err := a.create(r); err != nil {
+			return err
+		}
+		return a.reports(owner, "phase", "Issuing")
+	case 1:
+		return a.reports(owner, "phase", "Issued")
+	}
+	return nil
+}
+
+// composes is crossplane/crossplane#1910: what is composed is created first, and its name recorded after. first records
+// the name before.
+func composes(first bool) idiom {
+	return func(a *at, owner *thing) error {
+		if ended(owner) {
+			return nil
+		}
+		name, _, _ := unstructured.NestedString(owner.Object, "status", "composed")
+		d := a.dependent(owner, name)
+		switch was := a.cached(name); {
+		case name == "" && first:
+			return a.reports(owner, "composed", owner.GetName()+"-bucket")
+		case name == "":
+			d.SetGenerateName(owner.GetName() + "-")
+			made, err := a.env.Client.Create(a, a.typed(d))
+			if err != nil {
+				return err
+			}
+			return a.reports(owner, "composed", made.(metav1.Object).GetName())
+		case was == nil:
+			return a.create(d)
+		case !metav1.IsControlledBy(was, owner):
+			return taken(was)
+		}
+		return nil
+	}
+}
+
+// cleansOrphans is stackabletech/operator-rs#861: what has its labels and is not wanted is deleted, though another
+// operator has made it and passed the labels on. mine looks whose it is.
+func cleansOrphans(mine bool) idiom {
+	return func(a *at, owner *thing) error {
+		if ended(owner) {
+			return nil
+		}
+		there, err := a.labelled(a.kind, owner.GetName(), false)
+		if err != nil {
+			return err
+		}
+		for _, d := range there {
+			if d.GetDeletionTimestamp() == nil && !slices.Contains(wanted(owner), d.GetName()) &&
+				(!mine || metav1.IsControlledBy(d, owner)) {
+				if err := a.remove(d); err != nil {
+					return err
+				}
+			}
+		}
+		for _, name := range wanted(owner) {
+			d := a.dependent(owner, name)
+			d.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+			switch was := a.cached(name); {
+			case was == nil:
+				if err := a.create(d); err != nil {
+					return err
+				}
+			case !metav1.IsControlledBy(was, owner):
+				return taken(was)
+			}
+		}
+		return nil
+	}
+}
+
+// scales is kedacore/keda#1123: an update leaves out the owner reference, and what it updates outlives its owner.
+func scales(keeps bool) idiom {
+	return func(a *at, owner *thing) error {
+		if ended(owner) {
+			return nil
+		}
+		size, _, _ := unstructured.NestedInt64(owner.Object, "spec", "size")
+		next := a.dependent(owner, "hpa-"+owner.GetName())
+		next.Object["data"] = map[string]any{"size": strconv.Itoa(int(size))}
+		was := a.cached(next.GetName())
+		switch {
+		case was == nil:
+			return a.create(next)
+		case keeps && !metav1.IsControlledBy(was, owner):
+			return taken(was)
+		case reflect.DeepEqual(was.Object["data"], next.Object["data"]):
+			return nil
+		}
+		if !keeps {
+			next.SetOwnerReferences(nil)
+		}
+		next.SetResourceVersion(was.GetResourceVersion())
+		return a.update(next)
+	}
+}
+
 // publicBug is a bug that an operator had, and the same controllers with the fix. The issue says what went wrong; nothing
 // of the operator's code is here.
 type publicBug struct {
@@ -184,10 +330,22 @@ type publicBug struct {
 }
 
 var publicBugs = []publicBug{
+	{"cert-manager/cert-manager#4956", []host.Controller{reconciler("certificates", gardens, certificates, parts)},
+		[]host.Controller{reconciler("certificates", gardens, requests, parts)}, "new-owner", "exact-sum"},
+	{"crossplane/crossplane#1910", []host.Controller{reconciler("composite", gardens, composes(false), parts)},
+		[]host.Controller{reconciler("composite", gardens, composes(true), parts)}, "new-owner", "exact-sum"},
+	{"stackabletech/operator-rs#861", []host.Controller{reconciler("listener", gardens, cleansOrphans(false), parts)},
+		[]host.Controller{reconciler("listener", gardens, cleansOrphans(true), parts)}, "somebody-elses", "dont-interfere"},
+	{"kedacore/keda#1123", []host.Controller{reconciler("scaler", gardens, scales(false), parts)},
+		[]host.Controller{reconciler("scaler", gardens, scales(true), parts)}, "scale", "release-what-left"},
 	{"pingcap/tidb-operator#6532", []host.Controller{reconciler("tidb", gardens, tidb(false), plots)},
 		[]host.Controller{reconciler("tidb", gardens, tidb(true), plots)}, "deleted/unseen", "expect"},
 	{"netbox-community/netbox-operator#77", []host.Controller{reconciler("netbox", gardens, netbox(false), plots)},
 		[]host.Controller{reconciler("netbox", gardens, netbox(true), plots)}, "deleted/early", "expect"},
+	{"kubernetes-sigs/kueue#10901",
+		[]host.Controller{reconciler("queue", gardens, queues, works), reconciler("work", works, kueue(false), gardens)},
+		[]host.Controller{reconciler("queue", gardens, queues, works), reconciler("work", works, kueue(true), gardens)},
+		"new-owner", "same-end"},
 }
 
 // ofBug is the subject of a bug: nothing but its sample.
