@@ -80,6 +80,16 @@ func (q *ends) learn(r *Run, s *Step) {
 	}
 }
 
+// uncompared says what the comparison of ends has left out in the runs of the program, "" for nothing.
+func (p *Script) uncompared() string {
+	for _, s := range p.program() {
+		if s.comparesEnds() {
+			return p.File.quiet.at(s).leaves()
+		}
+	}
+	return ""
+}
+
 // attentive draws who acts next. News reaches everybody, and requests are answered, before anybody acts.
 type attentive struct{ *sim.Seed }
 

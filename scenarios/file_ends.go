@@ -88,6 +88,27 @@ func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
 }
 
+// leaves says what is not compared, and why.
+func (q *ends) leaves() string {
+	if q.none != "" {
+		return "nothing is compared: " + q.none
+	}
+	var fields []string
+	for _, path := range slices.Sorted(maps.Keys(q.differ)) {
+		if !strings.Contains(path, " ") {
+			path = "the objects of kind " + path
+		}
+		fields = append(fields, path)
+	}
+	if n := len(fields); n > mostEnds {
+		fields = append(fields[:mostEnds], fmt.Sprintf("%d more", n-mostEnds))
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	return "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
+}
+
 // mostEnds is how many differences are told.
 const mostEnds = 3
 
