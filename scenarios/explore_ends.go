@@ -58,12 +58,12 @@ func (q *ends) learn(r *Run, s *Step) {
 	if p.hosts() {
 		draws = quietProgramDraws
 	}
+	var halt func() bool
+	if rec, is := r.course.choices.(*explore.Recorder); is {
+		halt = rec.Halt
+	}
 	for i := range draws + 1 {
-		var c sim.Choices = sim.Zero{}
-		if i > 0 {
-			c = &attentive{sim.NewSeed(explore.SeedAt(1, i))}
-		}
-		run, out := p.once(c)
+		run, out := p.once(&attentive{sim.NewSeed(explore.SeedAt(1, i)), i > 0, halt})
 		is := run.endOf()
 		q.last = max(q.last, run.t.World.Clock.Elapsed())
 		settled := out.Settled && len(out.Findings) == 0 && !run.course.ended
@@ -90,14 +90,33 @@ func (p *Script) uncompared() string {
 	return ""
 }
 
-// attentive draws who acts next. News reaches everybody, and requests are answered, before anybody acts.
-type attentive struct{ *sim.Seed }
+// attentive draws who acts next, or takes the default schedule. News reaches everybody, and requests are answered,
+// before anybody acts.
+type attentive struct {
+	*sim.Seed
+	draws bool        // else it takes the default schedule
+	halt  func() bool // ends the run where the one that is compared would be ended; nil for never
+}
 
 var promptness = [...]int{sim.Deliver: 0, sim.Respond: 1, sim.Execute: 2, sim.Work: 3, sim.User: 3, sim.Timer: 4,
 	sim.Fault: 5}
 
+// Pick draws, or picks the first.
+func (a *attentive) Pick(n int, label string) int {
+	if !a.draws {
+		return 0
+	}
+	return a.Seed.Pick(n, label)
+}
+
 // Next draws among the actions that are first in line.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
+	if a.halt != nil && a.halt() {
+		return -1
+	}
+	if !a.draws && enabled[0].Class != sim.Fault {
+		return 0
+	}
 	var first []int
 	for i, e := range enabled {
 		if e.Class == sim.Fault {

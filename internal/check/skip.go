@@ -11,7 +11,8 @@ import (
 )
 
 // Names are those of the cases of every controller, in their order.
-var Names = []string{"one-owner", "new-owner", "faults", "two-owners", "two-instances", "edit", "removed", "scale", "orphan", "somebody-elses",
+var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
+	"somebody-elses",
 	"rival-for-an-orphan", "dying-orphan", "dependent-deleted", "relabelled", "released-and-gone", "reference-taken-away",
 	"name-taken", "replaced", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
 	"deleted/unseen", "namesake/background", "namesake/foreground", "namesake/orphan", "held", "going", "namesake/restored"}

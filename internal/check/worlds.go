@@ -47,12 +47,12 @@ func every() map[string]int {
 func (f *found) worlds(s *subject) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
-		f.arrival(s),
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
 		place{name: "two-owners", objects: f.both(s), faults: few,
 			user: append(f.edited(f.scale), verbs("label "+s.owner.at()+" "+other+"=yes")...)},
 		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
 			user: append(verbs("duplicate "+s.Controller.Name), f.edited(f.anyEdit())...)},
+		f.arrival(s),
 		f.edit(s),
 		f.removed(s),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
