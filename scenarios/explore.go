@@ -94,6 +94,7 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 // schedules that did not settle have an exit code of their own.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
+	x.Uncompared = p.uncompared()
 	unsettled := 0
 	for _, row := range x.Outcomes {
 		switch row.Label {

@@ -92,7 +92,7 @@ func countSteps(parts []part, removed []bool) int {
 // without is the file with some parts taken out. It runs; its text is that of
 // the original. It is nil where a section is left without any manifest.
 func (f *File) without(parts []part, removed []bool) *File {
-	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base}
+	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base, quiet: &quietEnds{}}
 	gone := map[int]bool{}
 	docs := map[*section]map[int]bool{}
 	for i, pt := range parts {

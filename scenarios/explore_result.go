@@ -36,6 +36,8 @@ type Exploration struct {
 	Beside   []Beside          `json:"-"`                  // with Said; by controller, kind and why
 	Alike    []string          `json:"-"`                  // with Said: kinds of which things of two groups were there
 	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
+
+	Uncompared string `json:"uncompared,omitempty"` // what the law same-end leaves out, and why
 }
 
 // WriteFile writes the scenario file that replays the failure.
@@ -86,6 +88,9 @@ func (x *Exploration) Text() string {
 		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
 	}
 	b.WriteString(t.String())
+	if x.Uncompared != "" {
+		b.WriteString(render.Fold(SameEnd + ": " + x.Uncompared))
+	}
 	for _, f := range x.Failures {
 		fmt.Fprintf(&b, "%s, first in schedule %d: %s\n", f.Law, f.Index, f.Text)
 	}

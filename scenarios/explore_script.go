@@ -91,7 +91,7 @@ func (p *Script) warm() error { return p.File.Check(p.Registry) }
 func (p *Script) begin(c sim.Choices) *Run {
 	r := newRun(p.Registry, p.File)
 	r.quiet, r.stale, r.replace = true, p.File.restartsStale(), p.Replace
-	r.counting.strict, r.counting.prefer = p.Strict, p.prefer
+	r.counting.strict, r.counting.prefer, r.compare = p.Strict, p.prefer, compareEnds
 	r.course = course{choices: c, races: !p.atOnce, faults: p.Faults, steps: p.bound, idle: p.idle}
 	if p.asked != nil {
 		r.tried = p.asked.tried
@@ -163,7 +163,11 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 		}
 		text := s.String() + ": " + what
 		r.failExpect(text)
-		return &explore.Finding{Law: expectation, Text: text, Informed: true, Step: r.t.World.Steps()}
+		b := &explore.Finding{Law: expectation, Text: text, Informed: true, Step: r.t.World.Steps()}
+		if l := s.lawOf(); l != nil {
+			b.Law, b.Text = l.ID, what
+		}
+		return b
 	}
 	err := v.run(r, s)
 	var no *refused

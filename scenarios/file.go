@@ -23,6 +23,7 @@ type File struct {
 	verbs    []*Verb         // the table it was read with
 	server   *fakeapi.Server // with all kinds that the file defines; set by Check
 	base     *base           // with what the file installs, nil where it installs nothing; set by Check
+	quiet    *quietEnds      // how quiet runs of its steps end
 }
 
 // Step is one line of the script with the output expected of it.

@@ -49,7 +49,7 @@ func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 		line := 1 + strings.Count(string(data[:i]), "\n")
 		return nil, wrong(name, line, "", "the file is not text: invalid UTF-8")
 	}
-	f := &File{Name: name, src: string(data), verbs: verbs}
+	f := &File{Name: name, src: string(data), verbs: verbs, quiet: &quietEnds{}}
 	if strings.TrimSpace(f.src) == "" {
 		return nil, wrong(name, 1, "", "the file is empty: %s", startsWithVerbs)
 	}

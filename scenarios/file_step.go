@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/scenarios/internal/words"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // String renders the step's line as it was meant: the verb and its arguments.
@@ -115,4 +116,15 @@ func (s *Step) missed(why string) *Error {
 	e := s.fail(ExitFail, "expected to fail (!), but %s", why)
 	e.bang = true
 	return e
+}
+
+// comparesEnds reports whether the step compares the settled world with those of quiet runs.
+func (s *Step) comparesEnds() bool { return s != nil && s.Verb == "ensure" && s.Word(0) == SameEnd }
+
+// lawOf is the law that a step requires; nil for one that is an expectation of the file.
+func (s *Step) lawOf() *law.Law {
+	if s.comparesEnds() {
+		return law.ByID(law.SameEnd)
+	}
+	return nil
 }

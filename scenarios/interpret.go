@@ -66,7 +66,7 @@ func (f *File) difference(o Options) (where, causes string) {
 func (res *Result) run(f *File, o Options) uint64 {
 	r := newRun(o.Registry, f)
 	defer r.stop()
-	r.counting.strict, r.telling.verbose = o.Strict, o.Verbose
+	r.counting.strict, r.telling.verbose, r.compare = o.Strict, o.Verbose, compareEnds
 	for _, s := range f.Steps {
 		output, err := r.perform(s)
 		sr := StepResult{Line: s.Line, Step: s.String(), Phase: s.Phase, Output: output, OK: err == nil,

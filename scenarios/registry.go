@@ -160,6 +160,8 @@ func (g *Registry) Check() error {
 		switch {
 		case name == "" || strings.ContainsAny(name, " \t\r\n\"'#=") || strings.HasPrefix(name, "-"):
 			return g.wrong("the function %q: its name is one word, as it stands in files", name)
+		case name == SameEnd:
+			return g.wrong("the function %s: that is the name of a law: give it another", name)
 		case g.Funcs[name] == nil:
 			return g.wrong("the function %s is nil", name)
 		}

@@ -26,6 +26,8 @@ type Run struct {
 	settled  settled  // how it came to rest last
 	failed   failed   // what did not go as it should
 
+	compare func(r *Run, s *Step) string // with how quiet runs of the steps before one end
+
 	step  *Step           // the step being run, nil between steps
 	out   strings.Builder // its output
 	quiet bool            // which nobody reads

@@ -103,6 +103,9 @@ func (r *Run) failExpect(text string) {
 		return
 	}
 	b := render.Mark{Law: expectation, Sentence: "What the file expects holds in every schedule.", Text: text}
+	if l := r.step.lawOf(); l != nil {
+		b.Law, b.Sentence, b.Source, b.Text = l.Name, l.Sentence, l.Source, strings.TrimPrefix(text, r.step.String()+": ")
+	}
 	from := r.telling.initial()
 	b.Record = r.lastRecord(r.telling.lines(&r.counting, from, false))
 	r.fail(ExitFail, b, from)

@@ -22,7 +22,8 @@ var verbEnsure = &Verb{
 	Name: "ensure", Args: "NAME", Min: 1, Max: 1,
 	Summary: "require what a Go test has registered under a name",
 	Detail: `As expect, with a Go function in place of a condition: it holds in explored runs
-too.`,
+too. The name same-end is that of the law: the settled objects are those of a quiet
+run of the same steps. What differs between quiet runs is left out.`,
 	Example: "ensure every-widget-has-its-children",
 	check:   checkFunc,
 	expects: (*Run).ensure,
@@ -43,7 +44,7 @@ that follow are offered among the controllers' from their very first step on.`,
 }
 
 func checkFunc(c *checker, s *Step) error {
-	if _, ok := c.registry.Funcs[s.Word(0)]; ok {
+	if _, ok := c.registry.Funcs[s.Word(0)]; ok || s.comparesEnds() {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(c.registry.Funcs))
@@ -66,6 +67,9 @@ func (r *Run) doFunc(name string) error {
 // ensure returns what a function of the registry finds wrong, "" for nothing. A world that its time has cut off in the
 // middle of a reconcile is not judged.
 func (r *Run) ensure(s *Step) string {
+	if s.comparesEnds() {
+		return r.compare(r, s)
+	}
 	if r.settled.how.Middle != "" && !s.Expect {
 		return ""
 	}

@@ -50,6 +50,8 @@ type found struct {
 	wants    *wants
 	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
 
+	cleans map[metav1.DeletionPropagation]cleanUp // what becomes of what no reference holds
+
 	ticks    *ticks   // it creates something by the clock, for ever; nil where it does not
 	restless bool     // it does not settle with one owner
 	unknown  []string // what could not be found out, and why
@@ -74,7 +76,8 @@ const (
 // look runs the controller in quiet worlds. The error is a controller that did nothing,
 // or a world that cannot be made.
 func (s *subject) look() (*found, error) {
-	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}}
+	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
+		cleans: map[metav1.DeletionPropagation]cleanUp{}}
 	if err := s.standalone(); err != nil {
 		return nil, err
 	}
@@ -332,6 +335,9 @@ func (f *found) deletions(s *subject) error {
 			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, kindOf(rec.Object.Kind))
 		})
 		r.Stop()
+		if f.cleans[policy], err = f.cleansUp(s, policy); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -426,6 +432,13 @@ func (f *found) text(s *subject) string {
 		if f.takes[p] {
 			line("deletes", "its dependents itself, its owner being deleted by policy "+string(p))
 		}
+	}
+	cleans := f.cleans[metav1.DeletePropagationBackground]
+	for _, r := range cleans.removes {
+		line("deletes", r.kind.Kind+" "+none+" when its owner is deleted")
+	}
+	for _, gvk := range cleans.leaves {
+		line("leaves", gvk.Kind+" "+none+" when its owner is deleted, though it puts a finalizer on it")
 	}
 	line("unknown", f.unknown...)
 	return b.String()

@@ -117,5 +117,9 @@ func (p *Plan) String() string { return p.found.text(p.subject) }
 func (c *Case) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	w.Laws = c.plan.subject.asks(before)
+	// What is known to be wrong may be why worlds end in different ways.
+	w.SameEnd = w.SameEnd && c.plan.subject.lasts == 0 && !slices.ContainsFunc(before, func(t Tried) bool {
+		return len(t.Known) > 0 || t.X != nil && len(t.X.Failures) > 0
+	})
 	return &w
 }

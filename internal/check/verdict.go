@@ -43,11 +43,14 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range law.All() {
 		about := clause.ByID(l.ID).About
-		if l.New == nil || l.Profile > law.Profile(c.Profile) || slices.Contains(elsewhere, about) {
+		if l.New == nil && l.ID != law.SameEnd || l.Profile > law.Profile(c.Profile) || slices.Contains(elsewhere, about) {
 			continue
 		}
 		v := Verdict{Law: l}
 		v.hear(c.Name, cases)
+		if l.ID == law.SameEnd {
+			p.compared(&v, cases)
+		}
 		missing := f.missing(s, &c, l.ID, about)
 		if c.Program && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
 			missing = NotJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
@@ -123,6 +126,17 @@ func (v *Verdict) hear(controller string, cases []Tried) {
 				v.Asked += s.Asked
 				v.Worlds++
 			}
+		}
+	}
+}
+
+// compared counts the schedules whose end was compared with that of a quiet run.
+func (p *Plan) compared(v *Verdict, cases []Tried) {
+	for i, t := range cases {
+		k := slices.IndexFunc(p.Cases, func(c Case) bool { return c.Name == t.Name })
+		if k >= 0 && t.X != nil && t.X.Schedules > 0 && p.Cases[k].World(cases[:i]).SameEnd {
+			v.Asked += t.X.Schedules
+			v.Worlds++
 		}
 	}
 }

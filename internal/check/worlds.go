@@ -23,6 +23,7 @@ type place struct {
 	user    []casefile.Action
 	faults  map[string]int
 	atRest  scenarios.Func
+	sameEnd bool // the settled world is compared with that of a quiet run
 }
 
 // few are the faults of most worlds: a crash, a start from an older list, a write that
@@ -45,18 +46,29 @@ func every() map[string]int {
 // worlds derives from what was found what the controller is to be tried in.
 func (f *found) worlds(s *subject) (all []place) {
 	all = append(all,
-		place{name: "one-owner", objects: []manifest{s.owner}},
+		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
 		place{name: "two-owners", objects: f.both(s), faults: few,
 			user: append(f.edited(f.scale), verbs("label "+s.owner.at()+" "+other+"=yes")...)},
 		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
 			user: append(verbs("duplicate "+s.Controller.Name), f.edited(f.anyEdit())...)},
+		f.arrival(s),
 		f.edit(s),
 		f.removed(s),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
 	all = append(all, f.strangers(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
+}
+
+// arrival is the world in which the sample is created while the controllers run: none of them has it from the start.
+func (f *found) arrival(s *subject) place {
+	p := place{name: "new-owner", settled: true, faults: atWork, sameEnd: true,
+		user: []casefile.Action{casefile.Apply(s.owner.text())}}
+	if f.second.Unstructured != nil {
+		p.objects = []manifest{f.second}
+	}
+	return p
 }
 
 // both are the sample and, where there can be one, a second owner.
@@ -198,7 +210,7 @@ func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, Settled: p.settled,
 		For: s.lasts, User: s.timed(p.user), AtRest: both(p.atRest, s.Settled), Faults: p.faults, Schedules: s.Schedules,
-		Server: s.Server}
+		Server: s.Server, SameEnd: p.sameEnd}
 	if c.Program { // which may watch any kind, so that making a failure small leaves them all
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {

@@ -17,21 +17,21 @@ import (
 // ends are the worlds in which the sample is deleted, by each policy, and made again.
 func (f *found) ends(s *subject) (all []place) {
 	for _, policy := range policies {
-		p := place{name: "deleted/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
+		f.expectNothing(s, &p, policy)
 		switch {
-		case len(f.dependents) == 0:
-		case policy != metav1.DeletePropagationOrphan:
-			p.atRest = f.nothingOf(s.owner)
+		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // they may be deleted by the clock
 		case !f.adopts && !f.byName && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
-			p.atRest, p.faults = f.stillThere(), atWork
+			p.atRest, p.faults = both(p.atRest, f.stillThere()), atWork
 		}
 		if f.second.Unstructured == nil {
 			p.why = "no second owner can stand beside the one that is deleted"
 		}
 		all = append(all, p)
 	}
+	all = append(all, f.early(s), f.unseen(s))
 	for _, policy := range policies {
 		p := place{name: "namesake/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}

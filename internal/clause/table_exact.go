@@ -59,4 +59,8 @@ var exactClauses = []Clause{
 		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and " +
 			"failed pods, counted or named as still to be counted, is never more than there have been.",
 		Only: []string{"job"}},
+	{ID: "EXACT-13", Kind: Liveness, About: Anybody, Source: "Writing Controllers, guideline 3",
+		Sentence: "What the user does decides what the settled world holds: kinds, numbers, specs and states are those " +
+			"of a quiet run of the same actions.",
+		Tests: []string{"scenarios.TestSameEnd"}},
 }

@@ -54,6 +54,11 @@ type Case struct {
 	// rest: an error breaks it. It only reads.
 	AtRest scenarios.Func
 
+	// SameEnd asks for the law same-end in the end: the settled objects are those of a quiet run of the same actions.
+	// What differs between quiet runs in which only the order is drawn is left out, and so are names, uids, times,
+	// annotations, and the numbers and free texts of a status.
+	SameEnd bool
+
 	// Server, if set, is what the world's server is like: Convert and Webhooks of
 	// [fakeapi.Options] answer for the webhooks of definitions and of admission.
 	Server *fakeapi.Options

@@ -164,6 +164,9 @@ func (c *Case) script(t *text) {
 	if c.AtRest != nil {
 		t.add("AtRest", false, "ensure "+atRest+"\n")
 	}
+	if c.SameEnd {
+		t.add("SameEnd", false, "ensure "+scenarios.SameEnd+"\n")
+	}
 }
 
 // long words for how long the world is given.

@@ -108,7 +108,8 @@ func TestWrongOperators(t *testing.T) {
 // Every case convicts somebody: one that cannot fail says nothing by passing.
 func TestEveryCaseConvicts(t *testing.T) {
 	for _, c := range prepared(t, sample(widget(true, wrong{}))).Cases {
-		if !slices.ContainsFunc(wrongs, func(w convicted) bool { return w.where == c.Name }) {
+		if !slices.ContainsFunc(wrongs, func(w convicted) bool { return w.where == c.Name }) &&
+			!slices.ContainsFunc(publicBugs, func(b publicBug) bool { return b.where == c.Name }) {
 			t.Errorf("nobody is convicted in %s", c.Name)
 		}
 	}

@@ -90,6 +90,9 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
+// SameEnd is the clause that a world breaks which settles otherwise than in a quiet run of the same actions.
+const SameEnd = "EXACT-13"
+
 // ComeToRest is the clause that a world breaks which does not settle.
 const ComeToRest = "EXACT-7"
 

@@ -8,6 +8,12 @@ var restLaws = []*Law{{
 	Needs:    Rest,
 	New:      On(comeToRest, sim.Unsettled, sim.Settled),
 }, {
+	ID: SameEnd, Name: "same-end",
+	Sentence: "What the user does decides what the settled world holds: it is that of a quiet run of the same actions.",
+	Needs:    Rest,
+	Unasked:  "worlds in which quiet runs end in different ways, where they differ",
+	Where:    "scenarios.TestSameEnd",
+}, {
 	ID: "EXACT-7b", Name: "never-panic",
 	Sentence: "A sync does not panic, and no program ends by it.",
 	Needs:    Syncs, Ends: true,

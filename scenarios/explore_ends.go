@@ -1,0 +1,211 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Quiet runs in which nothing is late and only the order of those who act is drawn. What differs between them does not
+// count. Each run of a whole program takes a hundred times as long.
+const (
+	quietDraws        = 12
+	quietProgramDraws = 4
+)
+
+// longer is how much more time than the quiet runs a run may take, and be compared: a deadline may pass in it, which is
+// not a matter of order.
+const longer = time.Minute
+
+// compareEnds returns how the settled world differs from that of the quiet runs, "" where it does not. A world in which
+// something else is wrong is not compared.
+func compareEnds(r *Run, s *Step) string {
+	l, _ := r.registry.law(SameEnd)
+	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
+		return ""
+	}
+	quiet := r.file.quiet.at(s)
+	quiet.once.Do(func() { quiet.learn(r, s) })
+	if quiet.none != "" || r.t.World.Clock.Elapsed() > quiet.last+longer {
+		return ""
+	}
+	return r.endOf().difference(quiet.end, quiet.differ)
+}
+
+// learn runs the steps before one in the default schedule, and in others in which nothing is late.
+func (q *ends) learn(r *Run, s *Step) {
+	f := *r.file
+	f.Steps = nil
+	for _, before := range r.file.Steps {
+		if before == s {
+			break
+		}
+		if before.verb != verbSchedule && before.verb != verbJudge {
+			f.Steps = append(f.Steps, before)
+		}
+	}
+	p := &Script{File: &f, Registry: r.registry, Until: len(f.Steps), Replace: r.replace, bound: r.course.steps,
+		idle: r.course.idle}
+	draws := quietDraws
+	if p.hosts() {
+		draws = quietProgramDraws
+	}
+	var halt func() bool
+	if rec, is := r.course.choices.(*explore.Recorder); is {
+		halt = rec.Halt
+	}
+	for i := range draws + 1 {
+		run, out := p.once(&attentive{sim.NewSeed(explore.SeedAt(1, i)), i > 0, halt})
+		is := run.endOf()
+		q.last = max(q.last, run.t.World.Clock.Elapsed())
+		settled := out.Settled && len(out.Findings) == 0 && !run.course.ended
+		run.stop()
+		switch {
+		case !settled:
+			q.none = "a quiet run does not settle, or violates a law"
+			return
+		case i == 0:
+			q.end, q.differ = is, map[string]bool{}
+		default:
+			is.differing(q.end, q.differ)
+		}
+	}
+}
+
+// uncompared says what the comparison of ends has left out in the runs of the program, "" for nothing.
+func (p *Script) uncompared() string {
+	for _, s := range p.program() {
+		if s.comparesEnds() {
+			return p.File.quiet.at(s).leaves()
+		}
+	}
+	return ""
+}
+
+// attentive draws who acts next, or takes the default schedule. News reaches everybody, and requests are answered,
+// before anybody acts.
+type attentive struct {
+	*sim.Seed
+	draws bool        // else it takes the default schedule
+	halt  func() bool // ends the run where the one that is compared would be ended; nil for never
+}
+
+var promptness = [...]int{sim.Deliver: 0, sim.Respond: 1, sim.Execute: 2, sim.Work: 3, sim.User: 3, sim.Timer: 4,
+	sim.Fault: 5}
+
+// Pick draws, or picks the first.
+func (a *attentive) Pick(n int, label string) int {
+	if !a.draws {
+		return 0
+	}
+	return a.Seed.Pick(n, label)
+}
+
+// Next draws among the actions that are first in line.
+func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
+	if a.halt != nil && a.halt() {
+		return -1
+	}
+	if !a.draws && enabled[0].Class != sim.Fault {
+		return 0
+	}
+	var first []int
+	for i, e := range enabled {
+		if e.Class == sim.Fault {
+			continue
+		}
+		if len(first) > 0 && promptness[e.Class] < promptness[enabled[first[0]].Class] {
+			first = first[:0]
+		}
+		if len(first) == 0 || promptness[e.Class] == promptness[enabled[first[0]].Class] {
+			first = append(first, i)
+		}
+	}
+	if len(first) == 0 {
+		return -1
+	}
+	return first[a.Pick(len(first), "next")]
+}
+
+// endOf collects what the settled objects are like, but for what the order of events may well decide: names, uids,
+// versions, times, annotations, and of the status all numbers and free texts.
+func (r *Run) endOf() end {
+	all, strange := end{}, strings.NewReplacer(r.generated()...)
+	for _, k := range r.t.Server.Kinds() {
+		if k.GVK.Kind == "Event" || k.GVK.Kind == "Lease" {
+			continue
+		}
+		kind := &endOf{fields: map[string]map[string][]string{}}
+		r.each(k, func(ref sim.Ref, obj runtime.Object) {
+			data, err := json.Marshal(obj)
+			var o map[string]any
+			if err != nil || json.Unmarshal(data, &o) != nil {
+				return
+			}
+			kind.objects++
+			note := func(path, value string) {
+				if kind.fields[path] == nil {
+					kind.fields[path] = map[string][]string{}
+				}
+				value = strange.Replace(value)
+				kind.fields[path][value] = append(kind.fields[path][value], ref.String())
+			}
+			m := obj.(metav1.Object)
+			for _, key := range slices.Sorted(maps.Keys(m.GetLabels())) {
+				note("metadata.labels."+key, m.GetLabels()[key])
+			}
+			for _, f := range m.GetFinalizers() {
+				note("metadata.finalizers", f)
+			}
+			for _, owner := range m.GetOwnerReferences() {
+				note("metadata.ownerReferences", owner.Kind)
+			}
+			if m.GetDeletionTimestamp() != nil {
+				note("metadata.deletionTimestamp", "set")
+			}
+			for _, field := range slices.Sorted(maps.Keys(o)) {
+				value := o[field]
+				switch field {
+				case "metadata", "apiVersion", "kind":
+				case "status":
+					walk(field, value, func(path, value string) {
+						if states(path, value) {
+							note(path, value)
+						}
+					})
+				default:
+					walk(field, value, note)
+				}
+			}
+		})
+		if kind.objects > 0 {
+			all[k.GVK.GroupKind().String()] = kind
+		}
+	}
+	return all
+}
+
+// generated are the names that the server has completed and all uids, each with what stands for it.
+func (r *Run) generated() (pairs []string) {
+	for _, k := range r.t.Server.Kinds() {
+		r.t.Server.Each(k, func(obj runtime.Object) bool {
+			m := obj.(metav1.Object)
+			if m.GetUID() != "" {
+				pairs = append(pairs, string(m.GetUID()), "(uid)")
+			}
+			if m.GetGenerateName() != "" {
+				pairs = append(pairs, m.GetName(), "(name)")
+			}
+			return true
+		})
+	}
+	return pairs
+}

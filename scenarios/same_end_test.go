@@ -1,0 +1,100 @@
+package scenarios_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// noting is a controller that creates the ConfigMap result once it sees the ConfigMap a, with what it then finds.
+func noting(name string, finds func(ctx context.Context, env *host.Env) (string, error)) host.Controller {
+	secret := corev1.SchemeGroupVersion.WithKind("Secret")
+	return host.Controller{Name: name, For: configMap,
+		Routes: []host.Route{{Kind: configMap, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if e.New != nil && e.New.(metav1.Object).GetName() == "a" {
+				out.Keys = append(out.Keys, "default/a")
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			env.Informer(configMap)
+			env.Informer(secret)
+			return host.SyncFunc(func(ctx context.Context, _ string) error {
+				text, err := finds(ctx, env)
+				if err != nil {
+					return err
+				}
+				m := &corev1.ConfigMap{Data: map[string]string{"is": text}}
+				m.Namespace, m.Name = "default", "result"
+				if _, err = env.Client.Create(ctx, m); apierrors.IsAlreadyExists(err) {
+					return nil
+				}
+				return err
+			})
+		}}
+}
+
+// The settled world is compared with that of quiet runs: news that comes late may not decide it, who of two comes first
+// may.
+func TestSameEnd(t *testing.T) {
+	secret := corev1.SchemeGroupVersion.WithKind("Secret")
+	cached := func(_ context.Context, env *host.Env) (string, error) {
+		return strconv.Itoa(len(env.Informer(secret).GetStore().List())), nil
+	}
+	live := func(ctx context.Context, env *host.Env) (string, error) {
+		list, err := env.Client.List(ctx, secret, "default", metav1.ListOptions{})
+		return strconv.Itoa(len(list)), err
+	}
+	named := func(name string) func(context.Context, *host.Env) (string, error) {
+		return func(context.Context, *host.Env) (string, error) { return name, nil }
+	}
+	for _, c := range []struct {
+		name        string
+		left, right host.Controller
+		broken      bool
+		leaves      string // out of the comparison
+	}{
+		{"kept", noting("left", live), noting("right", live), false, ""},
+		{"violated: what the cache lacks decides", noting("left", cached), noting("right", cached), true, ""},
+		{"looks wrong: the first of two decides", noting("left", named("left")), noting("right", named("right")), false,
+			"left out, since quiet runs differ there: ConfigMap data.is"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{c.left, c.right}})
+			f, err := scenarios.Parse("same-end.txtar", []byte("controllers left right\nsettle quiet\napply world.yaml\nsettle\n"+
+				"ensure same-end\n-- world.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\n"+
+				"kind: ConfigMap\nmetadata: {name: a}\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Uncompared != c.leaves {
+				t.Errorf("it leaves out %q", x.Uncompared)
+			}
+			if !c.broken {
+				if len(x.Failures) > 0 {
+					t.Errorf("came to\n%s", x.Text())
+				}
+				return
+			}
+			if len(x.Failures) != 1 || x.Failures[0].Law != "same-end" ||
+				x.Failures[0].Text != "cm/result: data.is is 0, and 1 in a quiet run" {
+				t.Fatalf("came to\n%s", x.Text())
+			}
+			if text := string(x.Failures[0].File); !strings.Contains(text, "\n! ensure same-end\n") {
+				t.Errorf("the file that replays it is\n%s", text)
+			}
+		})
+	}
+}
