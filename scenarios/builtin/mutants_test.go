@@ -12,16 +12,16 @@ import (
 )
 
 // Every law kills a mutant of its own. The first three laws have none: the server keeps them, so no controller can
-// break them.
+// break them. Nor has same-end, for which a case must ask: conformance has controllers that break it (TestSameEnd).
 func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
-	theServers := []string{"API-1", "API-2", "API-3"}
+	others := []string{"API-1", "API-2", "API-3", "EXACT-13"}
 	g := builtin.Registry()
 	killers := map[string]bool{}
 	for _, m := range g.Mutants {
 		killers[m.Law] = true
 	}
 	for _, l := range g.Laws {
-		if !killers[l.ID] && !slices.Contains(theServers, l.ID) {
+		if !killers[l.ID] && !slices.Contains(others, l.ID) {
 			t.Errorf("no mutant is killed by %s %s as its own", l.ID, l.Name)
 		}
 	}
