@@ -12,7 +12,7 @@ import (
 )
 
 // Every law kills a mutant of its own. The first three laws have none: the server keeps them, so no controller can
-// break them. Nor has same-end, for which a case must ask: conformance has controllers that break it (TestSameEnd).
+// break them. Nor has same-end, for which a case must ask: TestSameEnd of scenarios has controllers that break it.
 func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	others := []string{"API-1", "API-2", "API-3", "EXACT-13"}
 	g := builtin.Registry()

@@ -112,7 +112,7 @@ func TestPartnersAreAcquitted(t *testing.T) {
 }
 
 // Every law of the three, of fights and of exactness convicts somebody, but for same-end, for which a case must ask: see
-// TestSameEnd of conformance.
+// TestSameEnd of scenarios.
 func TestEveryClauseConvicts(t *testing.T) {
 	var have []string
 	for _, w := range slices.Concat(wrongOwners, wrongNumbers, wrongIdentities, wrongEnds, wrongRollouts) {
