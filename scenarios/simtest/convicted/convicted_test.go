@@ -102,6 +102,7 @@ func TestSubtleEnds(t *testing.T)      { convict(t, subtleEnds) }
 func TestSubtleWork(t *testing.T)      { convict(t, subtleWork) }
 func TestMoreSubtle(t *testing.T)      { convict(t, moreSubtle) }
 func TestWrongRollouts(t *testing.T)   { convict(t, wrongRollouts) }
+func TestWrongOrders(t *testing.T)     { convict(t, wrongOrders) }
 func TestWrongPartners(t *testing.T)   { convict(t, wrongPartners) }
 
 // Who does its part of the work on a kind is not blamed for the other's.
@@ -111,16 +112,15 @@ func TestPartnersAreAcquitted(t *testing.T) {
 	simtest.Check(t, c)
 }
 
-// Every law of the three, of fights and of exactness convicts somebody, but for same-end, for which a case must ask: see
-// TestSameEnd of scenarios.
+// Every law of the three, of fights and of exactness convicts somebody.
 func TestEveryClauseConvicts(t *testing.T) {
 	var have []string
-	for _, w := range slices.Concat(wrongOwners, wrongNumbers, wrongIdentities, wrongEnds, wrongRollouts) {
+	for _, w := range slices.Concat(wrongOwners, wrongNumbers, wrongIdentities, wrongEnds, wrongRollouts, wrongOrders) {
 		have = append(have, w.law)
 	}
 	for _, l := range law.All() {
 		if (strings.HasPrefix(l.ID, "LAW-") || strings.HasPrefix(l.ID, "EXACT-") || l.ID == "NOFIGHT-1") &&
-			!slices.Contains(have, l.ID) && l.ID != law.SameEnd {
+			!slices.Contains(have, l.ID) {
 			t.Errorf("nobody is convicted by %s", l.ID)
 		}
 	}
