@@ -109,7 +109,7 @@ func (q *ends) leaves() string {
 	return "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
 }
 
-// mostEnds is how many differences are told.
+// mostEnds is the number of differences in a text; the others are counted.
 const mostEnds = 3
 
 // difference tells in what the world differs from a quiet one, but for what does not count: "" for nothing.

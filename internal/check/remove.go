@@ -100,7 +100,7 @@ func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
 		return nil
 	}
-	// What it does not add to a dependent that is there it need not take away: it creates others, or keeps them.
+	// A field that it does not add to an existing dependent is not expected to be removed from one.
 	full := bare.controlled(without, f.owns)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
 	left, answered, err := f.takesOut(s, e, marks, nil)

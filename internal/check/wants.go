@@ -86,7 +86,7 @@ func (f *found) want(s *subject) error {
 }
 
 // keepsHistory counts as count does. It reports whether an owner that was edited has another number of dependents than one
-// that was created so, or when the edit is taken back: how many it wants goes by its history, and nothing is asked of it.
+// that was created so, or when the edit is taken back: the number depends on its history, and no case expects one.
 func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
 	one := &wants{paths: w.paths, by: map[string]int{}}
 	unknown := len(f.unknown)

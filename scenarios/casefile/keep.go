@@ -23,8 +23,7 @@ func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Replace writes the file of a failure that was made small in place of the longer one at a path, which names it; "" for
-// none.
+// Replace overwrites the file at a path with a minimized failure. Without a path it is [Keep].
 func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
 	if path == "" {
 		return Keep(dir, f)

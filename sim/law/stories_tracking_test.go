@@ -102,7 +102,7 @@ func (t *tape) tallied(numbers ...int) {
 // ofOtherWork is what a key stands for that names no Job.
 var ofOtherWork = sim.Ref{Kind: "Job", Namespace: "default", Name: "orphan:p"}
 
-// unhands has a controller take its finalizer off a dependent of an owner that is gone, while it syncs a namesake.
+// unhands is the story of a controller that removes its finalizer from a dependent of an earlier owner of the same name.
 func (t *tape) unhands(is func(p *thing) *thing) {
 	a := job("a")
 	p := pod("p", a)
