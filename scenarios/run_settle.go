@@ -55,6 +55,9 @@ func (r *Run) limits(o settleOptions) trial.Limits {
 			l.Idle = maxIdleDrawn
 		}
 	}
+	if keys := r.course.keys; keys != nil {
+		l.Recorded = keys.Len()
+	}
 	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
 		// A recorded run ends where its schedule does: the world may never rest.
 		l.Stop = func() bool { return keys.Done() && failing() }

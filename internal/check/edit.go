@@ -176,11 +176,31 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 	if r.deeds() == idle {
 		return false, nil
 	}
+	if waits, err := s.waitsSo(e); err != nil || waits {
+		f.waits = append(f.waits, e)
+		return false, err
+	}
 	e.back = e.had
 	if s.lasts == 0 && r.merge(s.owner, e.patch(e.from)) == nil && r.settled {
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil
+}
+
+// waitsSo reports whether the controller, where the sample is created with an edit, tries again for ever and writes nothing:
+// what it would create, perhaps, is refused.
+func (s *subject) waitsSo(e *edit) (bool, error) {
+	if s.lasts > 0 {
+		return false, nil
+	}
+	owner := manifest{s.owner.DeepCopy()}
+	e.set(owner.Object, e.to)
+	r, err := s.run(owner)
+	if err != nil {
+		return false, err
+	}
+	defer r.Stop()
+	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
 // deeds are the writes of the controller since the user has last done something, but for those to the sample's kind,

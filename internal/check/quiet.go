@@ -89,9 +89,16 @@ func (r *quiet) settle() {
 // manyWrites are more than a controller needs to answer an edit.
 const manyWrites = 200
 
-// writesOn reports whether the controller did not stop writing after what the user has last done.
+// writesOn reports whether the controller did not stop writing after what the user has last done. A Lease that is renewed
+// and Events are no such writes.
 func (r *quiet) writesOn() bool {
-	return !r.settled && r.ticking.found == nil && (r.fights || len(r.writes()) >= manyWrites)
+	n := 0
+	for _, rec := range r.writes() {
+		if !told(rec.Object) {
+			n++
+		}
+	}
+	return !r.settled && r.ticking.found == nil && (r.fights || n >= manyWrites)
 }
 
 // kindOf is the kind of what a record is about.

@@ -53,6 +53,9 @@ func (k *Keys) Err() error {
 	return nil
 }
 
+// Len is how many entries there are.
+func (k *Keys) Len() int { return len(k.entries) }
+
 // Done reports whether every entry was taken: what follows goes by default.
 func (k *Keys) Done() bool { return k.pos >= len(k.entries) }
 

@@ -29,11 +29,13 @@ type Settling struct {
 // go on while all else waits for a timer that lies far off do not count.
 type Limits struct {
 	Writes int           // commits, those of status left out; 0: half a million
-	Steps  int           // 0: two million, 15,000 where a whole program runs
+	Steps  int           // 0: two million; where a whole program runs 15,000, and those of Recorded
 	Idle   int           // steps without a commit, to which For adds; 0: 20,000, and more for many objects
 	For    time.Duration // virtual; 0: none
-	Rest   bool          // judge the world as settled when that time has passed, and what it cut off is done
-	Stop   func() bool   // asked after each step: the law it waits for is broken; nil: never
+
+	Recorded int         // how many steps a run has whose schedule is replayed
+	Rest     bool        // judge the world as settled when that time has passed, and what it cut off is done
+	Stop     func() bool // asked after each step: the law it waits for is broken; nil: never
 }
 
 // The bounds of a settle that names none: far above what any world needs, so
@@ -51,7 +53,7 @@ const (
 func (l *Limits) fill(hosted bool) {
 	l.Writes = orElse(l.Writes, maxWrites)
 	if hosted {
-		l.Steps = orElse(l.Steps, maxHosted)
+		l.Steps = orElse(l.Steps, maxHosted+l.Recorded)
 	}
 	l.Steps = orElse(l.Steps, maxSteps)
 }
