@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 )
@@ -9,12 +11,69 @@ import (
 // them, and what its strategies leave of fields whose feature is off.
 
 func defaultPod(p *corev1.Pod) {
+	presetPod(&p.Spec)
 	coredefaults.SetObjectDefaults_Pod(p)
 	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
 		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
 	}
 	settlePodSpec(&p.Spec)
 	alignAddresses(&p.Status)
+}
+
+// What defaults of Pods point to. Stored objects share it; nobody changes a stored object.
+var (
+	linked          = corev1.DefaultEnableServiceLinks
+	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
+	securityContext = corev1.PodSecurityContext{}
+)
+
+// presetPod sets what upstream's defaults would set too, but allocate for, as a
+// simulation creates many Pods.
+func presetPod(s *corev1.PodSpec) {
+	if s.EnableServiceLinks == nil {
+		s.EnableServiceLinks = &linked
+	}
+	if s.TerminationGracePeriodSeconds == nil {
+		s.TerminationGracePeriodSeconds = &thirtySeconds
+	}
+	if s.SecurityContext == nil {
+		s.SecurityContext = &securityContext
+	}
+	for _, list := range [...][]corev1.Container{s.InitContainers, s.Containers} {
+		for i := range list {
+			if c := &list[i]; c.ImagePullPolicy == "" {
+				c.ImagePullPolicy = pullPolicy(c.Image)
+			}
+		}
+	}
+}
+
+// pullPolicy is that of a plain reference to an image: words of lower case letters and
+// digits, each after one of "/.-", and perhaps a tag of such words. It is "" for others.
+func pullPolicy(image string) corev1.PullPolicy {
+	name, tag, tagged := strings.Cut(image, ":")
+	switch {
+	case !plainWords(name) || len(name) >= 64 || tagged && (!plainWords(tag) || strings.Contains(tag, "/")):
+		return ""
+	case !tagged || tag == "latest":
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}
+
+func plainWords(s string) bool {
+	word := false
+	for i := range len(s) {
+		switch b := s[i]; {
+		case b >= 'a' && b <= 'z' || b >= '0' && b <= '9':
+			word = true
+		case word && (b == '/' || b == '.' || b == '-'):
+			word = false
+		default:
+			return false
+		}
+	}
+	return word
 }
 
 // alignAddresses makes of a Pod's address and the list of its addresses one thing: the

@@ -17,16 +17,22 @@ type encoded interface {
 // one template have the same parts, so that the rules need not be run for each.
 type keys[E any] struct {
 	spec, status func(obj *E) encoded
-	name         func(obj *E) string
-	toStatus     bool
+	// name is what the rules see of the metadata; nil for nothing.
+	name func(obj *E) string
+	// alone: the rules about the status see no spec.
+	alone bool
+	// writes says that it is the status that is written.
+	writes bool
 }
 
 // ofStatus are the keys of a write to the status.
 func (k *keys[E]) ofStatus() *keys[E] {
-	if k == nil || k.status == nil {
+	if k == nil {
 		return nil
 	}
-	return &keys[E]{spec: k.spec, status: k.status, name: k.name, toStatus: true}
+	of := *k
+	of.writes = true
+	return &of
 }
 
 // verdicts are the most recent objects with which nothing was wrong: their parts, encoded, at
@@ -56,11 +62,14 @@ func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
 	if k.name != nil {
 		v.key = append(append(v.key, k.name(obj)...), 0)
 	}
-	v.add(k.spec(obj))
-	if k.toStatus {
+	if !k.writes || !k.alone {
+		v.add(k.spec(obj))
+	}
+	switch {
+	case k.writes:
 		v.add(k.status(obj))
 		v.add(k.status(old))
-	} else if old != nil {
+	case old != nil:
 		v.add(k.spec(old))
 	}
 	v.at = &verdicts[maphash.Bytes(seed, v.key)%uint64(len(verdicts))]

@@ -23,7 +23,7 @@ import (
 
 var ReplicaSet = kind(appsconv.Convert_v1_ReplicaSet_To_apps_ReplicaSet,
 	&keys[appsv1.ReplicaSet]{spec: func(r *appsv1.ReplicaSet) encoded { return &r.Spec },
-		status: func(r *appsv1.ReplicaSet) encoded { return &r.Status }},
+		status: func(r *appsv1.ReplicaSet) encoded { return &r.Status }, alone: true},
 	rules[apps.ReplicaSet]{
 		create: func(r *apps.ReplicaSet) field.ErrorList {
 			return appsrules.ValidateReplicaSet(r, podutil.GetValidationOptionsFromPodTemplate(&r.Spec.Template, nil))
@@ -46,7 +46,7 @@ var ReplicaSet = kind(appsconv.Convert_v1_ReplicaSet_To_apps_ReplicaSet,
 
 var Deployment = kind(appsconv.Convert_v1_Deployment_To_apps_Deployment,
 	&keys[appsv1.Deployment]{spec: func(d *appsv1.Deployment) encoded { return &d.Spec },
-		status: func(d *appsv1.Deployment) encoded { return &d.Status }},
+		status: func(d *appsv1.Deployment) encoded { return &d.Status }, alone: true},
 	rules[apps.Deployment]{
 		create: func(d *apps.Deployment) field.ErrorList {
 			return appsrules.ValidateDeployment(d, podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, nil))
@@ -69,7 +69,7 @@ var Deployment = kind(appsconv.Convert_v1_Deployment_To_apps_Deployment,
 
 var StatefulSet = kind(appsconv.Convert_v1_StatefulSet_To_apps_StatefulSet,
 	&keys[appsv1.StatefulSet]{spec: func(s *appsv1.StatefulSet) encoded { return &s.Spec },
-		status: func(s *appsv1.StatefulSet) encoded { return &s.Status }},
+		status: func(s *appsv1.StatefulSet) encoded { return &s.Status }, alone: true},
 	rules[apps.StatefulSet]{
 		create: func(s *apps.StatefulSet) field.ErrorList {
 			return appsrules.ValidateStatefulSet(s, podutil.GetValidationOptionsFromPodTemplate(&s.Spec.Template, nil))
@@ -103,7 +103,7 @@ func warnStatefulSet(s, old *apps.StatefulSet) (all []string) {
 
 var DaemonSet = kind(appsconv.Convert_v1_DaemonSet_To_apps_DaemonSet,
 	&keys[appsv1.DaemonSet]{spec: func(d *appsv1.DaemonSet) encoded { return &d.Spec },
-		status: func(d *appsv1.DaemonSet) encoded { return &d.Status }},
+		status: func(d *appsv1.DaemonSet) encoded { return &d.Status }, alone: true},
 	rules[apps.DaemonSet]{
 		create: func(d *apps.DaemonSet) field.ErrorList {
 			return appsrules.ValidateDaemonSet(d, podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, nil))
