@@ -79,7 +79,9 @@ var edges = []edge{
 		"metadata is what all kinds have in common, so it knows no kind"},
 	{"fakeapi/internal/metapatch", []string{apimachinery},
 		"a patch of metadata is read and applied whatever the rest of the object is"},
-	{"fakeapi/internal/validation", []string{"fakeapi/internal/metadata", api, apimachinery, aggregator, apis,
+	{"fakeapi/internal/clientgates", []string{"k8s.io/client-go/features"},
+		"it has to be initialized before anything of k8s.io/kubernetes"},
+	{"fakeapi/internal/validation", []string{"fakeapi/internal/clientgates", "fakeapi/internal/metadata", api, apimachinery, aggregator, apis,
 		"k8s.io/kubernetes/pkg/api", "k8s.io/kubernetes/pkg/capabilities", "k8s.io/kubernetes/pkg/volume/validation",
 		"k8s.io/utils/ptr"},
 		"what is wrong with an object is a function of the object and its old state: it knows no request and no " +

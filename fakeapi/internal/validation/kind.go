@@ -9,10 +9,14 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kubernetes/pkg/capabilities"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/clientgates"
 )
 
-// Privileged containers are allowed, as in clusters.
-func init() { capabilities.Setup(true, 0) }
+func init() {
+	capabilities.Setup(true, 0) // privileged containers are allowed, as in clusters
+	clientgates.Restore()
+}
 
 // Judge returns what is wrong with the new state of an object, metadata included, and the
 // warnings about it. old is nil on create. sound says that nothing is wrong with the metadata.
