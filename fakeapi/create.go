@@ -72,11 +72,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		m.SetUID(c.s.dryUID(c.k, key))
 	}
 	asked := c.askedPorts(obj, nil)
-	if st := c.strategy(); st != nil {
-		if err := c.createBy(st, obj, dryRun); err != nil {
-			return refuse(err)
-		}
-	} else if err := c.beforeCreate(obj, m); err != nil {
+	if err := c.beforeCreate(obj, m); err != nil {
 		return refuse(err)
 	}
 	if err := c.permitCreate(obj, m, dryRun); err != nil {

@@ -96,11 +96,7 @@ func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, 
 	if err := c.matchVersion(m, old); err != nil {
 		return nil, false, err
 	}
-	if st := c.strategy(); st != nil {
-		if err := c.updateBy(st, ed.way, ed.dryRun, obj, old.obj); err != nil {
-			return nil, false, err
-		}
-	} else if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
+	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
 		return nil, false, err
 	}
 	keepStamps(obj, m, old)
