@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -18,8 +17,6 @@ type app struct {
 	version  string // "" for what the program was built from
 	annotate bool   // GitHub reads what is printed
 	registry *scenarios.Registry
-
-	strategies func() fakeapi.Strategies // of a server of serve; nil for its own
 
 	// operators finds the operator that check judges; nil for findOperator.
 	operators func(ctx context.Context, s *settings) (*operator, error)

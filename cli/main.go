@@ -34,7 +34,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
@@ -51,10 +50,6 @@ type Command struct {
 	// family, the directory they are in, and by name; nil for none. Those of
 	// this module are [scenarios.Library].
 	Library fs.FS
-
-	// Strategies, if set, makes the rules about kinds that a server of serve has in
-	// place of its own; see [fakeapi.Options].
-	Strategies func() fakeapi.Strategies
 
 	Name    string // in usage and help; "" for the last element of os.Args[0]
 	Version string // what "version" prints; "" for what the program was built from
@@ -112,7 +107,7 @@ func (c Command) Run(ctx context.Context, args []string) int {
 		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
 		shelf:   shelf{embedded: c.Library, input: c.In, workspace: c.Workspace},
 		name:    c.Name, version: c.Version, annotate: c.GitHub, registry: c.Registry,
-		strategies: c.Strategies, operators: c.operators,
+		operators: c.operators,
 	}
 	if !c.Bare {
 		a.registry = builtin.Complete(c.Registry)

@@ -94,9 +94,6 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if what != "" {
 		return usage("--controllers: %s", what)
 	}
-	if a.strategies != nil {
-		o.strategies = a.strategies()
-	}
 	tell := &teller{a: a, told: map[string]bool{}}
 	var err error
 	if o.played, err = playedBy(a.registry, o.programs, chosen); err != nil {

@@ -37,7 +37,6 @@ type serving struct {
 	realtime    bool
 	anywhere    bool
 	ui          bool
-	strategies  fakeapi.Strategies
 	programs    []string                   // NAME=CONTROLLER: who uses the server, and whose work he does
 	played      map[string]host.Controller // the same, read
 	fault       []string                   // lines
@@ -59,8 +58,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	if err != nil {
 		return nil, err
 	}
-	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start,
-		Strategies: o.strategies})
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start})
 	s := &site{}
 	// The runner comes after the handler, as it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {

@@ -29,11 +29,6 @@ func (c *call) applied(old *entry) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.strategy() != nil { // the field manager knows the server's own defaults only
-		if err := c.decoded(obj); err != nil {
-			return nil, err
-		}
-	}
 	m := metadata.Of(obj)
 	if old != nil {
 		c.keepTimes(m, old.meta.GetManagedFields())

@@ -101,20 +101,8 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// strategy is what stands in for the server's own rules about the call's kind; nil
-// for nothing.
-func (c *call) strategy() Strategy {
-	if c.s.opts.Strategies == nil {
-		return nil
-	}
-	return c.s.opts.Strategies[c.k.GVK]
-}
-
 // decoded brings an object into the form in which decoding leaves it.
 func (c *call) decoded(obj runtime.Object) error {
-	if st := c.strategy(); st != nil {
-		return st.Decode(obj)
-	}
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {
 			return err
@@ -123,41 +111,6 @@ func (c *call) decoded(obj runtime.Object) error {
 	if c.k.Default != nil {
 		c.k.Default(obj)
 	}
-	return nil
-}
-
-func (c *call) act(subresource string, dryRun bool) *Act {
-	return &Act{Kind: c.k, Subresource: subresource, Namespace: c.req.Namespace, Name: c.req.Name,
-		User: c.s.UserNamed(c.req.User), Time: c.now, DryRun: dryRun, Server: c.s}
-}
-
-// createBy has a strategy make a new object what is stored of it.
-func (c *call) createBy(st Strategy, obj runtime.Object, dryRun bool) error {
-	a := c.act("", dryRun)
-	if err := st.Create(a, obj); err != nil {
-		return err
-	}
-	c.warnings, c.lazy = append(c.warnings, a.Warnings...), a.Completed
-	return nil
-}
-
-// updateBy does the same with the new state of an object.
-func (c *call) updateBy(st Strategy, w *registry.Update, dryRun bool, obj, old runtime.Object) error {
-	a := c.act(c.req.Subresource, dryRun)
-	switch w {
-	case &bare:
-		return nil
-	case &c.k.row.Main:
-		if a.Subresource != "scale" {
-			a.Subresource = ""
-		}
-	case &c.k.row.ForStatus:
-		a.Subresource = "status" // or what writes it in passing, as an eviction does
-	}
-	if err := st.Update(a, obj, old); err != nil {
-		return err
-	}
-	c.warnings, c.lazy = append(c.warnings, a.Warnings...), a.Completed
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -73,11 +72,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		m.SetUID(c.s.dryUID(c.k, key))
 	}
 	asked := c.askedPorts(obj, nil)
-	if st := c.strategy(); st != nil {
-		if err := c.createBy(st, obj, dryRun); err != nil {
-			return refuse(err)
-		}
-	} else if err := c.beforeCreate(obj, m); err != nil {
+	if err := c.beforeCreate(obj, m); err != nil {
 		return refuse(err)
 	}
 	if err := c.permitCreate(obj, m, dryRun); err != nil {
@@ -152,26 +147,19 @@ func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
 	if err := c.begin(obj, m, nil); err != nil {
 		return err
 	}
-	var errs field.ErrorList
-	if c.k.row.NameRule != nil {
-		if !metadata.SoundNew(m, c.k.Namespaced, c.k.row.NameRule) {
-			errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.row.NameRule, metadata.Path)
-			if !c.k.row.AnyFinalizer {
-				errs = append(errs, metadata.ValidateFinalizers(m)...)
-			}
+	sound := metadata.SoundNew(m, c.k.Namespaced)
+	if c.k.row.Create != nil {
+		errs, warnings := c.k.row.Create(obj, nil, sound)
+		if len(errs) > 0 {
+			return c.errInvalid(m.GetName(), errs)
 		}
+		c.warnings = append(c.warnings, warnings...)
 	}
-	if c.k.row.ValidateCreate != nil {
-		errs = append(errs, c.k.row.ValidateCreate(obj)...)
-	}
-	if len(errs) == 0 && c.k.row.NameRule == nil {
-		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
-	}
-	if len(errs) > 0 {
-		return c.errInvalid(m.GetName(), errs)
-	}
-	if c.k.row.WarnCreate != nil {
-		c.warnings = append(c.warnings, c.k.row.WarnCreate(obj)...)
+	if !sound {
+		if errs := apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment,
+			metadata.Path); len(errs) > 0 {
+			return c.errInvalid(m.GetName(), errs)
+		}
 	}
 	if c.k.row.Canonicalize != nil {
 		c.k.row.Canonicalize(obj)

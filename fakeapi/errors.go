@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,11 +85,12 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted puts errors about one map into a fixed order; apimachinery's
-// validation of labels and annotations ranges over them.
+// sorted puts errors about the labels or annotations in one map into a fixed order: keys
+// first. apimachinery's validation ranges over them.
 func sorted(errs field.ErrorList) field.ErrorList {
+	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {
-		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] &&
+		for j := i; j > 0 && label(errs[j]) && label(errs[j-1]) && errs[j].Field == errs[j-1].Field &&
 			about(errs[j]) < about(errs[j-1]); j-- {
 			errs[j], errs[j-1] = errs[j-1], errs[j]
 		}
@@ -97,14 +99,7 @@ func sorted(errs field.ErrorList) field.ErrorList {
 }
 
 // about is what an error is about: what is said of one key or value has its order.
-func about(err *field.Error) string { return fmt.Sprint(err.Type, err.BadValue) }
-
-// unordered are the fields whose errors come from a range over a map.
-var unordered = map[string]bool{
-	"metadata.labels": true, "metadata.annotations": true,
-	"spec.template.labels": true, "spec.template.annotations": true,
-	"spec.selector.matchLabels": true,
-}
+func about(err *field.Error) string { return fmt.Sprint(err.Origin, err.BadValue) }
 
 // errRedefined is the answer to a write whose kind has changed while a webhook was asked.
 func (c *call) errRedefined() error {

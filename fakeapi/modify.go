@@ -96,11 +96,7 @@ func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, 
 	if err := c.matchVersion(m, old); err != nil {
 		return nil, false, err
 	}
-	if st := c.strategy(); st != nil {
-		if err := c.updateBy(st, ed.way, ed.dryRun, obj, old.obj); err != nil {
-			return nil, false, err
-		}
-	} else if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
+	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
 		return nil, false, err
 	}
 	keepStamps(obj, m, old)
@@ -212,32 +208,20 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 			return err
 		}
 	}
+	sound := metadata.Sound(m, oldMeta)
 	var errs field.ErrorList
-	if !metadata.Sound(m, oldMeta) {
+	if !sound {
 		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
 		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadata.Path)...)
 	}
-	if len(errs) > 0 || len(m.GetFinalizers()) > 0 {
-		errs = append(errs, c.k.row.Recheck(w, m, oldMeta)...)
-	}
-	if w.Validate != nil && !onlyMeta {
-		errs = append(errs, w.Validate(obj, old)...)
-	}
-	if w.Check != nil { // metadata are part of the object that rules see
-		found, warnings := w.Check(obj, old)
-		errs, c.warnings = append(errs, found...), append(c.warnings, warnings...)
-	}
-	if len(errs) > 0 {
-		errs = append(errs, c.k.row.RecheckAfter(w, m, oldMeta)...)
-	}
-	if w.Last != nil && !onlyMeta {
-		errs = append(errs, w.Last(obj, old)...)
+	if w.Judge != nil && (!onlyMeta || w.MetadataToo || len(errs) > 0 || !sound && !metadata.Plain(m, oldMeta)) {
+		found, warnings := w.Judge(obj, old, sound)
+		if errs = append(errs, found...); len(errs) == 0 || w.MetadataToo {
+			c.warnings = append(c.warnings, warnings...)
+		}
 	}
 	if len(errs) > 0 {
 		return c.errInvalid(m.GetName(), errs)
-	}
-	if w.Warn != nil && !onlyMeta {
-		c.warnings = append(c.warnings, w.Warn(obj, old)...)
 	}
 	if c.k.row.Canonicalize != nil {
 		c.k.row.Canonicalize(obj)

@@ -250,7 +250,7 @@ func BenchmarkRules(b *testing.B) {
 		old := s.Lookup(k, "default", "p")
 		now := old.DeepCopyObject()
 		check := func(obj, old runtime.Object) {
-			if errs, _ := k.row.Main.Check(obj, old); len(errs) > 0 {
+			if errs, _ := k.row.Main.Judge(obj, old, true); len(errs) > 0 {
 				b.Fatal(errs)
 			}
 		}

@@ -3,10 +3,8 @@ package fakeapi
 import (
 	"reflect"
 	"strings"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,9 +32,6 @@ type Options struct {
 	// may not set its owners, and who may not finalize an owner may not block its
 	// deletion. It has to be a function of what it is asked.
 	Authorize func(Access) (allowed bool, reason string)
-	// Strategies stand in for the server's own rules about kinds. Without any, which
-	// costs nothing, those are what this package has by hand.
-	Strategies Strategies
 	// Convert answers for the conversion webhooks of definitions, by the group and kind
 	// that they define. Objects of a definition whose strategy is Webhook, and that
 	// nobody answers for, can be had in the stored version alone: everything else fails.
@@ -48,40 +43,6 @@ type Options struct {
 	// WebhooksLater leaves the other webhooks of admission uncalled until something can call them: a program
 	// that runs in a world serves them, and what exists before was admitted earlier.
 	WebhooksLater bool
-}
-
-// Strategies complete and judge the objects of kinds in place of the server's own
-// rules; a kind that has none keeps the server's. The module upstream of this
-// repository has those of kube-apiserver itself.
-type Strategies map[schema.GroupVersionKind]Strategy
-
-// Strategy says what becomes of the objects of a kind on their way to the store. The
-// object it is given is the server's own copy, to be changed in place; old
-// objects, and what else the server holds, are to be left as they are. Errors that are
-// API statuses are answered as they are.
-type Strategy interface {
-	// Decode brings an object into the form in which decoding leaves it, with its
-	// defaults. An error is a bad request.
-	Decode(obj runtime.Object) error
-	// Create completes a new object, validates it, and leaves what a read of it returns.
-	Create(a *Act, obj runtime.Object) error
-	// Update does the same with the new state of an object.
-	Update(a *Act, obj, old runtime.Object) error
-}
-
-// Act is the request that a strategy is asked about.
-type Act struct {
-	Kind            *Kind
-	Subresource     string // through which an object is changed
-	Namespace, Name string
-	User            authenticationv1.UserInfo
-	Time            time.Time
-	DryRun          bool
-	Server          *Server // to look up what else there is
-	Warnings        []string
-	// Completed says that a read fills in what is not stored: the next write
-	// of the object is then one even if it changes nothing.
-	Completed bool
 }
 
 // Server is the API server. It is not safe for concurrent use; a server and

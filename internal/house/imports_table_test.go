@@ -13,6 +13,7 @@ const (
 	listers       = "k8s.io/client-go/listers"
 	workqueue     = "k8s.io/client-go/util/workqueue"
 	btree         = "github.com/google/btree"
+	apis          = "k8s.io/kubernetes/pkg/apis"
 )
 
 // edge is one row of the import table.
@@ -78,9 +79,13 @@ var edges = []edge{
 		"metadata is what all kinds have in common, so it knows no kind"},
 	{"fakeapi/internal/metapatch", []string{apimachinery},
 		"a patch of metadata is read and applied whatever the rest of the object is"},
-	{"fakeapi/internal/validation", []string{"fakeapi/internal/same", "fakeapi/internal/metadata", api, apimachinery,
-		"github.com/robfig/cron/v3", aggregator},
-		"what is wrong with an object is a function of the object and its old state: it knows no request and no store"},
+	{"fakeapi/internal/clientgates", []string{"k8s.io/client-go/features"},
+		"it has to be initialized before anything of k8s.io/kubernetes"},
+	{"fakeapi/internal/validation", []string{"fakeapi/internal/clientgates", "fakeapi/internal/metadata", api, apimachinery, aggregator, apis,
+		"k8s.io/kubernetes/pkg/api", "k8s.io/kubernetes/pkg/capabilities", "k8s.io/kubernetes/pkg/volume/validation",
+		"k8s.io/utils/ptr"},
+		"what is wrong with an object is a function of the object and its old state: it knows no request and no " +
+			"store. The rules are the real server's packages, without its strategies, which know both"},
 	{"fakeapi/internal/crdschema", []string{"fakeapi/internal/same", apimachinery, apiextensions, kubeOpenAPI,
 		celOfAPI, celLimits, celGo},
 		"a schema says what it says of any value, whatever kind it is a value of; its rules are evaluated by the " +
@@ -92,7 +97,7 @@ var edges = []edge{
 		"what is believed of an answer does not depend on who gives it: a webhook or a function"},
 	{"fakeapi/internal/registry", []string{"fakeapi/internal/same", "fakeapi/internal/metadata",
 		"fakeapi/internal/validation", "fakeapi/internal/expression", "fakeapi/internal/crd", api, apimachinery,
-		apiextensions, aggregator},
+		apiextensions, aggregator, apis},
 		"a row of the table of kinds knows objects: if it saw requests or the store, every kind could have rules of " +
 			"its own for them"},
 	{"fakeapi/internal/expression", []string{"fakeapi/internal/validation", celOfAPI, celGo,
@@ -258,6 +263,12 @@ var celNeeds = []string{celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning", "k8
 	"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/apis/apiserver", "k8s.io/apiserver/pkg/apis/audit",
 	"k8s.io/apiserver/pkg/audit", "k8s.io/apiserver/pkg/endpoints/request"}
 
+// ruleNeeds is what the real server's rules about its kinds are made of, beside celNeeds.
+var ruleNeeds = append([]string{apis, "k8s.io/kubernetes/pkg/api", "k8s.io/kubernetes/pkg/capabilities",
+	"k8s.io/kubernetes/pkg/features", "k8s.io/kubernetes/pkg/fieldpath", "k8s.io/kubernetes/pkg/util/parsers",
+	"k8s.io/kubernetes/pkg/volume/validation", "k8s.io/apiserver/pkg/apis/flowcontrol",
+	"k8s.io/apiserver/pkg/util/shufflesharding"}, celNeeds...)
+
 // walls are packages that may not be reached at all, directly or through other
 // modules.
 var walls = []struct {
@@ -269,7 +280,7 @@ var walls = []struct {
 	{"sim", []string{"net", "os", "math/rand", "crypto", "log"}, []string{"os/internal"},
 		"a run is a function of its actors and choices: the kernel has no way to the outside"},
 	{"fakeapi", []string{"sim/...", "k8s.io/client-go/informers", "k8s.io/client-go/tools/cache",
-		"k8s.io/client-go/kubernetes/typed", "k8s.io/apiserver", "net/http/httptest"}, celNeeds,
+		"k8s.io/client-go/kubernetes/typed", "k8s.io/apiserver", "net/http/httptest"}, ruleNeeds,
 		"the server can be embedded without its clients"},
 	{"scenarios", []string{"controllers/..."}, nil,
 		"the registry of controllers is passed in"},
@@ -280,6 +291,6 @@ var walls = []struct {
 	{"scenarios/casefile", []string{"pgregory.net/rapid", "testing"}, nil,
 		"the command tries cases too"},
 	{"...", []string{"k8s.io/apiserver", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime",
-		"k8s.io/client-go/kubernetes/fake"}, celNeeds,
+		"k8s.io/client-go/kubernetes/fake"}, ruleNeeds,
 		"the library's dependencies stay small; subjects that need these live in modules of their own"},
 }

@@ -89,7 +89,7 @@ func kinds(t *testing.T) *world {
 		}
 		return k.New()
 	}}
-	if err := g.AddFile("../../upstream/testdata/seeds.yaml"); err != nil {
+	if err := g.AddFile("testdata/seeds.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	cases, err := recorded.Random2("../../fakeapi/testdata/vectors")

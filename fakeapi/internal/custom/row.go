@@ -81,23 +81,21 @@ func (c *Resource) strategy(k *registry.Kind) {
 		}
 		u.SetGeneration(1)
 	})
-	k.ValidateCreate = func(obj runtime.Object) field.ErrorList {
+	k.Create = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		errs, _ := c.validate(k, obj.(*object), nil) // what breaks a rule of a new object is refused
-		return errs
+		return errs, warnFinalizers(metadata.Of(obj).GetFinalizers(), nil)
 	}
-	k.WarnCreate = func(obj runtime.Object) []string { return warnFinalizers(metadata.Of(obj).GetFinalizers(), nil) }
-	k.Main = registry.Update{
+	k.Main = registry.Update{MetadataToo: true,
 		Prepare: registry.Over(func(u, old *object) { prepareUpdate(u, old, status) }),
-		Check: func(obj, old runtime.Object) (field.ErrorList, []string) {
-			return c.validate(k, obj.(*object), old.(*object))
-		},
-		Warn: func(obj, old runtime.Object) []string {
-			return warnFinalizers(metadata.Of(obj).GetFinalizers(), metadata.Of(old).GetFinalizers())
+		Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+			errs, warnings := c.validate(k, obj.(*object), old.(*object))
+			return errs, append(warnings,
+				warnFinalizers(metadata.Of(obj).GetFinalizers(), metadata.Of(old).GetFinalizers())...)
 		},
 	}
-	k.ForStatus = registry.Update{
+	k.ForStatus = registry.Update{MetadataToo: true,
 		Prepare: registry.Over(prepareStatus),
-		Check: func(obj, old runtime.Object) (field.ErrorList, []string) {
+		Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
 			return c.validateStatus(obj.(*object), old.(*object))
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
@@ -26,15 +25,14 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew says that validating a new object's metadata cannot find anything:
-// its names keep the kind's rule and the rest is plainly good or not there. It
-// may say no without reason.
-func SoundNew(m metav1.Object, namespaced bool, rule apivalidation.ValidateNameFunc) bool {
-	if namespaced != (m.GetNamespace() != "") || namespaced && !plainName(m.GetNamespace()) {
+// SoundNew says that validating a new object's metadata cannot find anything,
+// whatever the kind's rule for names: its name is a DNS label and the rest is
+// plainly good or not there. It may say no without reason.
+func SoundNew(m metav1.Object, namespaced bool) bool {
+	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
 	}
-	if m.GetName() == "" || len(rule(m.GetName(), false)) > 0 ||
-		m.GetGenerateName() != "" && len(rule(m.GetGenerateName(), true)) > 0 {
+	if prefix := m.GetGenerateName(); prefix != "" && !IsLabel(strings.TrimSuffix(prefix, "-")) {
 		return false
 	}
 	return m.GetGeneration() >= 0 && len(m.GetAnnotations()) == 0 && len(m.GetFinalizers()) == 0 &&
@@ -43,16 +41,16 @@ func SoundNew(m metav1.Object, namespaced bool, rule apivalidation.ValidateNameF
 
 func soundLabels(labels map[string]string) bool {
 	for key, value := range labels { //detcheck:ordered all have to be sound
-		if !plainName(key) || value != "" && !plainName(value) {
+		if !IsLabel(key) || value != "" && !IsLabel(value) {
 			return false
 		}
 	}
 	return true
 }
 
-// plainName: at most 63 lower case letters, digits and, between them, dashes.
-// It is a DNS label, a label's key and a label's value.
-func plainName(s string) bool {
+// IsLabel says whether a name is a DNS label: at most 63 lower case letters, digits
+// and, between them, dashes. Such a name is a DNS label, a label's key and a label's value.
+func IsLabel(s string) bool {
 	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
 	}
@@ -80,4 +78,10 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 		}
 	}
 	return controllers < 2
+}
+
+// Plain says that no kind has rules about what an update changes in the metadata beyond the
+// common ones: these are about annotations and finalizers.
+func Plain(m, old metav1.Object) bool {
+	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }

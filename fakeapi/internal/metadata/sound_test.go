@@ -70,7 +70,7 @@ func TestSoundNewIsSound(t *testing.T) {
 				UID: types.UID(word())}}
 		}
 		namespaced := r.Intn(8) > 0
-		if !SoundNew(obj, namespaced, apivalidation.NameIsDNSSubdomain) {
+		if !SoundNew(obj, namespaced) {
 			continue
 		}
 		sound++

@@ -11,15 +11,10 @@ import (
 var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](&Kind{
 	GVK:      apiregistrationv1.SchemeGroupVersion.WithKind("APIService"),
 	Resource: "apiservices", Singular: "apiservice", Categories: apiExtensions, Status: true, MustVersion: true,
-	Default: On(func(a *apiregistrationv1.APIService) {
-		if a.Spec.Service != nil {
-			orDefault(&a.Spec.Service.Port, 443)
-		}
-	}),
+	Default: On(apiregistrationv1.SetObjectDefaults_APIService),
 	strategy: strategy{
-		AnyFinalizer:   true,
-		Prefix:         "apiregistration.k8s.io/apiservices",
-		ValidateCreate: Check(validation.APIService),
+		Prefix: "apiregistration.k8s.io/apiservices",
+		Create: validation.APIService.Create,
 		PrepareCreate: On(func(a *apiregistrationv1.APIService) {
 			a.Status = apiregistrationv1.APIServiceStatus{}
 			if a.Spec.Service == nil {
@@ -30,15 +25,15 @@ var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServ
 			}
 		}),
 		Main: Update{
-			Prepare:  Over(func(a, old *apiregistrationv1.APIService) { a.Status = old.Status }),
-			Validate: again(validation.APIService), again: checks{onUpdate},
+			Prepare: Over(func(a, old *apiregistrationv1.APIService) { a.Status = old.Status }),
+			Judge:   validation.APIService.Update,
 		},
 		ForStatus: Update{
 			Prepare: Over(func(a, old *apiregistrationv1.APIService) {
 				a.Spec, a.Labels, a.Annotations = old.Spec, old.Labels, old.Annotations
 				a.Finalizers, a.OwnerReferences = old.Finalizers, old.OwnerReferences
 			}),
-			Validate: Compare(validation.APIServiceStatus), again: checks{onUpdate},
+			Judge: validation.APIService.Status,
 		},
 		ResetByStatus: wholeMetadata,
 	},

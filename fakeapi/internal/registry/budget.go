@@ -3,7 +3,6 @@ package registry
 import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -13,24 +12,19 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 	Resource: "poddisruptionbudgets", Singular: "poddisruptionbudget", ShortNames: []string{"pdb"},
 	Namespaced: true, Status: true, MustVersion: true,
 	strategy: strategy{
-		AnyFinalizer: true,
 		PrepareCreate: On(func(p *policyv1.PodDisruptionBudget) {
 			p.Status, p.Generation = policyv1.PodDisruptionBudgetStatus{}, 1
 		}),
-		ValidateCreate: Check(validation.DisruptionBudget),
+		Create: validation.PodDisruptionBudget.Create,
 		Main: Update{Prepare: Over(func(p, old *policyv1.PodDisruptionBudget) {
 			p.Status = old.Status
 			if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
 				p.Generation = old.Generation + 1
 			}
-		}), Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList {
-			return validation.DisruptionBudget(p)
-		})},
+		}), Judge: validation.PodDisruptionBudget.Update},
 		ForStatus: Update{
 			Prepare: Over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }),
-			Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList {
-				return validation.DisruptionBudgetStatus(p)
-			}),
+			Judge:   validation.PodDisruptionBudget.Status,
 		},
 	},
 })

@@ -21,7 +21,7 @@ var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
 	Resource: "certificatesigningrequests", Singular: "certificatesigningrequest", ShortNames: []string{"csr"},
 	Status: true,
 	strategy: strategy{
-		NameRule: func(string, bool) []string { return nil },
+
 		PrepareCreate: On(func(c *certificatesv1.CertificateSigningRequest) {
 			c.Status = certificatesv1.CertificateSigningRequestStatus{}
 		}),
@@ -29,18 +29,16 @@ var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
 			s := &obj.(*certificatesv1.CertificateSigningRequest).Spec
 			s.Username, s.UID, s.Groups, s.Extra = user.Username, user.UID, slices.Clone(user.Groups), nil
 		},
-		ValidateCreate: Check(validation.CertificateRequest),
+		Create: validation.CertificateSigningRequest.Create,
 		Main: Update{
 			Prepare: Over(func(c, old *certificatesv1.CertificateSigningRequest) {
 				c.Spec, c.Status = old.Spec, old.Status
 			}),
-			Validate: Compare(validation.CertificateUpdate), again: checks{onCreate}, after: checks{onUpdate},
+			Judge: validation.CertificateSigningRequest.Update,
 		},
-		ForStatus: Update{PrepareAt: prepareCertificate, Validate: Compare(validation.CertificateStatus),
-			again: checks{onCreate}, after: checks{onUpdate}},
+		ForStatus: Update{PrepareAt: prepareCertificate, Judge: validation.CertificateSigningRequest.Status},
 		other: map[string]*Update{
-			"approval": {PrepareAt: prepareApproval, Validate: Compare(validation.CertificateApproval),
-				again: checks{onCreate}, after: checks{onUpdate}},
+			"approval": {PrepareAt: prepareApproval, Judge: validation.CertificateApproval},
 		},
 		ResetByMain:    [][]string{{"spec"}},
 		ResetByStatus:  [][]string{{"status", "conditions"}},

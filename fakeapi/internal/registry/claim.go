@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -25,10 +25,9 @@ func protect(finalizer string) func(obj, old runtime.Object) error {
 var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&Kind{
 	GVK:      corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
 	Resource: "persistentvolumeclaims", Singular: "persistentvolumeclaim", ShortNames: []string{"pvc"},
-	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultClaim),
+	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_PersistentVolumeClaim),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
-		Admit:    protect("kubernetes.io/pvc-protection"),
+		Admit: protect("kubernetes.io/pvc-protection"),
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{}
 			settleSource(&c.Spec, nil)
@@ -37,32 +36,16 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 			obj.(*corev1.PersistentVolumeClaim).Status.Phase = corev1.ClaimPending
 			return true
 		},
-		ValidateCreate: Check(validation.Claim), WarnCreate: Warns(validation.WarnClaim),
+		Create: validation.PersistentVolumeClaim.Create,
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Status = old.Status
 			settleSource(&c.Spec, &old.Spec)
-		}), Validate: Compare(validation.ClaimUpdate), again: checks{onUpdate, onCreate},
-			Warn: WarnsAgain(validation.WarnClaim)},
+		}), Judge: validation.PersistentVolumeClaim.Update},
 		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Spec = old.Spec
-		}), Validate: Compare(validation.ClaimStatus), again: checks{onUpdate}},
+		}), Judge: validation.PersistentVolumeClaim.Status},
 	},
 })
-
-func defaultClaim(c *corev1.PersistentVolumeClaim) {
-	if c.Status.Phase == "" {
-		c.Status.Phase = corev1.ClaimPending
-	}
-	roundUp(&c.Status.Capacity, &c.Status.AllocatedResources)
-	defaultClaimSpec(&c.Spec)
-}
-
-func defaultClaimSpec(s *corev1.PersistentVolumeClaimSpec) {
-	if s.VolumeMode == nil {
-		s.VolumeMode = &volumeFS
-	}
-	roundUp(&s.Resources.Limits, &s.Resources.Requests)
-}
 
 // settleSource makes one thing of the old and the new way to name what a claim is
 // filled from. The old way knows claims and snapshots alone, and the new one no

@@ -4,9 +4,8 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	appsdefaults "k8s.io/kubernetes/pkg/apis/apps/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -17,24 +16,21 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 	ShortNames: []string{"ds"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultDaemonSet), Judged: readGeneration,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(d *appsv1.DaemonSet) {
 			d.Status, d.Generation = appsv1.DaemonSetStatus{}, 1
-			setTemplateGeneration(d, max(validation.TemplateGeneration(d), 1))
+			setTemplateGeneration(d, max(templateGeneration(d), 1))
 		}),
-		ValidateCreate: Check(validation.DaemonSet),
-		WarnCreate:     Warns(warnDaemons),
+		Create: validation.DaemonSet.Create,
 		Main: Update{
-			Prepare:  Over(prepareDaemonSet),
-			Validate: Compare(validation.DaemonSetUpdate), again: checks{onUpdate},
-			Warn: WarnsChanged(warnDaemons),
+			Prepare: Over(prepareDaemonSet),
+			Judge:   validation.DaemonSet.Update,
 		},
 		ForStatus: Update{
 			Prepare: Over(func(d, old *appsv1.DaemonSet) {
 				d.Spec = old.Spec
-				setTemplateGeneration(d, validation.TemplateGeneration(old))
+				setTemplateGeneration(d, templateGeneration(old))
 			}),
-			Validate: Compare(validation.DaemonSetStatus), again: checks{onUpdate},
+			Judge: validation.DaemonSet.Status,
 		},
 	},
 })
@@ -61,7 +57,7 @@ func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
 
 func prepareDaemonSet(d, old *appsv1.DaemonSet) {
 	d.Status = old.Status
-	n := validation.TemplateGeneration(old)
+	n := templateGeneration(old)
 	switch {
 	case !same.Value(&d.Spec.Template, &old.Spec.Template):
 		n++
@@ -73,24 +69,9 @@ func prepareDaemonSet(d, old *appsv1.DaemonSet) {
 }
 
 func defaultDaemonSet(d *appsv1.DaemonSet) {
-	setTemplateGeneration(d, validation.TemplateGeneration(d))
-	u := &d.Spec.UpdateStrategy
-	if u.Type == "" {
-		u.Type = appsv1.RollingUpdateDaemonSetStrategyType
-	}
-	if u.Type == appsv1.RollingUpdateDaemonSetStrategyType {
-		if u.RollingUpdate == nil {
-			u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{}
-		}
-		for i, p := range [...]**intstr.IntOrString{&u.RollingUpdate.MaxSurge, &u.RollingUpdate.MaxUnavailable} {
-			if *p == nil {
-				n := intstr.FromInt32(int32(i))
-				*p = &n
-			}
-		}
-	}
-	orInt32(&d.Spec.RevisionHistoryLimit, 10)
-	defaultPodSpec(&d.Spec.Template.Spec)
+	appsdefaults.SetObjectDefaults_DaemonSet(d)
+	setTemplateGeneration(d, templateGeneration(d))
+	settleTemplate(&d.Spec.Template)
 }
 
 var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
@@ -98,13 +79,16 @@ var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRev
 	Singular:   "controllerrevision",
 	Namespaced: true,
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
-		ValidateCreate: Check(validation.ControllerRevision),
-		Main: Update{Validate: Compare(validation.ControllerRevisionUpdate),
-			again: checks{onUpdate, onCreate}},
+		Create: validation.ControllerRevision.Create,
+		Main:   Update{Judge: validation.ControllerRevision.Update},
 	},
 })
 
-func warnDaemons(d *appsv1.DaemonSet) []string {
-	return validation.WarnTemplate(&d.Spec.Template, template)
+// templateGeneration is kept in an annotation; the API has no field for it.
+func templateGeneration(d *appsv1.DaemonSet) int64 {
+	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

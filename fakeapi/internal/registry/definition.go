@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
@@ -19,22 +20,26 @@ var customResourceDefinitions = goType[crd.Definition, apiextensionsv1.CustomRes
 	Categories: []string{"api-extensions"}, Status: true, ReturnDeleted: true, MustVersion: true,
 	Default: On(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
 	strategy: strategy{
-		Prefix:         "apiextensions.k8s.io/customresourcedefinitions",
-		PrepareCreate:  On(prepareDefinition),
-		ValidateCreate: Check(crd.Validate),
-		WarnCreate:     func(obj runtime.Object) []string { return crd.UnknownFormats(obj.(*crd.Definition), nil) },
+		Prefix:        "apiextensions.k8s.io/customresourcedefinitions",
+		PrepareCreate: On(prepareDefinition),
+		Create: func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
+			d := obj.(*crd.Definition)
+			return crd.Validate(d), crd.UnknownFormats(d, nil)
+		},
 		Main: Update{
-			Prepare:  Over(prepareDefinitionUpdate),
-			Validate: Compare(crd.ValidateUpdate),
-			Warn: func(obj, old runtime.Object) []string {
-				return crd.UnknownFormats(obj.(*crd.Definition), old.(*crd.Definition))
+			Prepare: Over(prepareDefinitionUpdate),
+			Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+				d, was := obj.(*crd.Definition), old.(*crd.Definition)
+				return crd.ValidateUpdate(d, was), crd.UnknownFormats(d, was)
 			},
 			Keeps: true,
 		},
 		ForStatus: Update{
-			Prepare:  Over(func(d, old *crd.Definition) { d.Spec = old.Spec }),
-			Validate: Compare(crd.ValidateStatus),
-			Keeps:    true,
+			Prepare: Over(func(d, old *crd.Definition) { d.Spec = old.Spec }),
+			Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+				return crd.ValidateStatus(obj.(*crd.Definition), old.(*crd.Definition)), nil
+			},
+			Keeps: true,
 		},
 		Terminate: terminateDefinition,
 	},

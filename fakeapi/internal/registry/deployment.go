@@ -6,10 +6,8 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	appsdefaults "k8s.io/kubernetes/pkg/apis/apps/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -20,14 +18,10 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 	ShortNames: []string{"deploy"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultDeployment), Judged: readRollback,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(d *appsv1.Deployment) {
 			d.Status, d.Generation = appsv1.DeploymentStatus{}, 1
 		}),
-		ValidateCreate: Check(validation.Deployment),
-		WarnCreate: Warns(func(o *appsv1.Deployment) []string {
-			return append(validation.WarnPodPrefix(o), validation.WarnTemplate(&o.Spec.Template, template)...)
-		}),
+		Create: validation.Deployment.Create,
 		Main: Update{
 			Prepare: Over(func(d, old *appsv1.Deployment) {
 				d.Status = old.Status
@@ -35,14 +29,11 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 					d.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.DeploymentUpdate), again: checks{onUpdate},
-			Warn: WarnsChanged(func(o *appsv1.Deployment) []string {
-				return validation.WarnTemplate(&o.Spec.Template, template)
-			}),
+			Judge: validation.Deployment.Update,
 		},
 		ForStatus: Update{
-			Prepare:  Over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
-			Validate: Compare(validation.DeploymentStatus), again: checks{onUpdate},
+			Prepare: Over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
+			Judge:   validation.Deployment.Status,
 		},
 		ResetByStatus: [][]string{{"metadata", "labels"}},
 		Scale: &Scaling{
@@ -56,35 +47,9 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 })
 
 func defaultDeployment(d *appsv1.Deployment) {
-	orInt32(&d.Spec.Replicas, 1)
-	orInt32(&d.Spec.RevisionHistoryLimit, 10)
-	orInt32(&d.Spec.ProgressDeadlineSeconds, 600)
-	s := &d.Spec.Strategy
-	if s.Type == "" {
-		s.Type = appsv1.RollingUpdateDeploymentStrategyType
-	}
-	if s.Type == appsv1.RollingUpdateDeploymentStrategyType {
-		if s.RollingUpdate == nil {
-			s.RollingUpdate = &appsv1.RollingUpdateDeployment{}
-		}
-		for _, p := range [...]**intstr.IntOrString{&s.RollingUpdate.MaxUnavailable, &s.RollingUpdate.MaxSurge} {
-			if *p == nil {
-				quarter := intstr.FromString("25%")
-				*p = &quarter
-			}
-		}
-	}
-	defaultPodSpec(&d.Spec.Template.Spec)
+	appsdefaults.SetObjectDefaults_Deployment(d)
+	settleTemplate(&d.Spec.Template)
 }
-
-func orInt32(p **int32, value int32) {
-	if *p == nil {
-		*p = &value
-	}
-}
-
-// template is where most workloads have the template of their Pods.
-var template = field.NewPath("spec", "template")
 
 // readRollback reads the annotation, which is a field of the form in which Deployments are judged.
 func readRollback(obj runtime.Object) error {

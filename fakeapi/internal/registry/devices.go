@@ -5,9 +5,9 @@ import (
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	resourcedefaults "k8s.io/kubernetes/pkg/apis/resource/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -19,11 +19,11 @@ var deviceClasses = goType[resourcev1.DeviceClass, resourcev1.DeviceClassList](&
 	GVK: resourcev1.SchemeGroupVersion.WithKind("DeviceClass"), Resource: "deviceclasses", Singular: "deviceclass",
 	ReturnDeleted: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
-		ValidateCreate: Check(validation.DeviceClass),
+		PrepareCreate: first,
+		Create:        validation.DeviceClass.Create,
 		Main: Update{
-			Prepare:  Recount(func(c *resourcev1.DeviceClass) any { return c.Spec }),
-			Validate: Compare(validation.DeviceClassUpdate), again: checks{onCreate, onUpdate},
+			Prepare: Recount(func(c *resourcev1.DeviceClass) any { return c.Spec }),
+			Judge:   validation.DeviceClass.Update,
 		},
 	},
 })
@@ -31,21 +31,20 @@ var deviceClasses = goType[resourcev1.DeviceClass, resourcev1.DeviceClassList](&
 var resourceClaims = goType[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](&Kind{
 	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceClaim"),
 	Resource: "resourceclaims", Singular: "resourceclaim", Namespaced: true, Status: true, ReturnDeleted: true,
-	Default: On(func(c *resourcev1.ResourceClaim) { defaultRequests(c.Spec.Devices.Requests) }),
+	Default: On(resourcedefaults.SetObjectDefaults_ResourceClaim),
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
-		PrepareCreate:  On(func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }),
-		ValidateCreate: Check(validation.ResourceClaim),
+		PrepareCreate: On(func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }),
+		Create:        validation.ResourceClaim.Create,
 		Main: Update{
-			Prepare:  Over(func(c, old *resourcev1.ResourceClaim) { c.Status = old.Status }),
-			Validate: Compare(validation.ResourceClaimUpdate), again: checks{onCreate, onUpdate},
+			Prepare: Over(func(c, old *resourcev1.ResourceClaim) { c.Status = old.Status }),
+			Judge:   validation.ResourceClaim.Update,
 		},
 		ForStatus: Update{
 			Prepare: Over(func(c, old *resourcev1.ResourceClaim) {
 				c.Spec = old.Spec
 				metav1.ResetObjectMetaForStatus(c, old)
 			}),
-			Validate: Compare(validation.ResourceClaimStatus), again: checks{onUpdate},
+			Judge: validation.ResourceClaim.Status,
 		},
 		ResetByStatus: wholeMetadata,
 	},
@@ -54,60 +53,25 @@ var resourceClaims = goType[resourcev1.ResourceClaim, resourcev1.ResourceClaimLi
 var resourceClaimTemplates = goType[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](&Kind{
 	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"),
 	Resource: "resourceclaimtemplates", Singular: "resourceclaimtemplate", Namespaced: true, ReturnDeleted: true,
-	Default: On(func(t *resourcev1.ResourceClaimTemplate) { defaultRequests(t.Spec.Spec.Devices.Requests) }),
+	Default: On(resourcedefaults.SetObjectDefaults_ResourceClaimTemplate),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.ResourceClaimTemplate),
+		Create:       validation.ResourceClaimTemplate.Create,
 		Canonicalize: asStored,
-		Main: Update{Validate: again(validation.ResourceClaimTemplate), again: checks{onCreate},
-			after: checks{onUpdate}, Last: Compare(validation.ResourceClaimTemplateUpdate)},
+		Main:         Update{Judge: validation.ResourceClaimTemplate.Update},
 	},
 })
-
-// defaultRequests asks for one device where nothing is said of how many.
-func defaultRequests(requests []resourcev1.DeviceRequest) {
-	for i := range requests {
-		if e := requests[i].Exactly; e != nil {
-			defaultCount(&e.AllocationMode, &e.Count)
-			defaultTolerations(e.Tolerations)
-		}
-		for j := range requests[i].FirstAvailable {
-			s := &requests[i].FirstAvailable[j]
-			defaultCount(&s.AllocationMode, &s.Count)
-			defaultTolerations(s.Tolerations)
-		}
-	}
-}
-
-func defaultTolerations(all []resourcev1.DeviceToleration) {
-	for i := range all {
-		if all[i].Operator == "" {
-			all[i].Operator = resourcev1.DeviceTolerationOpEqual
-		}
-	}
-}
-
-func defaultCount(mode *resourcev1.DeviceAllocationMode, count *int64) {
-	if *mode == "" {
-		*mode = resourcev1.DeviceAllocationModeExactCount
-	}
-	if *mode == resourcev1.DeviceAllocationModeExactCount && *count == 0 {
-		*count = 1
-	}
-}
 
 var resourceSlices = goType[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](&Kind{
 	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceSlice"),
 	Resource: "resourceslices", Singular: "resourceslice", ReturnDeleted: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(s *resourcev1.ResourceSlice) {
 			s.Generation = 1
 			dropDisabled(s)
 			noteTaints(s, s.CreationTimestamp)
 		}),
-		ValidateCreate: Check(validation.ResourceSlice),
-		Main: Update{PrepareAt: prepareSlice, Validate: Compare(validation.ResourceSliceUpdate),
-			again: checks{onUpdate}},
+		Create: validation.ResourceSlice.Create,
+		Main:   Update{PrepareAt: prepareSlice, Judge: validation.ResourceSlice.Update},
 	},
 })
 

@@ -3,10 +3,10 @@ package registry
 import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
+	eventsdefaults "k8s.io/kubernetes/pkg/apis/events/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -15,13 +15,8 @@ var events = goType[corev1.Event, corev1.EventList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true, NoPolicy: true,
 	strategy: strategy{
-		ValidateCreate: Check(func(e *corev1.Event) field.ErrorList {
-			return validation.Event(e,
-				"reportingComponent")
-		}),
-		Main: Update{Validate: again(func(e *corev1.Event) field.ErrorList {
-			return validation.Event(e, "reportingComponent")
-		})},
+		Create:         validation.Event.Create,
+		Main:           Update{Judge: validation.Event.Update},
 		SelectableKeys: eventKeys,
 		Selectable:     selectEvent,
 	},
@@ -52,19 +47,11 @@ var newEvents = makeNewEvents()
 
 func makeNewEvents() *Kind {
 	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
-	k.View = between(events, k, showEvent, keepEvent)
+	k.View = between(events, k,
+		through(coredefaults.Convert_v1_Event_To_core_Event, eventsdefaults.Convert_core_Event_To_v1_Event),
+		through(eventsdefaults.Convert_v1_Event_To_core_Event, coredefaults.Convert_core_Event_To_v1_Event))
 	version(k)
-	k.NameRule = nil // the validation checks the metadata, after what core events keep to
-	k.ValidateCreate = Check(func(e *eventsv1.Event) field.ErrorList {
-		return validation.NewEvent(keepEvent(e), func() field.ErrorList {
-			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onCreate}, e, nil)
-		})
-	})
-	k.Main.Validate = Compare(func(e, old *eventsv1.Event) field.ErrorList {
-		return validation.NewEventUpdate(keepEvent(e), keepEvent(old), func() field.ErrorList {
-			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onUpdate}, e, old)
-		})
-	})
+	k.Create, k.Main.Judge = validation.NewEvent.Create, validation.NewEvent.Update
 	k.View.Labels = newEventLabels
 	return k
 }
@@ -78,37 +65,3 @@ var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "in
 	"regarding.fieldPath":       "involvedObject.fieldPath",
 	"reportingController":       "reportingComponent", "type": "type",
 	"metadata.name": "metadata.name", "metadata.namespace": "metadata.namespace"}
-
-func showEvent(e *corev1.Event) *eventsv1.Event {
-	out := &eventsv1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,
-		Reason: e.Reason, Type: e.Type,
-		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, Regarding: e.InvolvedObject,
-		Note:             e.Message,
-		DeprecatedSource: e.Source, DeprecatedFirstTimestamp: e.FirstTimestamp,
-		DeprecatedLastTimestamp: e.LastTimestamp, DeprecatedCount: e.Count}
-	if e.Series != nil {
-		out.Series = &eventsv1.EventSeries{Count: e.Series.Count, LastObservedTime: e.Series.LastObservedTime}
-	}
-	if e.Related != nil {
-		related := *e.Related
-		out.Related = &related
-	}
-	return out
-}
-
-func keepEvent(e *eventsv1.Event) *corev1.Event {
-	out := &corev1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,
-		Reason: e.Reason, Type: e.Type,
-		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, InvolvedObject: e.Regarding,
-		Message: e.Note,
-		Source:  e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp,
-		LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount}
-	if e.Series != nil {
-		out.Series = &corev1.EventSeries{Count: e.Series.Count, LastObservedTime: e.Series.LastObservedTime}
-	}
-	if e.Related != nil {
-		related := *e.Related
-		out.Related = &related
-	}
-	return out
-}

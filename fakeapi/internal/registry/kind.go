@@ -8,14 +8,13 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Kind is one row of the table of kinds: what the server knows of a kind that
@@ -61,8 +60,6 @@ type Kind struct {
 type strategy struct {
 	// Shallow copies the object itself and shares everything it points to.
 	Shallow func(obj runtime.Object) runtime.Object
-	// NameRule is the rule for names; nil is the rule for path segments alone.
-	NameRule apivalidation.ValidateNameFunc
 	// Admit changes an object on its way in, on create and update (old nil on create).
 	Admit func(obj, old runtime.Object) error
 
@@ -74,10 +71,10 @@ type strategy struct {
 	// Dry shows what a create that is not stored answers otherwise.
 	Dry func(obj runtime.Object)
 	// By notes in a new object who made it.
-	By             func(obj runtime.Object, user *authenticationv1.UserInfo)
-	ValidateCreate func(obj runtime.Object) field.ErrorList
-	WarnCreate     func(obj runtime.Object) []string
-	Canonicalize   func(obj runtime.Object)
+	By func(obj runtime.Object, user *authenticationv1.UserInfo)
+	// Create judges a new object.
+	Create       validation.Judge
+	Canonicalize func(obj runtime.Object)
 	// ReadDefault fills in what a read defaults from what a create made. It
 	// says whether there was anything to fill in.
 	ReadDefault func(obj runtime.Object) bool
@@ -100,8 +97,6 @@ type strategy struct {
 	ResetByStatus [][]string
 	// ResetByMain are further fields that a write to the object itself leaves alone.
 	ResetByMain [][]string
-	// AnyFinalizer: finalizers need no domain.
-	AnyFinalizer bool
 	// Held: an object being deleted stays although it has no finalizer.
 	Held func(obj runtime.Object) bool
 
@@ -116,31 +111,13 @@ type Update struct {
 	Prepare func(obj, old runtime.Object)
 	// PrepareAt is Prepare where it matters what time it is.
 	PrepareAt func(obj, old runtime.Object, now time.Time)
-	Validate  func(obj, old runtime.Object) field.ErrorList
-	// Check is Validate where something may be let pass with a warning.
-	Check func(obj, old runtime.Object) (field.ErrorList, []string)
-	Warn  func(obj, old runtime.Object) []string
+	// Judge checks the new object and warns of it.
+	Judge validation.Judge
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
-	// again are the checks of metadata that the kind's own validation repeats
-	// after the common ones, in its order.
-	again checks
-	// after are those that it repeats at its end.
-	after checks
-	// Last is what the kind's own validation checks behind those.
-	Last func(obj, old runtime.Object) field.ErrorList
+	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
+	MetadataToo bool
 }
-
-// metaCheck is a common check of an object's metadata.
-type metaCheck int
-
-type checks []metaCheck
-
-// The checks that a create makes, and those that an update makes.
-const (
-	onCreate metaCheck = iota
-	onUpdate
-)
 
 // Scaling says how a kind's scale subresource reads and writes its objects.
 type Scaling struct {
@@ -166,14 +143,6 @@ func (k *Kind) Way(subresource string) *Update {
 	return k.other[subresource]
 }
 
-// nameRule is the rule that names keep.
-func (k *Kind) nameRule() apivalidation.ValidateNameFunc {
-	if k.NameRule == nil {
-		return metadata.PathSegment
-	}
-	return k.NameRule
-}
-
 // StoragePrefix is the place of the kind under /registry.
 func (k *Kind) StoragePrefix() string {
 	if k.Prefix != "" {
@@ -187,39 +156,6 @@ func (k *Kind) Empty() runtime.Object {
 	obj := k.New()
 	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
 	return obj
-}
-
-// Recheck repeats checks of the metadata as often as the kind's own validation
-// does: each finding is then a cause of its own in the answer.
-func (k *Kind) Recheck(u *Update, m, old metav1.Object) field.ErrorList {
-	return k.recheck(u.again, m, old)
-}
-
-// RecheckAfter repeats those that come after the kind's own.
-func (k *Kind) RecheckAfter(u *Update, m, old metav1.Object) field.ErrorList {
-	return k.recheck(u.after, m, old)
-}
-
-func (k *Kind) recheck(which checks, m, old metav1.Object) (errs field.ErrorList) {
-	return k.recheckBy(k.nameRule(), which, m, old)
-}
-
-// recheckBy is recheck with a rule for names that is not the kind's.
-func (k *Kind) recheckBy(rule apivalidation.ValidateNameFunc, which checks, m,
-	old metav1.Object) (errs field.ErrorList) {
-	for _, check := range which {
-		switch check {
-		case onCreate:
-			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, rule,
-				metadata.Path)...)
-		case onUpdate:
-			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadata.Path)...)
-		}
-		if !k.AnyFinalizer {
-			errs = append(errs, metadata.ValidateFinalizers(m)...)
-		}
-	}
-	return errs
 }
 
 // View makes a kind another version of a kind that is stored: both are shown

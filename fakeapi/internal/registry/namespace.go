@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,16 +18,12 @@ var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
 	ShortNames: []string{"ns"},
 	Default:    On(defaultNamespace), Status: true, ReturnDeleted: true,
 	strategy: strategy{
-		NameRule:      apivalidation.ValidateNamespaceName,
-		PrepareCreate: On(prepareNamespace), ValidateCreate: Check(validation.Namespace),
+		PrepareCreate: On(prepareNamespace), Create: validation.Namespace.Create,
 		Canonicalize: On(defaultNamespace),
-		Main: Update{Prepare: Over(keepNamespaceStatus), Validate: again(validation.Namespace),
-			again: checks{onCreate}, after: checks{onUpdate}},
-		ForStatus: Update{Prepare: Over(keepNamespaceSpec), Validate: Compare(validation.NamespaceStatus),
-			again: checks{onUpdate}},
+		Main:         Update{Prepare: Over(keepNamespaceStatus), Judge: validation.Namespace.Update},
+		ForStatus:    Update{Prepare: Over(keepNamespaceSpec), Judge: validation.Namespace.Status},
 		other: map[string]*Update{"finalize": {Prepare: Over(keepNamespaceStatusOnly),
-			Validate: Compare(validation.NamespaceFinalize),
-			again:    checks{onUpdate}}},
+			Judge: validation.NamespaceFinalize}},
 		Terminate:      terminateNamespace,
 		Held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
 		SelectableKeys: []string{"status.phase", "name"},

@@ -4,12 +4,10 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
@@ -17,42 +15,30 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Node"), Resource: "nodes", Singular: "node", ShortNames: []string{"no"},
 	Default: On(defaultNode), Status: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
-		Prefix:   "minions",
-		Admit:    taintNewNode,
+		Prefix: "minions",
+		Admit:  taintNewNode,
 		PrepareCreate: On(func(n *corev1.Node) {
 			n.Spec.ConfigSource, n.Status.Config = nil, nil
 		}),
-		ValidateCreate: Check(validation.Node), WarnCreate: Warns(validation.WarnNode),
+		Create: validation.Node.Create,
 		Main: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Status = old.Status
 			if old.Spec.ConfigSource == nil {
 				n.Spec.ConfigSource = nil
 			}
-		}), Validate: changedNode, again: checks{onCreate}, Warn: WarnsAgain(validation.WarnNode)},
+		}), Judge: validation.Node.Update},
 		ForStatus: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Spec = old.Spec
 			if old.Status.Config == nil {
 				n.Status.Config = nil
 			}
-		}), Validate: Compare(validation.NodeUpdate), again: checks{onUpdate}},
+		}), Judge: validation.Node.Status},
 		SelectableKeys: []string{"spec.unschedulable"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
 		},
 	},
 })
-
-// changedNode checks the whole, the metadata's change and what may not change, in this order.
-func changedNode(obj, old runtime.Object) field.ErrorList {
-	n, was := obj.(*corev1.Node), old.(*corev1.Node)
-	errs := validation.Node(n)
-	if !metadata.Sound(n, was) {
-		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(n, was, metadata.Path)...)
-		errs = append(errs, metadata.ValidateFinalizers(n)...)
-	}
-	return append(errs, validation.NodeUpdate(n, was)...)
-}
 
 func defaultNode(n *corev1.Node) {
 	// The single range is the older field: it goes before the list, and is the first of it.
@@ -62,10 +48,7 @@ func defaultNode(n *corev1.Node) {
 	case len(s.PodCIDRs) > 0:
 		s.PodCIDR = s.PodCIDRs[0]
 	}
-	roundUp(&n.Status.Capacity, &n.Status.Allocatable)
-	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
-		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
-	}
+	coredefaults.SetObjectDefaults_Node(n)
 }
 
 // taintNewNode is what the TaintNodesByCondition plugin does: nothing is

@@ -3,7 +3,6 @@ package registry
 import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -28,12 +27,10 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 		s.StringData = nil
 	}),
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
-		ValidateCreate: Check(validation.Secret), WarnCreate: Warns(validation.WarnSecret),
+		Create:       validation.Secret.Create,
 		Canonicalize: On(func(s *corev1.Secret) { s.Data = mapOrNil(s.Data) }),
 		Main: Update{
-			Validate: Compare(validation.SecretUpdate), again: checks{onUpdate}, after: checks{onCreate},
-			Warn: WarnsAgain(validation.WarnSecret),
+			Judge: validation.Secret.Update,
 		},
 		SelectableKeys: []string{"type"},
 		Selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
@@ -44,14 +41,10 @@ var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&
 	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
 	strategy: strategy{
-		NameRule: apivalidation.ValidateServiceAccountName, PrepareCreate: On(nameSecrets),
-		WarnCreate: Warns(func(a *corev1.ServiceAccount) []string { return validation.WarnAccount(a, nil) }),
+		PrepareCreate: On(nameSecrets), Create: validation.ServiceAccount.Create,
 		Main: Update{
 			Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) }),
-			again:   checks{onUpdate}, after: checks{onCreate},
-			Warn: func(obj, old runtime.Object) []string {
-				return validation.WarnAccount(obj.(*corev1.ServiceAccount), old.(*corev1.ServiceAccount))
-			},
+			Judge:   validation.ServiceAccount.Update,
 		},
 	},
 })
@@ -69,11 +62,10 @@ func nameSecrets(a *corev1.ServiceAccount) {
 var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
-	strategy: strategy{
-		AnyFinalizer: true, NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.Lease),
+	strategy: strategy{Create: validation.Lease.Create,
 		PrepareCreate: On(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
 		Main: Update{
-			Prepare: Over(uncoordinated), Validate: again(validation.Lease), again: checks{onUpdate},
+			Prepare: Over(uncoordinated), Judge: validation.Lease.Update,
 		},
 	},
 })
@@ -93,11 +85,10 @@ var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 	ShortNames: []string{"cm"},
 	Namespaced: true,
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
-		ValidateCreate: Check(validation.ConfigMap),
+		Create: validation.ConfigMap.Create,
 		Canonicalize: On(func(c *corev1.ConfigMap) {
 			c.Data, c.BinaryData = mapOrNil(c.Data), mapOrNil(c.BinaryData)
 		}),
-		Main: Update{Validate: Compare(validation.ConfigMapUpdate), again: checks{onUpdate, onCreate}},
+		Main: Update{Judge: validation.ConfigMap.Update},
 	},
 })

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -19,24 +18,19 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 	ShortNames: []string{"po"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultPod),
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
-		Admit:          admitPod,
-		PrepareCreate:  On(preparePod),
-		ValidateCreate: Check(validation.Pod),
-		WarnCreate: Warns(func(p *corev1.Pod) []string {
-			return append(validation.WarnPodName(p), validation.WarnPod(p)...)
-		}),
+		Admit:         admitPod,
+		PrepareCreate: On(preparePod),
+		Create:        validation.Pod.Create,
 		Main: Update{
-			Prepare:  Over(preparePodUpdate),
-			Validate: Compare(validation.PodUpdate), again: checks{onUpdate, onCreate}, Keeps: true,
+			Prepare: Over(preparePodUpdate),
+			Judge:   validation.Pod.Update, Keeps: true,
 		},
 		ForStatus: Update{
-			Prepare:  Over(preparePodStatus),
-			Validate: Compare(validation.PodStatus), again: checks{onUpdate},
-			Warn: WarnsAgain(validation.WarnPodStatus),
+			Prepare: Over(preparePodStatus),
+			Judge:   validation.Pod.Status,
 		},
 		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
-			Validate: Compare(validation.EphemeralContainers), again: checks{onUpdate}}},
+			Judge: validation.EphemeralContainers}},
 		ResetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
 		Grace:         podGrace,
 		SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",

@@ -1,43 +1,79 @@
 package registry
 
 import (
-	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/validation"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 )
 
-// What defaults point to. Stored objects share it; nobody changes a stored object.
-var (
-	yes, no         = true, false
-	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
-	modeReadable    = int32(corev1.ConfigMapVolumeSourceDefaultMode)
-	hour            = int64(3600)
-	hostPathUnset   = corev1.HostPathUnset
-	volumeFS        = corev1.PersistentVolumeFilesystem
-	clusterInternal = corev1.ServiceInternalTrafficPolicyCluster
-)
+// Objects keep what the real server's conversion to its internal form and back leaves of
+// them, and what its strategies leave of fields whose feature is off.
 
 func defaultPod(p *corev1.Pod) {
+	presetPod(&p.Spec)
+	coredefaults.SetObjectDefaults_Pod(p)
 	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
 		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
 	}
-	roundUp(&p.Status.AllocatedResources)
-	roundResources(p.Status.Resources)
-	roundStatuses(p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses)
-	for i := range p.Spec.Containers {
-		requestLimits(&p.Spec.Containers[i].Resources)
-	}
-	for i := range p.Spec.InitContainers {
-		requestLimits(&p.Spec.InitContainers[i].Resources)
-	}
-	if p.Spec.EnableServiceLinks == nil {
-		p.Spec.EnableServiceLinks = &yes
-	}
-	defaultPodSpec(&p.Spec)
+	settlePodSpec(&p.Spec)
 	alignAddresses(&p.Status)
+}
+
+// What defaults of Pods point to. Stored objects share it; nobody changes a stored object.
+var (
+	linked          = corev1.DefaultEnableServiceLinks
+	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
+	securityContext = corev1.PodSecurityContext{}
+)
+
+// presetPod sets what upstream's defaults would set too, but allocate for, as a
+// simulation creates many Pods.
+func presetPod(s *corev1.PodSpec) {
+	if s.EnableServiceLinks == nil {
+		s.EnableServiceLinks = &linked
+	}
+	if s.TerminationGracePeriodSeconds == nil {
+		s.TerminationGracePeriodSeconds = &thirtySeconds
+	}
+	if s.SecurityContext == nil {
+		s.SecurityContext = &securityContext
+	}
+	for _, list := range [...][]corev1.Container{s.InitContainers, s.Containers} {
+		for i := range list {
+			if c := &list[i]; c.ImagePullPolicy == "" {
+				c.ImagePullPolicy = pullPolicy(c.Image)
+			}
+		}
+	}
+}
+
+// pullPolicy is that of a plain reference to an image: words of lower case letters and
+// digits, each after one of "/.-", and perhaps a tag of such words. It is "" for others.
+func pullPolicy(image string) corev1.PullPolicy {
+	name, tag, tagged := strings.Cut(image, ":")
+	switch {
+	case !plainWords(name) || len(name) >= 64 || tagged && (!plainWords(tag) || strings.Contains(tag, "/")):
+		return ""
+	case !tagged || tag == "latest":
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}
+
+func plainWords(s string) bool {
+	word := false
+	for i := range len(s) {
+		switch b := s[i]; {
+		case b >= 'a' && b <= 'z' || b >= '0' && b <= '9':
+			word = true
+		case word && (b == '/' || b == '.' || b == '-'):
+			word = false
+		default:
+			return false
+		}
+	}
+	return word
 }
 
 // alignAddresses makes of a Pod's address and the list of its addresses one thing: the
@@ -51,197 +87,35 @@ func alignAddresses(s *corev1.PodStatus) {
 	}
 }
 
-// requestLimits makes requests of the limits that have none.
-func requestLimits(r *corev1.ResourceRequirements) {
-	if len(r.Limits) == 0 {
-		return
-	}
-	all := make(corev1.ResourceList, len(r.Limits))
-	maps.Copy(all, r.Limits)
-	maps.Copy(all, r.Requests)
-	r.Requests = all
-}
+func settleTemplate(t *corev1.PodTemplateSpec) { settlePodSpec(&t.Spec) }
 
-// defaultPodSpec fills in what a Pod and a Pod template have in common.
-func defaultPodSpec(s *corev1.PodSpec) {
-	if s.DNSPolicy == "" {
-		s.DNSPolicy = corev1.DNSClusterFirst
-	}
-	if s.RestartPolicy == "" {
-		s.RestartPolicy = corev1.RestartPolicyAlways
-	}
-	if s.SecurityContext == nil {
-		s.SecurityContext = validation.NoSecurity()
-	}
-	if s.TerminationGracePeriodSeconds == nil {
-		s.TerminationGracePeriodSeconds = &thirtySeconds
-	}
-	if s.SchedulerName == "" {
-		s.SchedulerName = corev1.DefaultSchedulerName
-	}
+// settlePodSpec settles what a Pod and a Pod template have in common.
+func settlePodSpec(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount
 	} else {
 		s.DeprecatedServiceAccount = s.ServiceAccountName
 	}
 	s.SchedulingGroup = nil // the feature is off by default
-	roundUp(&s.Overhead)
-	roundResources(s.Resources)
 	for i := range s.InitContainers {
-		defaultContainer(&s.InitContainers[i], s.HostNetwork)
+		dropStopSignal(&s.InitContainers[i])
 	}
 	for i := range s.Containers {
-		defaultContainer(&s.Containers[i], s.HostNetwork)
+		dropStopSignal(&s.Containers[i])
 	}
 	for i := range s.EphemeralContainers {
-		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon), false)
-	}
-	for i := range s.Volumes {
-		defaultVolume(&s.Volumes[i])
+		dropStopSignal((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon))
 	}
 }
 
-func defaultContainer(c *corev1.Container, hostNetwork bool) {
-	if c.TerminationMessagePath == "" {
-		c.TerminationMessagePath = corev1.TerminationMessagePathDefault
-	}
-	if c.TerminationMessagePolicy == "" {
-		c.TerminationMessagePolicy = corev1.TerminationMessageReadFile
-	}
-	if c.ImagePullPolicy == "" {
-		c.ImagePullPolicy = corev1.PullIfNotPresent
-		if imageTag(c.Image) == "latest" {
-			c.ImagePullPolicy = corev1.PullAlways
-		}
-	}
-	roundResources(&c.Resources)
-	for i := range c.Ports {
-		if c.Ports[i].Protocol == "" {
-			c.Ports[i].Protocol = corev1.ProtocolTCP
-		}
-		if hostNetwork && c.Ports[i].HostPort == 0 {
-			c.Ports[i].HostPort = c.Ports[i].ContainerPort
-		}
-	}
-	for i := range c.Env {
-		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil && from.FieldRef.APIVersion == "" {
-			from.FieldRef.APIVersion = "v1"
-		}
-	}
-	for _, p := range [...]*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
-		defaultProbe(p)
-	}
-	if c.Lifecycle != nil && c.Lifecycle.StopSignal != nil {
-		c.Lifecycle.StopSignal = nil // the feature is off by default
-		if *c.Lifecycle == (corev1.Lifecycle{}) {
-			c.Lifecycle = nil
-		}
-	}
-	if c.Lifecycle != nil {
-		for _, h := range [...]*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
-			if h != nil {
-				defaultHTTPGet(h.HTTPGet)
-			}
-		}
-	}
-}
-
-// imageTag is the tag of an image reference: "latest" when it names neither a
-// tag nor a digest.
-func imageTag(image string) string {
-	if image == "" {
-		return ""
-	}
-	if strings.Contains(image, "@") {
-		return ""
-	}
-	name := image[strings.LastIndexByte(image, '/')+1:]
-	if _, tag, ok := strings.Cut(name, ":"); ok {
-		return tag
-	}
-	return "latest"
-}
-
-func defaultProbe(p *corev1.Probe) {
-	if p == nil {
+// dropStopSignal: the feature is off by default.
+func dropStopSignal(c *corev1.Container) {
+	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
 		return
 	}
-	if p.TimeoutSeconds == 0 {
-		p.TimeoutSeconds = 1
-	}
-	if p.PeriodSeconds == 0 {
-		p.PeriodSeconds = 10
-	}
-	if p.SuccessThreshold == 0 {
-		p.SuccessThreshold = 1
-	}
-	if p.FailureThreshold == 0 {
-		p.FailureThreshold = 3
-	}
-	defaultHTTPGet(p.HTTPGet)
-	if p.GRPC != nil && p.GRPC.Service == nil {
-		p.GRPC.Service = new(string)
-	}
-}
-
-func defaultHTTPGet(h *corev1.HTTPGetAction) {
-	if h == nil {
-		return
-	}
-	if h.Path == "" {
-		h.Path = "/"
-	}
-	if h.Scheme == "" {
-		h.Scheme = corev1.URISchemeHTTP
-	}
-}
-
-func defaultVolume(v *corev1.Volume) {
-	switch {
-	case v.VolumeSource == corev1.VolumeSource{}:
-		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
-	case v.Secret != nil && v.Secret.DefaultMode == nil:
-		v.Secret.DefaultMode = &modeReadable
-	case v.ConfigMap != nil && v.ConfigMap.DefaultMode == nil:
-		v.ConfigMap.DefaultMode = &modeReadable
-	case v.DownwardAPI != nil:
-		if v.DownwardAPI.DefaultMode == nil {
-			v.DownwardAPI.DefaultMode = &modeReadable
-		}
-		defaultDownward(v.DownwardAPI.Items)
-	case v.Projected != nil:
-		if v.Projected.DefaultMode == nil {
-			v.Projected.DefaultMode = &modeReadable
-		}
-		for i := range v.Projected.Sources {
-			src := &v.Projected.Sources[i]
-			if src.DownwardAPI != nil {
-				defaultDownward(src.DownwardAPI.Items)
-			}
-			if src.ServiceAccountToken != nil && src.ServiceAccountToken.ExpirationSeconds == nil {
-				src.ServiceAccountToken.ExpirationSeconds = &hour
-			}
-		}
-	case v.HostPath != nil && v.HostPath.Type == nil:
-		v.HostPath.Type = &hostPathUnset
-	case v.ISCSI != nil:
-		orText(&v.ISCSI.ISCSIInterface, defaultInterface)
-	case v.RBD != nil:
-		defaultRBD(&v.RBD.RBDPool, &v.RBD.RadosUser, &v.RBD.Keyring)
-	case v.AzureDisk != nil:
-		defaultAzureDisk(v.AzureDisk)
-	case v.ScaleIO != nil:
-		defaultScaleIO(&v.ScaleIO.StorageMode, &v.ScaleIO.FSType)
-	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
-		defaultClaimSpec(&v.Ephemeral.VolumeClaimTemplate.Spec)
-	}
-}
-
-func defaultDownward(items []corev1.DownwardAPIVolumeFile) {
-	for i := range items {
-		if ref := items[i].FieldRef; ref != nil && ref.APIVersion == "" {
-			ref.APIVersion = "v1"
-		}
+	c.Lifecycle.StopSignal = nil
+	if *c.Lifecycle == (corev1.Lifecycle{}) {
+		c.Lifecycle = nil
 	}
 }
 

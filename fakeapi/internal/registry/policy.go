@@ -2,8 +2,10 @@ package registry
 
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	admissiondefaults "k8s.io/kubernetes/pkg/apis/admissionregistration/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -13,25 +15,23 @@ var validatingPolicies = goType[admissionv1.ValidatingAdmissionPolicy,
 	GVK:      admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"),
 	Resource: "validatingadmissionpolicies", Singular: "validatingadmissionpolicy",
 	Categories: apiExtensions, Status: true, MustVersion: true,
-	Default: On(func(p *admissionv1.ValidatingAdmissionPolicy) {
-		orDefault(&p.Spec.FailurePolicy, admissionv1.Fail)
-		defaultMatch(p.Spec.MatchConstraints)
-	}),
+	Default: On(admissiondefaults.SetObjectDefaults_ValidatingAdmissionPolicy),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
-		ValidateCreate: Check(spoken(validation.ValidatingPolicy)), WarnCreate: warnStatic,
+		Create: spoken(validation.ValidatingPolicy),
 		PrepareCreate: On(func(p *admissionv1.ValidatingAdmissionPolicy) {
 			p.Status, p.Generation = admissionv1.ValidatingAdmissionPolicyStatus{}, 1
 		}),
 		Main: Update{
 			Prepare: both(Over(func(p, old *admissionv1.ValidatingAdmissionPolicy) { p.Status = old.Status }),
 				Recount(func(p *admissionv1.ValidatingAdmissionPolicy) any { return p.Spec })),
-			Validate: again(spoken(validation.ValidatingPolicy)), again: checks{onCreate}, Warn: warnStaticAgain,
+			Judge: spoken(validation.ValidatingPolicy),
 		},
 		ForStatus: Update{Prepare: Over(func(p, old *admissionv1.ValidatingAdmissionPolicy) {
 			p.Spec = old.Spec
 			metav1.ResetObjectMetaForStatus(p, old)
-		}), Validate: again(validation.ValidatingPolicyStatus)},
+		}), Judge: func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
+			return validation.ValidatingPolicyStatus(obj.(*admissionv1.ValidatingAdmissionPolicy)), nil
+		}},
 		ResetByStatus: wholeMetadata,
 	},
 })
@@ -41,13 +41,12 @@ var validatingPolicyBindings = goType[admissionv1.ValidatingAdmissionPolicyBindi
 	GVK:      admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"),
 	Resource: "validatingadmissionpolicybindings", Singular: "validatingadmissionpolicybinding",
 	Categories: apiExtensions, MustVersion: true,
-	Default: On(func(b *admissionv1.ValidatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }),
-	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.ValidatingBinding), WarnCreate: warnStatic,
+	Default: On(admissiondefaults.SetObjectDefaults_ValidatingAdmissionPolicyBinding),
+	strategy: strategy{PrepareCreate: first,
+		Create: checked(validation.ValidatingBinding),
 		Main: Update{
-			Prepare:  Recount(func(b *admissionv1.ValidatingAdmissionPolicyBinding) any { return b.Spec }),
-			Validate: again(validation.ValidatingBinding), again: checks{onCreate}, Warn: warnStaticAgain,
+			Prepare: Recount(func(b *admissionv1.ValidatingAdmissionPolicyBinding) any { return b.Spec }),
+			Judge:   checked(validation.ValidatingBinding),
 		},
 	},
 })
@@ -56,16 +55,12 @@ var mutatingPolicies = goType[admissionv1.MutatingAdmissionPolicy, admissionv1.M
 	GVK:      admissionv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"),
 	Resource: "mutatingadmissionpolicies", Singular: "mutatingadmissionpolicy",
 	Categories: apiExtensions, MustVersion: true,
-	Default: On(func(p *admissionv1.MutatingAdmissionPolicy) {
-		orDefault(&p.Spec.FailurePolicy, admissionv1.Fail)
-		defaultMatch(p.Spec.MatchConstraints)
-	}),
-	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(spoken(validation.MutatingPolicy)), WarnCreate: warnStatic,
+	Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicy),
+	strategy: strategy{PrepareCreate: first,
+		Create: spoken(validation.MutatingPolicy),
 		Main: Update{
-			Prepare:  Recount(func(p *admissionv1.MutatingAdmissionPolicy) any { return p.Spec }),
-			Validate: again(spoken(validation.MutatingPolicy)), again: checks{onCreate}, Warn: warnStaticAgain,
+			Prepare: Recount(func(p *admissionv1.MutatingAdmissionPolicy) any { return p.Spec }),
+			Judge:   spoken(validation.MutatingPolicy),
 		},
 	},
 })
@@ -75,13 +70,12 @@ var mutatingPolicyBindings = goType[admissionv1.MutatingAdmissionPolicyBinding,
 	GVK:      admissionv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"),
 	Resource: "mutatingadmissionpolicybindings", Singular: "mutatingadmissionpolicybinding",
 	Categories: apiExtensions, MustVersion: true,
-	Default: On(func(b *admissionv1.MutatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }),
-	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.MutatingBinding), WarnCreate: warnStatic,
+	Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicyBinding),
+	strategy: strategy{PrepareCreate: first,
+		Create: checked(validation.MutatingBinding),
 		Main: Update{
-			Prepare:  Recount(func(b *admissionv1.MutatingAdmissionPolicyBinding) any { return b.Spec }),
-			Validate: again(validation.MutatingBinding), again: checks{onCreate}, Warn: warnStaticAgain,
+			Prepare: Recount(func(b *admissionv1.MutatingAdmissionPolicyBinding) any { return b.Spec }),
+			Judge:   checked(validation.MutatingBinding),
 		},
 	},
 })

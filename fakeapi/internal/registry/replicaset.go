@@ -2,8 +2,8 @@ package registry
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	appsdefaults "k8s.io/kubernetes/pkg/apis/apps/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -14,14 +14,10 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 	ShortNames: []string{"rs"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultReplicaSet),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(rs *appsv1.ReplicaSet) {
 			rs.Status, rs.Generation = appsv1.ReplicaSetStatus{}, 1
 		}),
-		ValidateCreate: Check(validation.ReplicaSet),
-		WarnCreate: Warns(func(o *appsv1.ReplicaSet) []string {
-			return append(validation.WarnPodPrefix(o), validation.WarnTemplate(&o.Spec.Template, template)...)
-		}),
+		Create: validation.ReplicaSet.Create,
 		Main: Update{
 			Prepare: Over(func(rs, old *appsv1.ReplicaSet) {
 				rs.Status = old.Status
@@ -29,14 +25,11 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 					rs.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.ReplicaSetUpdate), again: checks{onUpdate}, Keeps: true,
-			Warn: WarnsChanged(func(o *appsv1.ReplicaSet) []string {
-				return validation.WarnTemplate(&o.Spec.Template, template)
-			}),
+			Judge: validation.ReplicaSet.Update, Keeps: true,
 		},
 		ForStatus: Update{
-			Prepare:  Over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
-			Validate: Compare(validation.ReplicaSetStatus), again: checks{onUpdate}, Keeps: true,
+			Prepare: Over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
+			Judge:   validation.ReplicaSet.Status, Keeps: true,
 		},
 		Scale: &Scaling{
 			Read: func(obj runtime.Object) (int32, int32, string) {
@@ -49,9 +42,6 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 })
 
 func defaultReplicaSet(rs *appsv1.ReplicaSet) {
-	if rs.Spec.Replicas == nil {
-		rs.Spec.Replicas = new(int32)
-		*rs.Spec.Replicas = 1
-	}
-	defaultPodSpec(&rs.Spec.Template.Spec)
+	appsdefaults.SetObjectDefaults_ReplicaSet(rs)
+	settleTemplate(&rs.Spec.Template)
 }

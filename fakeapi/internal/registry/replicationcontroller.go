@@ -5,12 +5,11 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -21,15 +20,11 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 	Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultReplicationController),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
-		Prefix:   "controllers",
+		Prefix: "controllers",
 		PrepareCreate: On(func(rc *corev1.ReplicationController) {
 			rc.Status, rc.Generation = corev1.ReplicationControllerStatus{}, 1
 		}),
-		ValidateCreate: Check(validation.ReplicationController),
-		WarnCreate: Warns(func(rc *corev1.ReplicationController) []string {
-			return append(validation.WarnPodPrefix(rc), warnReplicated(rc)...)
-		}),
+		Create: validation.ReplicationController.Create,
 		Main: Update{
 			Prepare: Over(func(rc, old *corev1.ReplicationController) {
 				rc.Status = old.Status
@@ -37,18 +32,12 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 					rc.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.ReplicationControllerUpdate), again: checks{onUpdate}, Keeps: true,
+			Judge: validation.ReplicationController.Update, Keeps: true,
 			// The real server looks at the template that was.
-			Warn: func(obj, old runtime.Object) []string {
-				if metadata.Of(obj).GetGeneration() == metadata.Of(old).GetGeneration() {
-					return nil
-				}
-				return warnReplicated(old.(*corev1.ReplicationController))
-			},
 		},
 		ForStatus: Update{
-			Prepare:  Over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
-			Validate: Compare(validation.ReplicationControllerStatus), again: checks{onUpdate}, Keeps: true,
+			Prepare: Over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
+			Judge:   validation.ReplicationController.Status, Keeps: true,
 		},
 		Scale: &Scaling{
 			Read: func(obj runtime.Object) (int32, int32, string) {
@@ -65,23 +54,9 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 })
 
 func defaultReplicationController(rc *corev1.ReplicationController) {
-	if rc.Spec.Replicas == nil {
-		rc.Spec.Replicas = new(int32)
-		*rc.Spec.Replicas = 1
-	}
-	t := rc.Spec.Template
-	if t == nil {
-		return
-	}
-	defaultPodSpec(&t.Spec)
-	if t.Labels == nil {
-		return
-	}
-	if len(rc.Spec.Selector) == 0 {
-		rc.Spec.Selector = copyMap(t.Labels)
-	}
-	if len(rc.Labels) == 0 {
-		rc.Labels = copyMap(t.Labels)
+	coredefaults.SetObjectDefaults_ReplicationController(rc)
+	if rc.Spec.Template != nil {
+		settleTemplate(rc.Spec.Template)
 	}
 }
 
@@ -89,11 +64,4 @@ func copyMap(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m))
 	maps.Copy(c, m)
 	return c
-}
-
-func warnReplicated(rc *corev1.ReplicationController) []string {
-	if rc.Spec.Template == nil {
-		return nil
-	}
-	return validation.WarnTemplate(rc.Spec.Template, template)
 }

@@ -1,10 +1,9 @@
 package registry
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	schedulingdefaults "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -12,13 +11,11 @@ import (
 var priorityClasses = goType[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](&Kind{
 	GVK:      schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"),
 	Resource: "priorityclasses", Singular: "priorityclass", ShortNames: []string{"pc"},
-	Default: On(func(c *schedulingv1.PriorityClass) {
-		orDefault(&c.PreemptionPolicy, corev1.PreemptLowerPriority)
-	}),
+	Default: On(schedulingdefaults.SetObjectDefaults_PriorityClass),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
-		ValidateCreate: Check(validation.PriorityClass),
-		Main:           Update{Validate: Compare(validation.PriorityClassUpdate), again: checks{onUpdate}},
+		PrepareCreate: first,
+		Create:        validation.PriorityClass.Create,
+		Main:          Update{Judge: validation.PriorityClass.Update},
 	},
 })
 
@@ -26,12 +23,9 @@ var runtimeClasses = goType[nodev1.RuntimeClass, nodev1.RuntimeClassList](&Kind{
 	GVK:      nodev1.SchemeGroupVersion.WithKind("RuntimeClass"),
 	Resource: "runtimeclasses", Singular: "runtimeclass", CreateOnUpdate: true, MustVersion: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
-		ValidateCreate: Check(validation.RuntimeClass),
-		WarnCreate:     Warns(validation.WarnRuntimeClass),
+		Create: validation.RuntimeClass.Create,
 		Main: Update{
-			Validate: Compare(validation.RuntimeClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
-			Warn: WarnsAgain(validation.WarnRuntimeClass),
+			Judge: validation.RuntimeClass.Update,
 		},
 	},
 })

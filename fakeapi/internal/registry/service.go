@@ -5,11 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -18,26 +16,20 @@ import (
 var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Service"), Resource: "services", Singular: "service",
 	ShortNames: []string{"svc"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, ReturnDeleted: true, CreateOnUpdate: true, Default: On(defaultService),
+	Namespaced: true, Status: true, ReturnDeleted: true, CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Service),
 	strategy: strategy{
-		NameRule:      apivalidation.NameIsDNSLabel,
 		Prefix:        "services/specs",
 		PrepareCreate: On(prepareService),
 		Dry:           On(addressDry),
 
-		Begin: func(obj, old runtime.Object) field.ErrorList {
-			was, _ := old.(*corev1.Service)
-			return validation.Addressable(obj.(*corev1.Service), was)
-		},
-		ValidateCreate: Check(validation.Service), WarnCreate: Warns(validation.WarnService),
+		Begin:  validation.ServiceAddresses,
+		Create: validation.Service.Create,
 		Main: Update{
-			Prepare: Over(prepareServiceUpdate), Validate: Compare(validation.ServiceUpdate), again: checks{onUpdate},
-			Warn: WarnsAgain(validation.WarnService),
+			Prepare: Over(prepareServiceUpdate), Judge: validation.Service.Update,
 		},
 		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate},
-			Warn: WarnsAgain(validation.WarnServiceStatus)},
+		}), Judge: validation.Service.Status},
 		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)
@@ -45,50 +37,6 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		},
 	},
 })
-
-func defaultService(s *corev1.Service) {
-	if s.Spec.SessionAffinity == "" {
-		s.Spec.SessionAffinity = corev1.ServiceAffinityNone
-	}
-	switch c := s.Spec.SessionAffinityConfig; {
-	case s.Spec.SessionAffinity == corev1.ServiceAffinityNone:
-		s.Spec.SessionAffinityConfig = nil
-	case s.Spec.SessionAffinity == corev1.ServiceAffinityClientIP &&
-		(c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil):
-		s.Spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{
-			ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(int32(corev1.DefaultClientIPServiceAffinitySeconds))}}
-	}
-	if s.Spec.Type == "" {
-		s.Spec.Type = corev1.ServiceTypeClusterIP
-	}
-	for i := range s.Spec.Ports {
-		p := &s.Spec.Ports[i]
-		if p.Protocol == "" {
-			p.Protocol = corev1.ProtocolTCP
-		}
-		if p.TargetPort == (intstr.IntOrString{}) || p.TargetPort == intstr.FromString("") {
-			p.TargetPort = intstr.FromInt32(p.Port)
-		}
-	}
-	if validation.Reachable(s) && s.Spec.ExternalTrafficPolicy == "" {
-		s.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyCluster
-	}
-	switch s.Spec.Type {
-	case corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeClusterIP:
-		if s.Spec.InternalTrafficPolicy == nil {
-			s.Spec.InternalTrafficPolicy = &clusterInternal
-		}
-	}
-	if s.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		return
-	}
-	orDefault(&s.Spec.AllocateLoadBalancerNodePorts, true)
-	for i := range s.Status.LoadBalancer.Ingress {
-		if in := &s.Status.LoadBalancer.Ingress[i]; in.IP != "" {
-			orDefault(&in.IPMode, corev1.LoadBalancerIPModeVIP)
-		}
-	}
-}
 
 // prepareService gives a Service its addresses and ports: functions of its uid, since
 // nothing here routes to them.
@@ -148,6 +96,18 @@ func addressDry(s *corev1.Service) {
 	}
 }
 
+// reachable says whether a Service is reached from without the cluster.
+func reachable(s *corev1.Service) bool {
+	return s.Spec.Type == corev1.ServiceTypeLoadBalancer || s.Spec.Type == corev1.ServiceTypeNodePort ||
+		s.Spec.Type == corev1.ServiceTypeClusterIP && len(s.Spec.ExternalIPs) > 0
+}
+
+// probedByPort says whether a load balancer asks each node whether it has endpoints.
+func probedByPort(s *corev1.Service) bool {
+	return s.Spec.Type == corev1.ServiceTypeLoadBalancer &&
+		s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
+}
+
 func hasNodePorts(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeNodePort || s.Spec.Type == corev1.ServiceTypeLoadBalancer &&
 		(s.Spec.AllocateLoadBalancerNodePorts == nil || *s.Spec.AllocateLoadBalancerNodePorts)
@@ -170,7 +130,7 @@ func givePorts(s *corev1.Service) {
 			}
 		}
 	}
-	if validation.ProbedByPort(s) && s.Spec.HealthCheckNodePort == 0 {
+	if probedByPort(s) && s.Spec.HealthCheckNodePort == 0 {
 		s.Spec.HealthCheckNodePort = free()
 	}
 }
@@ -195,7 +155,7 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	if hasNodePorts(old) && hasNodePorts(s) {
 		keepPorts(&s.Spec, &old.Spec)
 	}
-	if validation.ProbedByPort(s) && validation.ProbedByPort(old) && s.Spec.HealthCheckNodePort == 0 {
+	if probedByPort(s) && probedByPort(old) && s.Spec.HealthCheckNodePort == 0 {
 		s.Spec.HealthCheckNodePort = old.Spec.HealthCheckNodePort
 	}
 	dropOfType(s, old)
@@ -257,7 +217,7 @@ func dropOfType(s, old *corev1.Service) {
 			n.Ports[i].NodePort = 0
 		}
 	}
-	if validation.ProbedByPort(old) && !validation.ProbedByPort(s) && n.HealthCheckNodePort == o.HealthCheckNodePort {
+	if probedByPort(old) && !probedByPort(s) && n.HealthCheckNodePort == o.HealthCheckNodePort {
 		n.HealthCheckNodePort = 0
 	}
 	if n.Type != corev1.ServiceTypeLoadBalancer {
@@ -271,7 +231,7 @@ func dropOfType(s, old *corev1.Service) {
 		}
 		s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
 	}
-	if validation.Reachable(old) && !validation.Reachable(s) && n.ExternalTrafficPolicy == o.ExternalTrafficPolicy {
+	if reachable(old) && !reachable(s) && n.ExternalTrafficPolicy == o.ExternalTrafficPolicy {
 		n.ExternalTrafficPolicy = ""
 	}
 }

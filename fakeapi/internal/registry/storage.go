@@ -1,11 +1,9 @@
 package registry
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	storagedefaults "k8s.io/kubernetes/pkg/apis/storage/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -15,62 +13,40 @@ import (
 var storageClasses = goType[storagev1.StorageClass, storagev1.StorageClassList](&Kind{
 	GVK:      storagev1.SchemeGroupVersion.WithKind("StorageClass"),
 	Resource: "storageclasses", Singular: "storageclass", ShortNames: []string{"sc"}, ReturnDeleted: true,
-	Default: On(func(c *storagev1.StorageClass) {
-		orDefault(&c.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
-		orDefault(&c.VolumeBindingMode, storagev1.VolumeBindingImmediate)
-	}),
+	Default: On(storagedefaults.SetObjectDefaults_StorageClass),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.StorageClass),
-		WarnCreate: Warns(validation.WarnStorageClass),
+		Create: validation.StorageClass.Create,
 		Main: Update{
-			Validate: Compare(validation.StorageClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
-			Warn: WarnsAgain(validation.WarnStorageClass),
+			Judge: validation.StorageClass.Update,
 		},
 	},
 })
 
 var csiDrivers = goType[storagev1.CSIDriver, storagev1.CSIDriverList](&Kind{
 	GVK: storagev1.SchemeGroupVersion.WithKind("CSIDriver"), Resource: "csidrivers", Singular: "csidriver",
-	ReturnDeleted: true, MustVersion: true, Default: On(defaultDriver),
+	ReturnDeleted: true, MustVersion: true, Default: On(storagedefaults.SetObjectDefaults_CSIDriver),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSIDriver),
+		Create: validation.CSIDriver.Create,
 		// The feature is off by default.
 		PrepareCreate: On(func(d *storagev1.CSIDriver) { d.Spec.PreventPodSchedulingIfMissing = nil }),
-		WarnCreate:    Warns(func(d *storagev1.CSIDriver) []string { return validation.WarnCSIDriver(d, nil) }),
 		Main: Update{
 			Prepare: both(Over(func(d, old *storagev1.CSIDriver) {
 				if old.Spec.PreventPodSchedulingIfMissing == nil {
 					d.Spec.PreventPodSchedulingIfMissing = nil
 				}
 			}), Recount(func(d *storagev1.CSIDriver) any { return d.Spec })),
-			Validate: Compare(validation.CSIDriverUpdate), again: checks{onUpdate},
-			Warn: func(obj, old runtime.Object) []string {
-				return validation.WarnCSIDriver(obj.(*storagev1.CSIDriver), old.(*storagev1.CSIDriver))
-			},
+			Judge: validation.CSIDriver.Update,
 		},
 	},
 })
-
-func defaultDriver(d *storagev1.CSIDriver) {
-	s := &d.Spec
-	orDefault(&s.AttachRequired, true)
-	orDefault(&s.PodInfoOnMount, false)
-	orDefault(&s.StorageCapacity, false)
-	orDefault(&s.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
-	if len(s.VolumeLifecycleModes) == 0 {
-		s.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
-	}
-	orDefault(&s.RequiresRepublish, false)
-	orDefault(&s.SELinuxMount, false)
-}
 
 var csiNodes = goType[storagev1.CSINode, storagev1.CSINodeList](&Kind{
 	GVK: storagev1.SchemeGroupVersion.WithKind("CSINode"), Resource: "csinodes", Singular: "csinode",
 	ReturnDeleted: true, MustVersion: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSINode),
+		Create:       validation.CSINode.Create,
 		Canonicalize: asStored,
-		Main:         Update{Validate: Compare(validation.CSINodeUpdate), again: checks{onCreate}},
+		Main:         Update{Judge: validation.CSINode.Update},
 	},
 })
 
@@ -78,11 +54,9 @@ var csiCapacities = goType[storagev1.CSIStorageCapacity, storagev1.CSIStorageCap
 	GVK:      storagev1.SchemeGroupVersion.WithKind("CSIStorageCapacity"),
 	Resource: "csistoragecapacities", Singular: "csistoragecapacity", Namespaced: true, MustVersion: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSICapacity),
-		WarnCreate: Warns(validation.WarnCapacity),
+		Create: validation.CSIStorageCapacity.Create,
 		Main: Update{
-			Validate: Compare(validation.CSICapacityUpdate), again: checks{onCreate}, after: checks{onUpdate},
-			Warn: WarnsAgain(validation.WarnCapacity),
+			Judge: validation.CSIStorageCapacity.Update,
 		},
 	},
 })
@@ -91,27 +65,22 @@ var volumeAttachments = goType[storagev1.VolumeAttachment, storagev1.VolumeAttac
 	GVK:      storagev1.SchemeGroupVersion.WithKind("VolumeAttachment"),
 	Resource: "volumeattachments", Singular: "volumeattachment",
 	Status: true, ReturnDeleted: true, MustVersion: true,
-	Default: On(func(a *storagev1.VolumeAttachment) {
-		if spec := a.Spec.Source.InlineVolumeSpec; spec != nil {
-			defaultVolumeSpec(spec)
-		}
-	}),
+	Default: On(storagedefaults.SetObjectDefaults_VolumeAttachment),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(a *storagev1.VolumeAttachment) {
 			a.Status = storagev1.VolumeAttachmentStatus{}
 		}),
-		ValidateCreate: Check(validation.VolumeAttachment),
+		Create: validation.VolumeAttachment.Create,
 		Main: Update{
-			Prepare:  Over(func(a, old *storagev1.VolumeAttachment) { a.Status = old.Status }),
-			Validate: Compare(validation.VolumeAttachmentUpdate), again: checks{onCreate},
+			Prepare: Over(func(a, old *storagev1.VolumeAttachment) { a.Status = old.Status }),
+			Judge:   validation.VolumeAttachment.Update,
 		},
 		ForStatus: Update{
 			Prepare: Over(func(a, old *storagev1.VolumeAttachment) {
 				a.Spec = old.Spec
 				metav1.ResetObjectMetaForStatus(a, old)
 			}),
-			Validate: Compare(validation.VolumeAttachmentUpdate), again: checks{onCreate},
+			Judge: validation.VolumeAttachment.Update,
 		},
 		ResetByStatus: wholeMetadata,
 	},
@@ -122,11 +91,10 @@ var volumeAttributesClasses = goType[storagev1.VolumeAttributesClass, storagev1.
 	Resource: "volumeattributesclasses", Singular: "volumeattributesclass", ShortNames: []string{"vac"},
 	ReturnDeleted: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, Admit: protect("kubernetes.io/vac-protection"),
-		ValidateCreate: Check(validation.AttributesClass),
+		Admit:  protect("kubernetes.io/vac-protection"),
+		Create: validation.VolumeAttributesClass.Create,
 		Main: Update{
-			Validate: Compare(validation.AttributesClassUpdate), again: checks{onUpdate}, after: checks{onCreate},
-			Last: again(validation.AttributesClass),
+			Judge: validation.VolumeAttributesClass.Update,
 		},
 	},
 })

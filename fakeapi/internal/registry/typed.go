@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -19,36 +18,6 @@ func On[T runtime.Object](f func(T)) func(runtime.Object) {
 // Over makes a typed function of a new and an old object one of the table.
 func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
-}
-
-// Check makes a typed validation one of the table.
-func Check[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) field.ErrorList {
-	return func(obj runtime.Object) field.ErrorList { return f(obj.(T)) }
-}
-
-// Compare makes a typed update validation one of the table.
-func Compare[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
-	return func(obj, old runtime.Object) field.ErrorList { return f(obj.(T), old.(T)) }
-}
-
-// Warns makes a typed function that warns of a new object one of the table.
-func Warns[T runtime.Object](f func(T) []string) func(runtime.Object) []string {
-	return func(obj runtime.Object) []string { return f(obj.(T)) }
-}
-
-// WarnsAgain makes the same function warn of an update.
-func WarnsAgain[T runtime.Object](f func(T) []string) func(obj, old runtime.Object) []string {
-	return func(obj, _ runtime.Object) []string { return f(obj.(T)) }
-}
-
-// WarnsChanged is WarnsAgain for an update that made another generation.
-func WarnsChanged[T metav1.Object](f func(T) []string) func(obj, old runtime.Object) []string {
-	return func(obj, old runtime.Object) []string {
-		if o := obj.(any).(T); o.GetGeneration() != old.(any).(T).GetGeneration() {
-			return f(o)
-		}
-		return nil
-	}
 }
 
 // Recount makes an update that counts a generation when the part that of names is
@@ -78,11 +47,6 @@ func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object
 		one(obj, old)
 		other(obj, old)
 	}
-}
-
-// again makes the validation of a new object that of an update, too.
-func again[T runtime.Object](f func(T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
-	return func(obj, _ runtime.Object) field.ErrorList { return f(obj.(T)) }
 }
 
 // orNil is a list as it is read again: one that is empty was not stored.

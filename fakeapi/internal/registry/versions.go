@@ -3,8 +3,8 @@ package registry
 import (
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // version makes k, of which the Go type and the conversions are set, a version
@@ -13,7 +13,7 @@ func version(k *Kind) *Kind {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
 	k.Namespaced, k.Status, k.CreateOnUpdate = s.Namespaced, s.Status, s.CreateOnUpdate
-	k.NameRule, k.Prefix = s.NameRule, s.Prefix
+	k.Prefix = s.Prefix
 	k.PrepareCreate = func(obj runtime.Object) {
 		if s.PrepareCreate != nil {
 			in := v.Keep(obj)
@@ -21,31 +21,19 @@ func version(k *Kind) *Kind {
 			assign(obj, v.Show(in))
 		}
 	}
-	k.ValidateCreate = func(obj runtime.Object) field.ErrorList {
-		if s.ValidateCreate == nil {
-			return nil
-		}
-		return s.ValidateCreate(v.Keep(obj))
-	}
 	k.Main, k.ForStatus = v.update(s.Main), v.update(s.ForStatus)
 	return k
 }
 
 // update makes a way to change stored objects one for objects of this version.
 func (v *View) update(u Update) Update {
-	own := Update{again: u.again, after: u.after, Keeps: u.Keeps}
+	own := Update{Keeps: u.Keeps}
 	if u.Prepare != nil {
 		own.Prepare = func(obj, old runtime.Object) {
 			in := v.Keep(obj)
 			u.Prepare(in, v.Keep(old))
 			assign(obj, v.Show(in))
 		}
-	}
-	if u.Validate != nil {
-		own.Validate = func(obj, old runtime.Object) field.ErrorList { return u.Validate(v.Keep(obj), v.Keep(old)) }
-	}
-	if u.Last != nil {
-		own.Last = func(obj, old runtime.Object) field.ErrorList { return u.Last(v.Keep(obj), v.Keep(old)) }
 	}
 	return own
 }
@@ -66,5 +54,23 @@ func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) 
 			out.GetObjectKind().SetGroupVersionKind(stored.GVK)
 			return out
 		},
+	}
+}
+
+// through makes a conversion between two versions of those to and from the internal form.
+func through[A, I, B any, P interface {
+	*A
+	DeepCopy() *A
+}](in func(*A, *I, conversion.Scope) error, out func(*I, *B, conversion.Scope) error) func(P) *B {
+	return func(obj P) *B {
+		hub, made := new(I), new(B)
+		err := in(obj.DeepCopy(), hub, nil)
+		if err == nil {
+			err = out(hub, made, nil)
+		}
+		if err != nil {
+			panic("fakeapi: an object has no other version: " + err.Error())
+		}
+		return made
 	}
 }

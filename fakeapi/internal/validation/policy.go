@@ -31,7 +31,12 @@ func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) fie
 		errs = append(errs, validateValidation(x, params, &s.Validations[i], validations.Index(i))...)
 	}
 	if len(s.AuditAnnotations) > 20 {
-		errs = append(errs, field.Invalid(annotations, asShown(&s.AuditAnnotations),
+		type annotation struct{ Key, ValueExpression string } // messages name the fields as Go does
+		var shown []annotation
+		for _, a := range s.AuditAnnotations {
+			shown = append(shown, annotation(a))
+		}
+		errs = append(errs, field.Invalid(annotations, shown,
 			"must not have more than 20 auditAnnotations"))
 	}
 	for i, a := range s.AuditAnnotations {
@@ -58,13 +63,13 @@ func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) fie
 // reference to a field is a path.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
-		path := statusPath.Child("typeChecking", "expressionWarnings")
+		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")
 		for i, w := range t.ExpressionWarnings {
 			errs = append(errs, required(w.Warning, path.Index(i).Child("warning"))...)
 			errs = append(errs, required(strings.TrimSpace(w.FieldRef), path.Index(i).Child("fieldRef"))...)
 		}
 	}
-	return append(errs, metav1validation.ValidateConditions(p.Status.Conditions, statusPath.Child("conditions"))...)
+	return append(errs, metav1validation.ValidateConditions(p.Status.Conditions, field.NewPath("status").Child("conditions"))...)
 }
 
 func validateCommon(failure *admissionv1.FailurePolicyType, kind *admissionv1.ParamKind,

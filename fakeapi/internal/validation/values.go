@@ -2,7 +2,6 @@ package validation
 
 import (
 	"slices"
-	"strings"
 
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -56,20 +55,10 @@ func qualified(name string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// lower is qualified for a name in any case.
-func lower(name string, path *field.Path) field.ErrorList {
-	return qualified(strings.ToLower(name), path)
-}
-
 // amongSome is among for what has to be given.
 func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}
 	}
 	return among(&value, path, of...)
-}
-
-// label checks a name of the form of a DNS label.
-func label(name string, path *field.Path) field.ErrorList {
-	return named(name, path, plain(utilvalidation.IsDNS1123Label))
 }

@@ -1,6 +1,5 @@
-// The command threelaws-upstream is threelaws with kube-apiserver's own defaults and
-// validation where it serves, and kube-controller-manager's own controllers beside its own
-// in scenario files: "controllers replicaset@upstream". See "threelaws-upstream help serve".
+// The command threelaws-upstream is threelaws with kube-controller-manager's own controllers beside
+// its own in scenario files: "controllers replicaset@upstream".
 package main
 
 import (
@@ -9,11 +8,10 @@ import (
 
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/upstream"
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
 func main() {
 	klog.SetLogger(logr.Discard()) // what upstream's controllers log is no part of a page
-	cli.Command{Registry: hosted.Registry(), Library: scenarios.Library(), Strategies: upstream.Strategies}.Main()
+	cli.Command{Registry: hosted.Registry(), Library: scenarios.Library()}.Main()
 }

@@ -1,0 +1,12 @@
+// Package clientgates keeps the feature gates of client-go as programs know them: set by
+// environment variables, such as KUBE_FEATURE_WatchListClient=false.
+package clientgates
+
+import "k8s.io/client-go/features"
+
+// own are client-go's gates before k8s.io/kubernetes/pkg/features replaces them when it is
+// initialized: packages that are ready to be are initialized in the order of their paths.
+var own = features.FeatureGates()
+
+// Restore puts the gates back.
+func Restore() { features.ReplaceFeatureGates(own) }

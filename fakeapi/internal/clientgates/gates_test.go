@@ -1,0 +1,17 @@
+package clientgates_test
+
+import (
+	"testing"
+
+	"k8s.io/client-go/features"
+
+	_ "github.com/threelaws/threelaws/fakeapi"
+)
+
+// A variable of the environment sets a gate of client-go in a program that links the server.
+func TestEnvironmentSetsGates(t *testing.T) {
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // it is read once, at the first question
+	if features.FeatureGates().Enabled(features.WatchListClient) {
+		t.Error("WatchListClient is enabled")
+	}
+}

@@ -1,0 +1,29 @@
+package registry
+
+import (
+	"math/rand"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
+)
+
+// What is set before upstream's defaults is what they set.
+func TestPresetsAreUpstreamsDefaults(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	parts := []string{"a", "b9", "latest", ":", ":", "/", ".", "-", "_", "A", "@sha256:1", "localhost", "x.io/", "5000", ""}
+	for range 20000 {
+		image := ""
+		for range 1 + r.Intn(6) {
+			image += parts[r.Intn(len(parts))]
+		}
+		want := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: image}}}}
+		got := want.DeepCopy()
+		coredefaults.SetObjectDefaults_Pod(want)
+		defaultPod(got)
+		if !equality.Semantic.DeepEqual(want, got) {
+			t.Fatalf("image %q: %+v, want %+v", image, got.Spec, want.Spec)
+		}
+	}
+}
