@@ -64,13 +64,13 @@ func options(o *fakeapi.Options) fakeapi.Options {
 // program looks at what is to be run.
 func (s *subject) program() error {
 	c := &s.Controller
-	if c.Program {
+	if c.Hosted() {
 		s.worksOn()
 	}
 	if err := c.Check(); err != nil {
 		return mistake("Controller", "%v", err)
 	}
-	if c.For.Empty() && !c.Program { // of a program without a sample readOwner says what is wrong
+	if c.For.Empty() && !c.Hosted() { // of a program without a sample readOwner says what is wrong
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process {
@@ -87,7 +87,7 @@ func (s *subject) program() error {
 	if err := s.accompany(nil); err != nil {
 		return err
 	}
-	s.Profile = max(s.Profile, c.Profile)
+	s.Profile = max(s.Profile, c.Contract.Profile)
 	return nil
 }
 
@@ -206,7 +206,7 @@ func (s *subject) accept() error {
 // that is not asked to be strict: many repositories have samples of an older version.
 func (s *subject) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
-	if k == nil || !s.Controller.Program {
+	if k == nil || !s.Controller.Hosted() {
 		return nil
 	}
 	if _, d := k.Definition(); d == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Subject is a controller to be held to the laws, and what must be known to begin.
@@ -34,7 +35,7 @@ type Subject struct {
 	Others    []host.Controller // further stepped controllers that run beside it and are judged as they declare
 	With      []string          // controllers of this module that run beside it, with those of what it creates
 	For       time.Duration     // how long each world lasts; 0 for until it settles, or after the third tick of a clock
-	Profile   host.Profile      // what it is held to; that of Controller where that is more
+	Profile   law.Profile       // what it is held to; that of Controller where that is more
 	Settled   scenarios.Func    // what must hold whenever a world has settled; nil for nothing more than the laws
 	Skip      map[string]string // cases and laws that are left out, by name, with the reason
 	Edits     []string          // merge patches of the sample to try before its single fields, as YAML or JSON

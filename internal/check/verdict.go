@@ -43,7 +43,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range law.All() {
 		about := clause.ByID(l.ID).About
-		if l.New == nil && l.ID != law.SameEnd || l.Profile > law.Profile(c.Profile) || slices.Contains(elsewhere, about) {
+		if l.New == nil && l.ID != law.SameEnd || l.Profile > law.Profile(c.Contract.Profile) || slices.Contains(elsewhere, about) {
 			continue
 		}
 		v := Verdict{Law: l}
@@ -52,7 +52,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 			p.compared(&v, cases)
 		}
 		missing := f.missing(s, &c, l.ID, about)
-		if c.Program && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
+		if c.Hosted() && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
 			missing = NotJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
 		}
 		switch {
@@ -69,9 +69,9 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		default:
 			v.State = Held
 			switch {
-			case c.Program && l.Rested:
+			case c.Hosted() && l.Rested:
 				v.Why = ", of what it did after a rest: no more can be seen of a whole program"
-			case c.Program && l.Ends:
+			case c.Hosted() && l.Ends:
 				v.Why = ", of what ends a program: a panic that it recovers, and tells nobody of, is not seen"
 			}
 		}
@@ -145,22 +145,22 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 // and behind a colon why. It is "" where nothing is missing.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	switch {
-	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Replicas == nil && s.Controller.Most == nil:
+	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Contract.Replicas == nil && s.Controller.Contract.MaxActive == nil:
 		return NotJudged + ": from without nobody sees how many it may have too many, or lack, for a moment: " +
-			"declare Replicas, with Surge and Unavailable"
+			"declare Replicas, with MaxSurge and MaxUnavailable"
 	case id == "EXACT-8" || about == clause.Counting:
-		return unless(len(c.Counts) > 0, NotJudged+": which numbers of its status count dependents: declare Counts")
+		return unless(len(c.Contract.Counts) > 0, NotJudged+": which numbers of its status count dependents: declare Counts")
 	case about == clause.Identified:
-		return unless(c.Identity != nil, NotJudged+": what no two of its dependents may both be: declare Identity")
+		return unless(c.Contract.Identity != nil, NotJudged+": what no two of its dependents may both be: declare Identity")
 	case about == clause.Claimers && f.adopts:
-		return unless(c.Selector != nil, NotJudged+": by what it adopts: declare Selector")
+		return unless(c.Contract.Selector != nil, NotJudged+": by what it adopts: declare Selector")
 	case about == clause.Claimers:
-		return unless(c.Selector != nil, NotIts+": it adopts nothing")
+		return unless(c.Contract.Selector != nil, NotIts+": it adopts nothing")
 	case about == clause.Wanting:
-		return unless(c.Replicas != nil || c.Most != nil,
+		return unless(c.Contract.Replicas != nil || c.Contract.MaxActive != nil,
 			NotJudged+": how many dependents an owner wants: declare Replicas")
 	case about == clause.Finalizing:
-		return unless(len(c.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
+		return unless(len(c.Contract.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
 	case about == clause.Owners:
 		return unless(len(c.Owns) > 0, NotIts+": it has no dependents")
 	}

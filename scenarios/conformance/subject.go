@@ -9,6 +9,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Subject is an operator and what it is tried with: the CRDs of its kinds and samples of what it works on. Fields that
@@ -53,7 +54,7 @@ type Subject struct {
 	// at every tick of a clock, as a Job each minute, ends after the third.
 	For time.Duration
 	// Profile is what it is held to; that of Controller where that is more.
-	Profile host.Profile
+	Profile law.Profile
 	// Schedules is how many are drawn in each case; 0 means 60, and 15 with -short. The
 	// flag -threelaws.schedules overrules it.
 	Schedules int

@@ -46,12 +46,12 @@ func TestMistakes(t *testing.T) {
 			}},
 		{"simtest.Case: Controllers[0]: controller keeper: Routes[0], of ConfigMap: one that Polls is woken by no " +
 			"event, and not asked whom it wakes",
-			func(c *simtest.Case) { c.Controllers[0].Polls = true }},
+			func(c *simtest.Case) { c.Controllers[0].Contract.Polls = true }},
 		{"simtest.Case: Controllers[0]: controller keeper: Unwatched[0]: ConfigMap is none of Owns",
-			func(c *simtest.Case) { c.Controllers[0].Unwatched = []schema.GroupVersionKind{configMaps} }},
+			func(c *simtest.Case) { c.Controllers[0].Contract.Unwatched = []schema.GroupVersionKind{configMaps} }},
 		{"simtest.Case: Controllers[0]: controller keeper: Routes[1]: Secret is Unwatched: no event of it wakes " +
 			"anybody, and whom it wakes is not asked",
-			func(c *simtest.Case) { c.Controllers[0].Unwatched = c.Controllers[0].Owns }},
+			func(c *simtest.Case) { c.Controllers[0].Contract.Unwatched = c.Controllers[0].Owns }},
 	} {
 		c := simtest.Case{Controllers: []host.Controller{Keeper}, Schedules: 1}
 		m.spoil(&c)

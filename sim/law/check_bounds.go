@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -19,7 +20,7 @@ import (
 // when the sync began, or has made them itself since.
 func withinBounds(j *Judge, r *sim.Record) {
 	w := &j.write
-	sub := w.Subject
+	sub := w.Actor
 	if sub == nil || sub.Oversteps == nil || !w.Dependent || r.SawFor == nil || w.Before != nil && !w.Mine ||
 		!w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
 		return
@@ -29,17 +30,17 @@ func withinBounds(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	var others []any
+	var others []runtime.Object
 	for _, o := range j.state.Dependents(uidOf(r.For)) {
 		if o.Meta.GetUID() != w.uid() && controlledIn(o.Meta, owner.Meta) && sub.manages(o.Ref.Kind) {
-			others = append(others, o.Value)
+			others = append(others, objectOf(o.Value))
 		}
 	}
 	after := r.After
 	if w.Deletes {
 		after = nil
 	}
-	what := sub.Oversteps(owner.Value, others, r.Before, after, sim.Epoch.Add(r.At), j.state.values)
+	what := sub.Oversteps(objectOf(owner.Value), others, objectOf(r.Before), objectOf(after), sim.Epoch.Add(r.At), j.state.values)
 	if what == "" {
 		return
 	}
@@ -81,16 +82,16 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 		}
 	}
 	late := false
-	all := func(kind string) []any {
+	all := func(kind string) []runtime.Object {
 		c := p.Cache(kind)
 		late = late || c.Changed > k.begun
 		return c.Values()
 	}
 	over := func(owner any) bool {
-		for _, others := range [2][]any{w.toldOf(k), w.cached(k)} {
+		for _, others := range [2][]runtime.Object{w.toldOf(k), w.cached(k)} {
 			for _, before := range befores {
 				for _, at := range [2]time.Duration{k.at, r.At} {
-					if w.Subject.Oversteps(owner, others, before, after, sim.Epoch.Add(at), all) == "" {
+					if w.Actor.Oversteps(objectOf(owner), others, objectOf(before), objectOf(after), sim.Epoch.Add(at), all) == "" {
 						return false
 					}
 				}
@@ -104,10 +105,10 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 }
 
 // toldOf are the other dependents of the owner that the actor knows of.
-func (w *Write) toldOf(k *work) (others []any) {
+func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	for _, e := range w.process.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil {
-			others = append(others, e.Value)
+			others = append(others, objectOf(e.Value))
 		}
 	}
 	return others
@@ -115,10 +116,11 @@ func (w *Write) toldOf(k *work) (others []any) {
 
 // cached are the other dependents of the owner in the actor's caches, with what it has made of
 // them itself in this sync. What it has adopted in it is as the cache has it.
-func (w *Write) cached(k *work) (others []any) {
+func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }
-	for _, kind := range p.Subject.Dependents {
+	for _, gvk := range p.Actor.Owns {
+		kind := gvk.Kind
 		c := p.Cache(kind)
 		for i := range c.Entries {
 			e := &c.Entries[i]
@@ -126,13 +128,13 @@ func (w *Write) cached(k *work) (others []any) {
 			ref, told := meta.ControllerOf(e.Meta), p.known.ByUID[uid]
 			its := ref != nil && ref.UID == k.owner || told != nil && told.Owner == k.owner
 			if its && uid != w.uid() && !mine(told) {
-				others = append(others, e.Value)
+				others = append(others, objectOf(e.Value))
 			}
 		}
 	}
 	for _, e := range p.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil && mine(e) {
-			others = append(others, e.Value)
+			others = append(others, objectOf(e.Value))
 		}
 	}
 	return others

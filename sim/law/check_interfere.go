@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -16,7 +17,7 @@ import (
 // dontInterfere is LAW-2.
 func dontInterfere(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Before == nil || !j.concerns(r) {
+	if w.Actor == nil || w.Before == nil || !j.concerns(r) {
 		return
 	}
 	j.Ask()
@@ -47,7 +48,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 // its object as the one that it was created for: that is the link where there is no
 // other (KIND-CRON-2).
 func (w *Write) made() bool {
-	return w.Subject.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
+	return w.Actor.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
@@ -55,14 +56,14 @@ func (w *Write) made() bool {
 // program may work for, and is of the program's own making.
 func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 	o := j.state.Object(j.write.Before.GetUID())
-	return o != nil && o.maker != nil && o.maker.Controller == j.write.Subject.Controller &&
+	return o != nil && o.maker != nil && o.maker.Controller == j.write.Actor.Controller &&
 		j.colleagues(r, j.write.Owner)
 }
 
 // colleaguesFor reports whether another controller of the same program works on the object itself. That one writes to
 // it whoever owns it, but leaves it to its owner. It may delete what nobody controls.
 func (w *Write) colleaguesFor(r *sim.Record) bool {
-	return slices.Contains(w.Subject.Also, r.Object.Kind) &&
+	return among(w.Actor.SharedKinds, r.Object.Kind) &&
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
@@ -70,7 +71,7 @@ func (w *Write) colleaguesFor(r *sim.Record) bool {
 // owns the object. To remove an object is none, where nothing says which it has to
 // spare.
 func (w *Write) tended(r *sim.Record) bool {
-	return !w.Dependent && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
+	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.Spares == nil)
 }
 
 // concerns reports whether an object that was written is somebody's, so that
@@ -81,13 +82,13 @@ func (w *Write) tended(r *sim.Record) bool {
 // ADOPT-8's.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
-	if w.Subject.Outside {
+	if w.Actor.Outside {
 		return w.Owner != nil // what it makes besides, nobody says
 	}
 	if w.Dependent {
 		return true
 	}
-	if r.Object.Kind == w.Subject.Kind &&
+	if r.Object.Kind == w.Actor.For.Kind &&
 		(r.For.Name == "" || r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace) {
 		return false
 	}
@@ -106,7 +107,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 		return
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
-		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
+		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Actor.For.Kind ||
 			w.process.gave[race{w.Before.GetUID(), ref.UID}] || j.inFamily(r, &ref) {
 			continue
 		}
@@ -126,10 +127,10 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 // handsOver reports whether the actor need not leave what it tends to its owner, as things
 // stand.
 func (j *Judge) handsOver(r *sim.Record) bool {
-	spares := j.write.Subject.Spares
-	return spares != nil && spares(r.Before, false, func(kind, namespace, name string) any {
+	spares := j.write.Actor.Spares
+	return spares != nil && spares(objectOf(r.Before), false, func(kind, namespace, name string) runtime.Object {
 		if o := j.state.Named(kind, namespace, name); o != nil {
-			return o.Value
+			return objectOf(o.Value)
 		}
 		return nil
 	}) == ""
@@ -144,7 +145,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	if w.isFor(ref) {
 		return true
 	}
-	if w.For.UID == "" || !w.Subject.manages(ref.Kind) || j.state.manages(ref.Kind, r.Object.Kind) {
+	if w.For.UID == "" || !w.Actor.manages(ref.Kind) || j.state.manages(ref.Kind, r.Object.Kind) {
 		return false
 	}
 	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
@@ -160,7 +161,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 // manages reports whether a controller syncs one kind and makes or claims another.
 func (s *State) manages(owner, dependent string) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool {
-		return p.Subject.Kind == owner && p.Subject.manages(dependent)
+		return p.Actor.For.Kind == owner && p.Actor.manages(dependent)
 	})
 }
 

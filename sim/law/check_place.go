@@ -5,6 +5,8 @@ package law
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 	"github.com/threelaws/threelaws/sim/law/internal/view"
@@ -20,15 +22,15 @@ func oneOnEach(j *Judge, _ *sim.Record) {
 			continue
 		}
 		j.Ask()
-		var own []any
+		var own []runtime.Object
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == o.Meta.GetUID() {
-				own = append(own, d.Value)
+				own = append(own, objectOf(d.Value))
 			}
 		}
-		what := o.sub.Amiss(o.Value, own, j.state.values)
+		what := o.sub.Amiss(objectOf(o.Value), own, j.state.values)
 		if what == "" && o.sub.Neglects != nil && j.actor.looked[view.KeyOf(o.Ref)] {
-			if what = o.sub.Neglects(o.Value, own, j.state.values); what != "" {
+			if what = o.sub.Neglects(objectOf(o.Value), own, j.state.values); what != "" {
 				what += ", and was looked at since"
 			}
 		}
@@ -45,25 +47,25 @@ func oneOnEach(j *Judge, _ *sim.Record) {
 // counts as gone when the subject says so, whoever knows of it.
 func sparing(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.process == nil || w.process.Subject.Spares == nil || r.Before == nil {
+	if w.process == nil || w.process.Actor.Spares == nil || r.Before == nil {
 		return
 	}
 	j.Ask()
 	p, ago := w.process, time.Duration(-1)
-	went := func(kind, namespace, name string) any {
-		v, since := j.state.lately.within(coords{kind, namespace, name}, p.Subject.Quarantine, j.now)
+	went := func(kind, namespace, name string) runtime.Object {
+		v, since := j.state.lately.within(coords{kind, namespace, name}, p.Actor.Quarantine, j.now)
 		if v != nil {
 			ago = since
 		}
-		return v
+		return objectOf(v)
 	}
-	stored := func(kind, namespace, name string) any {
+	stored := func(kind, namespace, name string) runtime.Object {
 		if o := j.state.Named(kind, namespace, name); o != nil {
-			return o.Value
+			return objectOf(o.Value)
 		}
 		return went(kind, namespace, name)
 	}
-	why := p.Subject.Spares(r.Before, w.Deletes, stored)
+	why := p.Actor.Spares(objectOf(r.Before), w.Deletes, stored)
 	if why == "" {
 		return
 	}
@@ -75,10 +77,10 @@ func sparing(j *Judge, r *sim.Record) {
 		seen = r.Before
 	}
 	k := p.work(r)
-	if p.Subject.Spares(seen, w.Deletes, func(kind, namespace, name string) any {
+	if p.Actor.Spares(objectOf(seen), w.Deletes, func(kind, namespace, name string) runtime.Object {
 		late = late || k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
-			return e.Value
+			return objectOf(e.Value)
 		}
 		if l, looked := p.lookups[coords{kind, namespace, name}]; looked && l.uid == "" {
 			return went(kind, namespace, name)

@@ -18,16 +18,16 @@ func inTime(j *Judge, r *sim.Record) {
 		return
 	}
 	w, now := &j.write, sim.Epoch.Add(r.At)
-	if w.process == nil || w.process.Subject.Stays == nil || !w.Deletes || r.Before == nil {
+	if w.process == nil || w.process.Actor.Stays == nil || !w.Deletes || r.Before == nil {
 		return
 	}
 	j.Ask()
-	why := w.process.Subject.Stays(r.Before, now)
+	why := w.process.Actor.Stays(objectOf(r.Before), now)
 	if why == "" {
 		return
 	}
 	strength := Informed
-	if r.Saw != nil && w.process.Subject.Stays(r.Saw, now) == "" {
+	if r.Saw != nil && w.process.Actor.Stays(objectOf(r.Saw), now) == "" {
 		strength = Committed
 	}
 	j.Report(strength, why)
@@ -45,7 +45,7 @@ func (j *Judge) overdue(r *sim.Record) {
 		now, what = now.Add(lifetime), " is there for ever: nobody waits for its time to be over"
 	}
 	for _, p := range j.state.processes {
-		if p.Subject.Stays == nil || !p.works() || !j.binds(&p.Subject) {
+		if p.Actor.Stays == nil || !p.works() || !j.binds(&p.Actor) {
 			continue
 		}
 		j.actor = p
@@ -53,7 +53,7 @@ func (j *Judge) overdue(r *sim.Record) {
 			for _, o := range j.state.Kind(p.caches[i].Kind) {
 				// What stays for good is not asked about: a yes to that says nothing.
 				_, spared := j.state.spared[o.Meta.GetUID()]
-				if spared || meta.Deleting(o.Meta) || p.Subject.Stays(o.Value, now) != "" {
+				if spared || meta.Deleting(o.Meta) || p.Actor.Stays(objectOf(o.Value), now) != "" {
 					continue
 				}
 				j.Ask()

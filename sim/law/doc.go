@@ -2,12 +2,12 @@
 // hold, where that is said, and a check that is shown records, one after the other. It
 // does not know how the history was made: by a simulated world, or from an audit log.
 //
-// Five names are enough to hold a run against the laws:
+// Six names are enough to hold a run against the laws:
 //
 //   - [All] are the laws, each a [Law], in the order of the clause list.
-//   - [Subject] is what the laws must know of one process's controller: what it syncs,
-//     what it creates and claims, how many an owner wants, and which of the laws it
-//     owes (its [Profile]).
+//   - [Contract] says what may be expected of a controller: what it selects, how many
+//     dependents an owner wants, and which of the laws apply (its [Profile]). An [Actor]
+//     is a process that runs a controller under a Contract.
 //   - [Judge] holds a run against laws. It is a [sim.Observer]: it sees each record
 //     once, in order, and knows of the world what records told it.
 //   - [Breach] is one breaking of one law: at which record, how, and of what [Strength].
@@ -36,7 +36,7 @@
 //		Needs:    law.Commits | law.Reads,
 //		New: law.On(func(j *law.Judge, r *sim.Record) {
 //			w := j.Write()
-//			if w.Subject == nil || r.Object.Kind != "Secret" || !w.Deletes {
+//			if w.Actor == nil || r.Object.Kind != "Secret" || !w.Deletes {
 //				return
 //			}
 //			j.Ask()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
@@ -16,7 +17,7 @@ var keepSecrets = &law.Law{
 	Needs:    law.Commits | law.Reads,
 	New: law.On(func(j *law.Judge, r *sim.Record) {
 		w := j.Write()
-		if w.Subject == nil || r.Object.Kind != "Secret" || !w.Deletes {
+		if w.Actor == nil || r.Object.Kind != "Secret" || !w.Deletes {
 			return
 		}
 		j.Ask()
@@ -33,8 +34,8 @@ var keepSecrets = &law.Law{
 // A law of one's own is given to a judge beside those of the package, which may have
 // something to say of the same record.
 func Example() {
-	keeper := law.Subject{Process: "keeper", Controller: "keeper", Kind: "App", Dependents: []string{"Secret"}}
-	judge := law.NewJudge([]law.Subject{keeper}, append(law.All(), keepSecrets))
+	keeper := law.Actor{Process: "keeper", Controller: "keeper", For: schema.GroupVersionKind{Kind: "App"}, Owns: []schema.GroupVersionKind{{Kind: "Secret"}}}
+	judge := law.NewJudge([]law.Actor{keeper}, append(law.All(), keepSecrets))
 
 	app := sim.Ref{Kind: "App", Namespace: "default", Name: "web", UID: "1"}
 	ref := sim.Ref{Kind: "Secret", Namespace: "default", Name: "tls", UID: "2"}

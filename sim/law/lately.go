@@ -7,7 +7,7 @@ import (
 )
 
 // lately are the cluster-scoped objects that went a short while ago, where a subject says
-// how long one must have been gone before it counts as gone ([Subject].Quarantine).
+// how long one must have been gone before it counts as gone ([Contract].Quarantine).
 type lately struct {
 	long time.Duration // the longest that any says; 0 for none
 	gone map[coords]parting

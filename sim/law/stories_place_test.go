@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -12,29 +14,29 @@ const inUse = "example.com/in-use"
 
 // placing are a subject that wants one dependent on each node, others that go by what is
 // there beside the objects that they write, and one that shares its kind.
-func placing() []Subject {
-	return []Subject{
-		{Process: "ds", Controller: "daemonset", Kind: "DaemonSet", Dependents: []string{"Pod"}, Profile: Upstream,
-			Identity: func(o any) string { return o.(*thing).Node },
-			Twins: func(owner, a, b any) bool {
+func placing() []Actor {
+	return []Actor{
+		{Process: "ds", Controller: "daemonset", For: kind("DaemonSet"), Owns: kinds("Pod"), Contract: Contract{Profile: Upstream,
+			Identity: func(o runtime.Object) string { return o.(*thing).Node },
+			AllowDuplicate: func(owner, a, b runtime.Object) bool {
 				return owner.(*thing).Surge > 0 && a.(*thing).Name != b.(*thing).Name
 			},
-			Amiss: func(_ any, own []any, all func(kind string) []any) string {
+			Amiss: func(_ runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 				if len(own) != len(all("Node")) {
 					return strconv.Itoa(len(own)) + " for " + strconv.Itoa(len(all("Node"))) + " nodes"
 				}
 				return ""
 			},
-			Neglects: func(_ any, own []any, _ func(kind string) []any) string {
+			Neglects: func(_ runtime.Object, own []runtime.Object, _ func(kind string) []runtime.Object) string {
 				for _, p := range own {
 					if p.(*thing).Failed {
 						return "one that failed"
 					}
 				}
 				return ""
-			}},
-		{Process: "vp", Controller: "protection", Profile: Upstream, Finalizers: []string{inUse},
-			Keeps: func(o any, all func(kind string) []any) string {
+			}}},
+		{Process: "vp", Controller: "protection", Contract: Contract{Profile: Upstream, Finalizers: []string{inUse},
+			FinalizerReason: func(o runtime.Object, all func(kind string) []runtime.Object) string {
 				if o.(*thing).Failed {
 					return "it says itself that it is"
 				}
@@ -44,21 +46,21 @@ func placing() []Subject {
 					}
 				}
 				return ""
-			}},
-		{Process: "pg", Controller: "podgc", Profile: Upstream, Quarantine: time.Minute,
-			Spares: func(o any, deletes bool, get func(kind, namespace, name string) any) string {
+			}}},
+		{Process: "pg", Controller: "podgc", Contract: Contract{Profile: Upstream, Quarantine: time.Minute,
+			Spares: func(o runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 				if get("Node", "", o.(*thing).Node) != nil && !deletes {
 					return "its node is there"
 				}
 				return ""
-			}},
-		{Process: "cleaner", Controller: "cleaner", Kind: "Policy", Tends: []string{"ReplicationController"},
-			Spares: func(o any, _ bool, _ func(kind, namespace, name string) any) string {
+			}}},
+		{Process: "cleaner", Controller: "cleaner", For: kind("Policy"), Contract: Contract{MayEdit: kinds("ReplicationController"),
+			Spares: func(o runtime.Object, _ bool, _ func(kind, namespace, name string) runtime.Object) string {
 				if o.(*thing).Name == "kept" {
 					return "it is to be kept"
 				}
 				return ""
-			}},
+			}}},
 		crew(),
 	}
 }

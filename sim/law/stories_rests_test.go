@@ -5,53 +5,57 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
 // vaults is a subject whose Pods rest on Disks or Shelves of the names that they give as their
 // nodes. The Disks are its own as well.
-func vaults() Subject {
-	return Subject{Process: "vault", Controller: "vault", Kind: "Vault", Dependents: []string{"Pod", "Disk"},
-		Profile: Writing,
-		Counts: []Count{{Name: "pods", Once: true, Of: func(o any) int { return o.(*thing).Counted },
-			Is: func(_, dependent any) bool { return dependent.(*thing).Kind == "Pod" }}},
-		Lacks: func(_, dependent any, all func(kind string) []any) string {
-			for _, disk := range slices.Concat(all("Disk"), all("Shelf")) {
-				if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
+func vaults() Actor {
+	return Actor{Process: "vault", Controller: "vault", For: kind("Vault"), Owns: kinds("Pod", "Disk"),
+		Contract: Contract{
+			Profile: Writing,
+			Counts: []Count{{Name: "pods", Once: true, Of: func(o runtime.Object) int { return o.(*thing).Counted },
+				Is: func(_, dependent runtime.Object) bool { return dependent.(*thing).Kind == "Pod" }}},
+			Lacks: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
+				for _, disk := range slices.Concat(all("Disk"), all("Shelf")) {
+					if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
+						return ""
+					}
+				}
+				if node := dependent.(*thing).Node; node != "" {
+					return "disk/" + node + " is not there"
+				}
+				return ""
+			},
+			Oversteps: func(owner runtime.Object, others []runtime.Object, _, after runtime.Object, _ time.Time, _ func(string) []runtime.Object) string {
+				if after == nil {
 					return ""
 				}
-			}
-			if node := dependent.(*thing).Node; node != "" {
-				return "disk/" + node + " is not there"
-			}
-			return ""
-		},
-		Oversteps: func(owner any, others []any, _, after any, _ time.Time, _ func(string) []any) string {
-			if after == nil {
-				return ""
-			}
-			n := after.(*thing).Threads
-			for _, o := range others {
-				n += o.(*thing).Threads
-			}
-			if most := owner.(*thing).Threads; n > most {
-				return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
-			}
-			return ""
-		},
-		Retries: func(_, dependent any, all func(kind string) []any) string {
-			if p := dependent.(*thing); p.Failed && len(all("Lid")) == 0 {
-				return "on " + p.Node
-			}
-			return ""
-		},
-		Strands: func(_, dependent any, all func(kind string) []any) string {
-			for _, lid := range all("Lid") {
-				if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
-					return "lid/" + m.Name
+				n := after.(*thing).Threads
+				for _, o := range others {
+					n += o.(*thing).Threads
 				}
-			}
-			return ""
+				if most := owner.(*thing).Threads; n > most {
+					return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
+				}
+				return ""
+			},
+			RetryOf: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
+				if p := dependent.(*thing); p.Failed && len(all("Lid")) == 0 {
+					return "on " + p.Node
+				}
+				return ""
+			},
+			Strands: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
+				for _, lid := range all("Lid") {
+					if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
+						return "lid/" + m.Name
+					}
+				}
+				return ""
+			},
 		}}
 }
 

@@ -3,13 +3,15 @@ package law
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
 // timing is a subject that deletes Runs so many minutes after they have failed as there are
 // Threads to them.
-func timing() Subject {
-	return Subject{Process: "ttl", Controller: "ttl", Profile: Upstream, Stays: func(o any, now time.Time) string {
+func timing() Actor {
+	return Actor{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Stays: func(o runtime.Object, now time.Time) string {
 		r := o.(*thing)
 		switch {
 		case r.Kind != "Run" || !r.Failed:
@@ -18,7 +20,7 @@ func timing() Subject {
 			return "its time is not over"
 		}
 		return ""
-	}}
+	}}}
 }
 
 // failed is a Run that goes after so many minutes.

@@ -93,7 +93,7 @@ func Standing(s *fakeapi.Server) (records []sim.Record) {
 // owes them. The name must be unique in the trial; two processes may run the
 // same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
-	t.Judge.AddSubject(subjectOf(name, c))
+	t.Judge.AddActor(actorOf(name, &c))
 	return t.Cluster.Start(name, c)
 }
 
@@ -101,9 +101,9 @@ func (t *Trial) Start(name string, c host.Controller) *host.Process {
 // by which name, and what it owes, which is what a controller declares. What it knows is what its
 // own requests were answered.
 func (t *Trial) Outside(name string, as host.Controller) {
-	s := subjectOf(name, as)
+	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
-	t.Judge.AddSubject(s)
+	t.Judge.AddActor(s)
 }
 
 // StartManager starts an instance of a controller manager, which runs its members
@@ -111,11 +111,11 @@ func (t *Trial) Outside(name string, as host.Controller) {
 func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Controller,
 	members []host.Member) *host.Process {
 	for _, m := range members {
-		t.Judge.AddSubject(subjectOf(m.Name, m.Controller))
+		t.Judge.AddActor(actorOf(m.Name, &m.Controller))
 	}
 	return t.Cluster.StartManager(name, func(lead func(bool)) host.Controller {
 		c := elector(lead)
-		t.Judge.AddSubject(subjectOf(name, c))
+		t.Judge.AddActor(actorOf(name, &c))
 		return c
 	}, members)
 }
@@ -123,7 +123,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 // SwitchMembers replaces the programs of a manager's members.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
-		t.Judge.AddSubject(subjectOf(m.Name, programs[i]))
+		t.Judge.AddActor(actorOf(m.Name, &programs[i]))
 	}
 	p.SwitchMembers(programs)
 }
@@ -131,7 +131,7 @@ func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 // Switch replaces a process's program by another generation of it: an upgrade
 // or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
-	t.Judge.AddSubject(subjectOf(p.Name, c))
+	t.Judge.AddActor(actorOf(p.Name, &c))
 	p.Switch(c)
 }
 

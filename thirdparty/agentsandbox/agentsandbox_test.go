@@ -17,6 +17,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllerruntime"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
@@ -41,16 +42,18 @@ func TestAgentSandbox(t *testing.T) {
 						Tracer: untraced{}}).SetupWithManager(m, 1)
 				}),
 			in(host.Controller{Name: "sandboxclaim", For: v1alpha1.GroupVersion.WithKind("SandboxClaim"),
-				Owns:  []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
-				Tends: pods, Spares: ofNoPool}, func(m ctrl.Manager) error {
+				Owns: []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
+				Contract: law.Contract{
+					MayEdit: pods, Spares: ofNoPool,
+				}}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxClaimReconciler{Client: m.GetClient(), Scheme: m.GetScheme(),
 					Tracer: untraced{}, Recorder: m.GetEventRecorderFor("sandboxclaim-controller")}).
 					SetupWithManager(m, 1)
 			}),
 			in(host.Controller{Name: "sandboxwarmpool", For: v1alpha1.GroupVersion.WithKind("SandboxWarmPool"),
-				Owns: pods, Replicas: controllerruntime.Of(func(p *v1alpha1.SandboxWarmPool) int {
+				Owns: pods, Contract: law.Contract{Replicas: controllerruntime.Of(func(p *v1alpha1.SandboxWarmPool) int {
 					return int(p.Spec.Replicas)
-				}),
+				})},
 			}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxWarmPoolReconciler{Client: m.GetClient()}).SetupWithManager(m, 1)
 			}),

@@ -21,6 +21,7 @@ import (
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 const (
@@ -69,7 +70,7 @@ func New(o Options) host.Controller {
 		o.Threshold = Threshold
 	}
 	return host.Controller{
-		Name: "podgc", Profile: host.Upstream, Spares: spares, Quarantine: quarantine,
+		Name: "podgc", Contract: law.Contract{Profile: law.Upstream, Spares: spares, Quarantine: quarantine},
 		New: func(env *host.Env) host.Reconciler {
 			env.Queue.Add(round)
 			return &collector{options: &o, env: env,

@@ -117,13 +117,13 @@ func TestLacksAndStrands(t *testing.T) {
 			return []runtime.Object{claim}
 		}
 		declared := New(Options{Generation: Current})
-		if got := declared.Lacks(set, p, all); got != c.lacks {
+		if got := declared.Contract.Lacks(set, p, all); got != c.lacks {
 			t.Errorf("%s: lacks %q, want %q", c.name, got, c.lacks)
 		}
-		if got := declared.Strands(set, p, all); got != c.strands {
+		if got := declared.Contract.Strands(set, p, all); got != c.strands {
 			t.Errorf("%s: strands %q, want %q", c.name, got, c.strands)
 		}
-		if declared.Lacks(set, r, all) != "" || declared.Strands(set, r, all) != "" {
+		if declared.Contract.Lacks(set, r, all) != "" || declared.Contract.Strands(set, r, all) != "" {
 			t.Errorf("%s: a revision lacks or strands something", c.name)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Without names guards to leave out; see package mutants. The zero value keeps them
@@ -33,7 +34,7 @@ var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 // and to own. It deletes those of which the owner has said when.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "ttl-after-finished", Profile: host.Upstream, Stays: stays,
+		Name: "ttl-after-finished", Contract: law.Contract{Profile: law.Upstream, Stays: stays},
 		New: func(env *host.Env) host.Reconciler {
 			return &cleaner{without: without, env: env, jobs: env.Informer(kind).GetIndexer()}
 		},

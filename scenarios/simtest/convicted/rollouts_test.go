@@ -10,6 +10,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // wrongRollouts take things in the wrong order, too much at a time, or twice.
@@ -52,8 +53,8 @@ func led(name string, replicas int, flagship string) string {
 
 // convoy says that each ship but the flagship rests on that.
 func convoy(c host.Controller) host.Controller {
-	c.Replicas = nil
-	c.Lacks = func(owner, ship runtime.Object, all func(kind string) []runtime.Object) string {
+	c.Contract.Replicas = nil
+	c.Contract.Lacks = func(owner, ship runtime.Object, all func(kind string) []runtime.Object) string {
 		lead := field(owner.(metav1.Object), "flagship")
 		if ship.(metav1.Object).GetName() == lead {
 			return ""
@@ -84,7 +85,7 @@ func laden(c host.Controller) host.Controller {
 		env.Informer(secrets)
 		return plain(env)
 	}
-	c.Strands = func(_, ship runtime.Object, all func(kind string) []runtime.Object) string {
+	c.Contract.Strands = func(_, ship runtime.Object, all func(kind string) []runtime.Object) string {
 		s := ship.(metav1.Object)
 		for _, o := range all("Secret") {
 			if cargo := o.(metav1.Object); cargo.GetName() == s.GetName() && !metav1.IsControlledBy(cargo, s) {
@@ -98,8 +99,8 @@ func laden(c host.Controller) host.Controller {
 
 // atSea says that no more than one ship may be missing.
 func atSea(c host.Controller) host.Controller {
-	c.Replicas = nil
-	c.Oversteps = func(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+	c.Contract.Replicas = nil
+	c.Contract.Oversteps = func(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 		_ func(kind string) []runtime.Object) string {
 		if n := want(owner); before != nil && after == nil && len(others) < n-1 {
 			return fmt.Sprintf("leaves %d of %d at sea", len(others), n)
@@ -123,7 +124,7 @@ func (o *operator) paints(f metav1.Object) error {
 
 // homing says that the status counts each ship that has come home, for good.
 func homing(c host.Controller) host.Controller {
-	c.Counts = []host.Count{{
+	c.Contract.Counts = []law.Count{{
 		Name: "home",
 		Of: func(owner runtime.Object) int {
 			n, _, _ := unstructuredInt(owner.(metav1.Object), "status", "ready")
