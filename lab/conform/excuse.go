@@ -24,9 +24,9 @@ func excused(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 	case clause.Owners:
 		return unless(len(s.Owns) > 0 && s.For.Kind != "", "it has no dependents")
 	case clause.Claimers:
-		return unless(s.Selector != nil, "it selects nothing")
+		return unless(s.Contract.Selector != nil, "it selects nothing")
 	case clause.Wanting:
-		return unless(s.Replicas != nil, "it does not say how many dependents there are to be")
+		return unless(s.Contract.Replicas != nil, "it does not say how many dependents there are to be")
 	case clause.Identified:
 		return unless(s.Contract.Identity != nil, "two of its dependents may be alike")
 	case clause.Counting:
