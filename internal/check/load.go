@@ -15,6 +15,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
@@ -45,13 +46,36 @@ type subject struct {
 // load looks at a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
 	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{func() error { return CheckSkip(s.Skip) }, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
+	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
 	}
 	s.installs = s.text()
 	return s, nil
+}
+
+// invariants looks at what is to be asked beside the laws, and at what is to be skipped.
+func (s *subject) invariants() error {
+	if err := law.CheckInvariants(s.Invariants); err != nil {
+		return mistake("Invariants", "%v", err)
+	}
+	var own []string
+	for _, v := range s.Controller.Contract.Invariants {
+		if v != nil {
+			own = append(own, v.ID)
+		}
+	}
+	for _, v := range s.Invariants {
+		switch {
+		case law.ByID(v.ID) != nil:
+			return mistake("Invariants", "%s is a law: give the invariant an ID of its own", v.ID)
+		case slices.Contains(own, v.ID):
+			return mistake("Invariants", "two invariants have the ID %s: the Contract has one", v.ID)
+		}
+		own = append(own, v.ID)
+	}
+	return CheckSkip(s.Skip, own...)
 }
 
 func options(o *fakeapi.Options) fakeapi.Options {

@@ -41,13 +41,20 @@ var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, c
 // owe. Those on the garbage collector and on named controllers are none of them.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
-	for _, l := range law.All() {
-		about := clause.ByID(l.ID).About
+	for _, l := range s.laws(&c) {
+		about := clause.Anybody
+		if of := clause.ByID(l.ID); of != nil {
+			about = of.About
+		}
 		if l.New == nil && l.ID != law.SameEnd || l.Profile > law.Profile(c.Contract.Profile) || slices.Contains(elsewhere, about) {
 			continue
 		}
 		v := Verdict{Law: l}
-		v.hear(c.Name, cases)
+		who := c.Name
+		if s.ofWorld(l) {
+			who = ""
+		}
+		v.hear(who, cases)
 		if l.ID == law.SameEnd {
 			p.compared(&v, cases)
 		}
@@ -80,15 +87,24 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	return all
 }
 
-// asks are the laws that a case asks after others: nil for all. A law that was broken is
-// told once, in the simplest case, so that the next ones show what else is wrong. What ends
-// a run in any case is always asked.
-func (s *subject) asks(cases []Tried) []*law.Law {
-	var told []string
-	for _, l := range law.All() {
-		if s.Skip[l.Name] != "" {
-			told = append(told, l.Name)
-		}
+// laws are those that the controller is judged by, its invariants included.
+func (s *subject) laws(c *host.Controller) []*law.Law {
+	all := slices.Concat(law.All(), c.Contract.Laws())
+	for _, v := range s.Invariants {
+		all = append(all, v.Law())
+	}
+	return all
+}
+
+// ofWorld reports whether a law is an invariant of the subject's worlds.
+func (s *subject) ofWorld(l *law.Law) bool {
+	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
+}
+
+// told are the names of laws and invariants that are skipped, or were broken in cases.
+func (s *subject) told(cases []Tried) (told []string) {
+	for name := range s.Skip {
+		told = append(told, name)
 	}
 	for _, t := range cases {
 		if t.X != nil {
@@ -97,12 +113,21 @@ func (s *subject) asks(cases []Tried) []*law.Law {
 			}
 		}
 	}
-	if len(told) == 0 {
-		return nil
-	}
-	return slices.DeleteFunc(law.All(), func(l *law.Law) bool {
+	return told
+}
+
+// asks are the laws that a case asks after others: nil for all. A law that was broken is
+// told once, in the simplest case, so that the next ones show what else is wrong. What ends
+// a run in any case is always asked.
+func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
+	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
+	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
 		return slices.Contains(told, l.Name) && !slices.Contains(ending, l.ID)
 	})
+	if len(left) == len(all) {
+		return nil
+	}
+	return left
 }
 
 // hear adds up what the cases said of a law.
@@ -122,7 +147,7 @@ func (v *Verdict) hear(controller string, cases []Tried) {
 			}
 		}
 		for _, s := range t.X.Said {
-			if s.Law == v.ID && s.Controller == controller && s.Asked > 0 {
+			if s.Law == v.ID && (controller == "" || s.Controller == controller) && s.Asked > 0 {
 				v.Asked += s.Asked
 				v.Worlds++
 			}

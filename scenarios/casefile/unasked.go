@@ -62,13 +62,7 @@ var declarations = []struct {
 	{"Once, of a count,", "EXACT-12", func(c *host.Controller) bool {
 		return slices.ContainsFunc(c.Contract.Counts, func(n law.Count) bool { return n.Once })
 	}},
-	{"Lacks", "EXACT-9", func(c *host.Controller) bool { return c.Contract.Lacks != nil }},
 	{"RetryOf", "WRITE-8", func(c *host.Controller) bool { return c.Contract.RetryOf != nil }},
-	{"Strands", "EXACT-10", func(c *host.Controller) bool { return c.Contract.Strands != nil }},
-	{"Oversteps", "EXACT-11", func(c *host.Controller) bool { return c.Contract.Oversteps != nil }},
-	{"Amiss", "KIND-DS", func(c *host.Controller) bool { return c.Contract.Amiss != nil }},
-	{"Stays", "TTL-1", func(c *host.Controller) bool { return c.Contract.Stays != nil }},
-	{"Spares", "PODGC-1", func(c *host.Controller) bool { return c.Contract.Spares != nil }},
 }
 
 // asked reports whether a law was asked of a controller in some schedule.
@@ -88,6 +82,16 @@ func (c *Case) Spared(x *scenarios.Exploration) []string {
 	for i := range c.Controllers {
 		ctl := &c.Controllers[i]
 		under[ctl.Name] = ctl
+		for _, v := range ctl.Contract.Invariants {
+			l := law.ByID(v.ID)
+			if !asked(x, ctl.Name, v.ID) && (c.Laws == nil || slices.Contains(c.Laws, l)) {
+				text := v.ID
+				if l != nil {
+					text += " " + l.Name
+				}
+				all = append(all, fmt.Sprintf("%s, of %s: nothing came to it that its Invariant does not excuse", text, ctl.Name))
+			}
+		}
 		for _, d := range declarations {
 			if l := law.ByID(d.law); d.says(ctl) && !asked(x, ctl.Name, d.law) && (c.Laws == nil ||
 				slices.Contains(c.Laws, l)) {

@@ -43,6 +43,9 @@ type Subject struct {
 	// Edits are merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}. Single fields are tried
 	// without them.
 	Edits []string
+	// Invariants are what must hold in each world beside the laws, once it has settled or at writes of programs. Those of
+	// one controller alone are declared in its Contract.
+	Invariants []*law.Invariant
 	// Settled is called whenever a world has settled. It only reads. An error fails the case.
 	Settled func(user host.Client) error
 	// Skip names cases and laws that are left out, with the reason, which is printed.

@@ -40,6 +40,9 @@ func (ctl *Controller) mistake() string {
 	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Contract.Replicas != nil || ctl.Contract.Selector != nil):
 		return "For is empty: the laws ask what it does for each object of that kind"
 	}
+	if err := ctl.Contract.Check(); err != nil {
+		return err.Error()
+	}
 	for i, gvk := range ctl.Contract.Unwatched {
 		if !slices.Contains(ctl.Owns, gvk) {
 			return fmt.Sprintf("Unwatched[%d]: %s is none of Owns", i, gvk.Kind)

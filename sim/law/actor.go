@@ -34,6 +34,8 @@ type Actor struct {
 	// Outside is an Opaque one in another process than the world: nothing is known but what it wrote, and what
 	// that was answered. It is asked the laws for which that is enough ([Law].Outside).
 	Outside bool
+
+	moments When // at which its invariants are asked
 }
 
 // objectOf is a value of a record as an object; nil for none.
@@ -48,6 +50,12 @@ const collector = "garbagecollector"
 
 // drainer is the Controller of an [Actor] that empties namespaces.
 const drainer = "namespace"
+
+// bounds reports whether invariants are asked of writes to its dependents.
+func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
+
+// looks reports whether invariants are asked of its owners once all has settled.
+func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 // among reports whether a kind is one of a list.
 func among(kinds []schema.GroupVersionKind, kind string) bool {

@@ -95,6 +95,7 @@ func (c *census) take(s *State) {
 			c.collector = p
 		}
 		if p.Actor.For.Kind != "" && !s.described(i) {
+			s.agrees(&p.Actor)
 			c.addOwners(s, &p.Actor)
 		}
 	}

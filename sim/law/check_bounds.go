@@ -1,4 +1,4 @@
-// The check of EXACT-11: a rollout stays within its bounds.
+// Invariants at a write to a dependent, as EXACT-11: a rollout stays within its bounds.
 
 package law
 
@@ -14,15 +14,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// withinBounds is EXACT-11: a write to one dependent oversteps what its owner allows of all
+// withinBounds asks an invariant of a write to a dependent, as EXACT-11: it oversteps what its owner allows of all
 // of them together. Informed where it does so by what the actor knows as well: by every
 // version of the owner that it may go by, and by the other dependents as it knew them
 // when the sync began, or has made them itself since.
-func withinBounds(j *Judge, r *sim.Record) {
+func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
-	if sub == nil || sub.Oversteps == nil || !w.Dependent || r.SawFor == nil || w.Before != nil && !w.Mine ||
-		!w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
+	if r.SawFor == nil || w.Before != nil && !w.Mine || !w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
 		return
 	}
 	owner := j.state.Object(uidOf(r.For))
@@ -40,12 +39,13 @@ func withinBounds(j *Judge, r *sim.Record) {
 	if w.Deletes {
 		after = nil
 	}
-	what := sub.Oversteps(objectOf(owner.Value), others, objectOf(r.Before), objectOf(after), sim.Epoch.Add(r.At), j.state.values)
+	what := j.ask(v, &Facts{Owner: objectOf(owner.Value), Dependents: others, Before: objectOf(r.Before),
+		After: objectOf(after), Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get})
 	if what == "" {
 		return
 	}
 	s := Committed
-	if w.knewBounds(r, after) {
+	if j.knewBounds(v, r, after) {
 		s = Informed
 	}
 	j.Report(s, what)
@@ -68,7 +68,8 @@ func (w *Write) uid() types.UID {
 // knewBounds reports whether a write oversteps by what the actor knows: by what it was told, and
 // by what its caches show, which it may go by where it keeps nothing else in mind; whatever the
 // time was since the sync began. What it was shown during the sync it need not have looked at.
-func (w *Write) knewBounds(r *sim.Record, after any) bool {
+func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
+	w := &j.write
 	k, p := w.counting(r), w.process
 	if k == nil || k.listed || p.Cache(r.Object.Kind).Changed > k.begun {
 		return false
@@ -87,11 +88,17 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 		late = late || c.Changed > k.begun
 		return c.Values()
 	}
+	get := func(kind, namespace, name string) runtime.Object {
+		c := p.Cache(kind)
+		late = late || c.Changed > k.begun
+		return cachedAs(c, namespace, name)
+	}
 	over := func(owner any) bool {
 		for _, others := range [2][]runtime.Object{w.toldOf(k), w.cached(k)} {
 			for _, before := range befores {
 				for _, at := range [2]time.Duration{k.at, r.At} {
-					if w.Actor.Oversteps(objectOf(owner), others, objectOf(before), objectOf(after), sim.Epoch.Add(at), all) == "" {
+					if j.ask(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(before),
+						After: objectOf(after), Now: sim.Epoch.Add(at), All: all, Get: get}) == "" {
 						return false
 					}
 				}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -71,7 +70,7 @@ func (w *Write) colleaguesFor(r *sim.Record) bool {
 // owns the object. To remove an object is none, where nothing says which it has to
 // spare.
 func (w *Write) tended(r *sim.Record) bool {
-	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.Spares == nil)
+	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
 // concerns reports whether an object that was written is somebody's, so that
@@ -100,7 +99,7 @@ func (j *Judge) concerns(r *sim.Record) bool {
 // anew, or from a copy that is out of date, forgets. Its own sort of owners an
 // actor may arrange as it likes, and so what it makes itself, and references that
 // it put there. Who hands objects over by his office, as one that claims what a pool has
-// ready, says of which by Spares. A deletion and a release are judged by other laws.
+// ready, says of which by an invariant of writes. A deletion and a release are judged by other laws.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -127,13 +126,21 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 // handsOver reports whether the actor need not leave what it tends to its owner, as things
 // stand.
 func (j *Judge) handsOver(r *sim.Record) bool {
-	spares := j.write.Actor.Spares
-	return spares != nil && spares(objectOf(r.Before), false, func(kind, namespace, name string) runtime.Object {
-		if o := j.state.Named(kind, namespace, name); o != nil {
-			return objectOf(o.Value)
+	v := j.write.Actor.written()
+	return v != nil && j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
+		All: j.state.values, Get: j.state.get}) == ""
+}
+
+// written is the first invariant that is asked of writes; nil for none.
+func (s *Actor) written() *Invariant {
+	if s.moments&AtWrite != 0 {
+		for _, v := range s.Invariants {
+			if v.When&AtWrite != 0 {
+				return v
+			}
 		}
-		return nil
-	}) == ""
+	}
+	return nil
 }
 
 // inFamily reports whether an owner is the object that the actor syncs, or a dependent

@@ -1,8 +1,6 @@
 package law
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -53,23 +51,8 @@ type Contract struct {
 	// fails (WRITE-8); "" for nothing.
 	RetryOf func(owner, failed runtime.Object, all func(kind string) []runtime.Object) string
 
-	// Amiss says what is wrong at rest with the dependents that an object controls (KIND-DS); "" for nothing.
-	Amiss func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
-	// Neglects is Amiss of what wakes nobody: asked of an object that was synced since all was shown.
-	Neglects func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
-	// Lacks says what a dependent rests on and is not there to stay (EXACT-9); "" for nothing.
-	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
-	// Oversteps says in what a write to one dependent exceeds what an owner allows of all together (EXACT-11).
-	Oversteps func(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
-		all func(kind string) []runtime.Object) string
-	// Strands says what is to go with a dependent, and would stay if that were deleted (EXACT-10).
-	Strands func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
-	// Spares says why it has to leave an object of others alone (PODGC-1); "" where it need not.
-	Spares func(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string
-	// Quarantine is how long an object that Spares asks for must have been gone before it counts as gone.
-	Quarantine time.Duration
-	// Stays says why an object is not deleted by it yet (TTL-1); "" where it is to go.
-	Stays func(obj runtime.Object, now time.Time) string
+	// Invariants are what must hold of this kind of controller alone.
+	Invariants []*Invariant
 }
 
 // Count is one number in an owner's status that counts its dependents (EXACT-8).

@@ -172,13 +172,13 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
-		if p.Actor.Oversteps != nil || p.Actor.RetryOf != nil {
+		if p.Actor.bounds() || p.Actor.RetryOf != nil {
 			h.Word(uint64(now - w.at))
 		}
 		for _, uid := range w.used {
 			h.Word(digestUID(uid))
 		}
-		h.Bool(p.Actor.Neglects != nil && w.begun > p.news)
+		h.Bool(p.Actor.looks() && w.begun > p.news)
 		h.Word(p.newsSince(w.begun))
 		h.Word(s.promises.madeSince(w.begun))
 		sum += uint64(h)

@@ -151,7 +151,7 @@ func (p *process) foldFault(r *sim.Record) {
 // lookedAt notes that a sync went well which began when the process had been shown
 // everything that it has been shown until now.
 func (p *process) lookedAt(k *work, r *sim.Record) {
-	if p.Actor.Neglects == nil || !k.busy || k.begun < p.news || r.Message != "" {
+	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
 	}
 	if p.looked == nil {

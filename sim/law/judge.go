@@ -1,6 +1,8 @@
 package law
 
 import (
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/threelaws/threelaws/sim"
@@ -31,6 +33,11 @@ type Judge struct {
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
+	// Brings has the invariants of contracts judged that are none of the laws.
+	Brings bool
+
+	asking atomic.Pointer[Invariant] // whose Check is running
+
 	state  State
 	write  Write
 	route  route
@@ -55,7 +62,7 @@ type Judge struct {
 // NewJudge returns a judge of a run with these actors. Laws that are checked
 // elsewhere are left out.
 func NewJudge(actors []Actor, laws []*Law) *Judge {
-	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: laws, seats: make([]seat, 0, len(laws))}
+	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: slices.Clip(laws), seats: make([]seat, 0, len(laws))}
 	j.state.init()
 	for _, a := range actors {
 		j.AddActor(a)
@@ -70,7 +77,16 @@ func NewJudge(actors []Actor, laws []*Law) *Judge {
 
 // AddActor makes one more process known, before its first record. A process
 // that is known already is described anew: what it has seen is kept.
-func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
+func (j *Judge) AddActor(a Actor) {
+	j.state.addActor(a)
+	for _, l := range a.Laws() {
+		if j.Brings && !slices.Contains(j.laws, l) {
+			j.laws = append(j.laws, l)
+			j.seat(l)
+			j.open = false
+		}
+	}
+}
 
 // Begin tells the laws of what is there before the history begins: a creation each, which nobody
 // is asked for. It is to be called before the first record.

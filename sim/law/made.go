@@ -19,7 +19,7 @@ type making struct {
 
 // note takes in a commit of the process's own.
 func (m *made) note(p *process, r *sim.Record, w *Write) {
-	if p.Actor.Lacks == nil || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
+	if p.Actor.moments&BeforeCreate == 0 || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
 		p.follows(r.Object.Kind) {
 		return
 	}

@@ -44,7 +44,7 @@ type process struct {
 
 	shares []Share // by seat
 
-	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where Neglects asks
+	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where an invariant asks
 	news   int               // the record of what it was last shown
 
 	met   map[view.Key]bool // names of what it syncs, that it was ever shown
@@ -67,7 +67,7 @@ type work struct {
 	refuses bool      // and what it read forbids adoption: gone, replaced or being deleted
 
 	counted int // dependents of For it can have seen in this sync
-	shown   int // active ones that its cache showed when the sync began, where Most is asked
+	shown   int // active ones that its cache showed when the sync began, where MaxActive is declared
 
 	busy   bool        // in a sync
 	began  int         // active dependents of For that it knew when the sync began (EXACT-1)

@@ -67,7 +67,7 @@ func (p *process) told(r *sim.Record) {
 // makes reports whether a write of the process's own makes another thing of an object than it
 // was, and does not only say whose it is.
 func (p *process) makes(r *sim.Record) bool {
-	return p.Actor.Oversteps != nil && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
+	return p.Actor.bounds() && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 

@@ -70,7 +70,10 @@ func (s *State) reset() {
 
 func (s *State) addActor(sub Actor) {
 	s.ever.know(&sub)
-	s.lately.long = max(s.lately.long, sub.Quarantine)
+	sub.moments = sub.when()
+	for _, v := range sub.Invariants {
+		s.lately.long = max(s.lately.long, v.Recent)
+	}
 	if sub.Opaque && !sub.Outside && s.parted == nil {
 		s.parted = parted{}
 	}
@@ -80,7 +83,7 @@ func (s *State) addActor(sub Actor) {
 		return
 	}
 	p := &process{Actor: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
-	if sub.Spares != nil {
+	if sub.moments&AtWrite != 0 && (sub.For.Kind == "" || len(sub.MayEdit) > 0) {
 		p.lookups = map[coords]lookup{}
 	}
 	if sub.Controller == collector {

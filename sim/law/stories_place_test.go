@@ -21,20 +21,18 @@ func placing() []Actor {
 			AllowDuplicate: func(owner, a, b runtime.Object) bool {
 				return owner.(*thing).Surge > 0 && a.(*thing).Name != b.(*thing).Name
 			},
-			Amiss: func(_ runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
-				if len(own) != len(all("Node")) {
-					return strconv.Itoa(len(own)) + " for " + strconv.Itoa(len(all("Node"))) + " nodes"
+			Invariants: []*Invariant{{ID: "KIND-DS", When: WhenSettled, Check: func(f *Facts) string {
+				if have, want := len(f.Dependents), len(f.All("Node")); have != want {
+					return "has " + strconv.Itoa(have) + " for " + strconv.Itoa(want) + " nodes"
 				}
-				return ""
-			},
-			Neglects: func(_ runtime.Object, own []runtime.Object, _ func(kind string) []runtime.Object) string {
-				for _, p := range own {
-					if p.(*thing).Failed {
-						return "one that failed"
+				for _, p := range f.Dependents {
+					if f.Reconciled && p.(*thing).Failed {
+						return "has one that failed, and was looked at since"
 					}
 				}
 				return ""
 			}}},
+		}},
 		{Process: "vp", Controller: "protection", Contract: Contract{Profile: Upstream, Finalizers: []string{inUse},
 			FinalizerReason: func(o runtime.Object, all func(kind string) []runtime.Object) string {
 				if o.(*thing).Failed {
@@ -47,20 +45,21 @@ func placing() []Actor {
 				}
 				return ""
 			}}},
-		{Process: "pg", Controller: "podgc", Contract: Contract{Profile: Upstream, Quarantine: time.Minute,
-			Spares: func(o runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
-				if get("Node", "", o.(*thing).Node) != nil && !deletes {
+		{Process: "pg", Controller: "podgc", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
+			{ID: "PODGC-1", When: AtWrite, Recent: time.Minute, Check: func(f *Facts) string {
+				if f.Get("Node", "", f.Before.(*thing).Node) != nil && f.After != nil {
 					return "its node is there"
 				}
 				return ""
-			}}},
-		{Process: "cleaner", Controller: "cleaner", For: kind("Policy"), Contract: Contract{MayEdit: kinds("ReplicationController"),
-			Spares: func(o runtime.Object, _ bool, _ func(kind, namespace, name string) runtime.Object) string {
-				if o.(*thing).Name == "kept" {
-					return "it is to be kept"
-				}
-				return ""
-			}}},
+			}}}}},
+		{Process: "cleaner", Controller: "cleaner", For: kind("Policy"), Contract: Contract{
+			MayEdit: kinds("ReplicationController"), Invariants: []*Invariant{
+				{ID: "PODGC-1", When: AtWrite, Check: func(f *Facts) string {
+					if f.Before.(*thing).Name == "kept" {
+						return "it is to be kept"
+					}
+					return ""
+				}}}}},
 		crew(),
 	}
 }

@@ -3,7 +3,6 @@ package law
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -18,43 +17,46 @@ func vaults() Actor {
 			Profile: Writing,
 			Counts: []Count{{Name: "pods", Once: true, Of: func(o runtime.Object) int { return o.(*thing).Counted },
 				Is: func(_, dependent runtime.Object) bool { return dependent.(*thing).Kind == "Pod" }}},
-			Lacks: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
-				for _, disk := range slices.Concat(all("Disk"), all("Shelf")) {
-					if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
-						return ""
-					}
-				}
-				if node := dependent.(*thing).Node; node != "" {
-					return "disk/" + node + " is not there"
-				}
-				return ""
-			},
-			Oversteps: func(owner runtime.Object, others []runtime.Object, _, after runtime.Object, _ time.Time, _ func(string) []runtime.Object) string {
-				if after == nil {
-					return ""
-				}
-				n := after.(*thing).Threads
-				for _, o := range others {
-					n += o.(*thing).Threads
-				}
-				if most := owner.(*thing).Threads; n > most {
-					return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
-				}
-				return ""
-			},
 			RetryOf: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
 				if p := dependent.(*thing); p.Failed && len(all("Lid")) == 0 {
 					return "on " + p.Node
 				}
 				return ""
 			},
-			Strands: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
-				for _, lid := range all("Lid") {
-					if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
-						return "lid/" + m.Name
+			Invariants: []*Invariant{
+				{ID: "EXACT-9", When: BeforeCreate, Check: func(f *Facts) string {
+					node := f.After.(*thing).Node
+					for _, disk := range slices.Concat(f.All("Disk"), f.All("Shelf")) {
+						if m := disk.(*thing); m.Name == node && m.DeletionTimestamp == nil {
+							return ""
+						}
 					}
-				}
-				return ""
+					if node != "" {
+						return "disk/" + node + " is not there"
+					}
+					return ""
+				}},
+				{ID: "EXACT-11", When: AtWrite, Check: func(f *Facts) string {
+					if f.After == nil {
+						return ""
+					}
+					n := f.After.(*thing).Threads
+					for _, o := range f.Dependents {
+						n += o.(*thing).Threads
+					}
+					if most := f.Owner.(*thing).Threads; n > most {
+						return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
+					}
+					return ""
+				}},
+				{ID: "EXACT-10", When: AtDelete, Check: func(f *Facts) string {
+					for _, lid := range f.All("Lid") {
+						if m := lid.(*thing); m.Name == f.Before.(*thing).Name && len(m.OwnerReferences) == 0 {
+							return "leaves lid/" + m.Name + " behind, which is to go with it"
+						}
+					}
+					return ""
+				}},
 			},
 		}}
 }

@@ -3,16 +3,13 @@ package law
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/threelaws/threelaws/sim"
 )
 
 // timing is a subject that deletes Runs so many minutes after they have failed as there are
 // Threads to them.
 func timing() Actor {
-	return Actor{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Stays: func(o runtime.Object, now time.Time) string {
-		r := o.(*thing)
+	stays := func(r *thing, now time.Time) string {
 		switch {
 		case r.Kind != "Run" || !r.Failed:
 			return "it goes on"
@@ -20,7 +17,22 @@ func timing() Actor {
 			return "its time is not over"
 		}
 		return ""
-	}}}
+	}
+	return Actor{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
+		{ID: "TTL-1", When: AtDelete | WhenSettled, Check: func(f *Facts) string {
+			if f.Before != nil {
+				return stays(f.Before.(*thing), f.Now)
+			}
+			if f.Forever {
+				f.Now = f.Now.Add(time.Hour)
+			}
+			for _, r := range f.All("Run") {
+				if stays(r.(*thing), f.Now) == "" {
+					return "run/" + r.(*thing).Name + " is still there"
+				}
+			}
+			return ""
+		}}}}}
 }
 
 // failed is a Run that goes after so many minutes.

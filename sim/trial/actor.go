@@ -14,9 +14,17 @@ func actorOf(process string, c *host.Controller) law.Actor {
 		Opaque: c.Hosted()}
 }
 
-// served tells the laws which kinds a server knows.
+// served tells the laws which kinds a server knows; "" for an apiVersion is any.
 func served(s *fakeapi.Server) func(apiVersion, kind string) (namespaced, ok bool) {
 	return func(apiVersion, kind string) (namespaced, ok bool) {
+		if apiVersion == "" {
+			for _, k := range s.Kinds() {
+				if k.GVK.Kind == kind {
+					return k.Namespaced, true
+				}
+			}
+			return false, false
+		}
 		k := s.Kind(schema.FromAPIVersionAndKind(apiVersion, kind))
 		return k != nil && k.Namespaced, k != nil
 	}

@@ -31,7 +31,7 @@ type Trial struct {
 // Options say what a trial begins with. The zero value is an empty cluster
 // under the default schedule and every law.
 type Options struct {
-	Laws    []*law.Law      // nil means [law.All]
+	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
 	Server  *fakeapi.Server // nil means an empty one; what it holds is the initial state, made by the user
 
@@ -40,7 +40,8 @@ type Options struct {
 
 // New makes a cluster without processes.
 func New(o Options) *Trial {
-	if o.Laws == nil {
+	brings := o.Laws == nil
+	if brings {
 		o.Laws = law.All()
 	}
 	if o.Choices == nil {
@@ -51,7 +52,7 @@ func New(o Options) *Trial {
 		o.Server = fakeapi.New(fakeapi.Options{})
 	}
 	t := &Trial{World: sim.New(o.Choices), Server: o.Server, Judge: law.NewJudge(nil, o.Laws)}
-	t.Judge.Kinds = served(o.Server)
+	t.Judge.Kinds, t.Judge.Brings = served(o.Server), brings
 	t.World.History.Records = *records.Get().(*[]sim.Record)
 	t.Cluster = host.NewCluster(t.World, t.Server)
 	t.World.Add(&t.user)

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -44,7 +43,8 @@ func TestAgentSandbox(t *testing.T) {
 			in(host.Controller{Name: "sandboxclaim", For: v1alpha1.GroupVersion.WithKind("SandboxClaim"),
 				Owns: []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
 				Contract: law.Contract{
-					MayEdit: pods, Spares: ofNoPool,
+					MayEdit:    pods,
+					Invariants: []*law.Invariant{{ID: "PODGC-1", When: law.AtWrite, Check: ofNoPool}},
 				}}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxClaimReconciler{Client: m.GetClient(), Scheme: m.GetScheme(),
 					Tracer: untraced{}, Recorder: m.GetEventRecorderFor("sandboxclaim-controller")}).
@@ -61,8 +61,8 @@ func TestAgentSandbox(t *testing.T) {
 }
 
 // ofNoPool says why a claim has to leave a pod alone.
-func ofNoPool(obj runtime.Object, _ bool, _ func(kind, namespace, name string) runtime.Object) string {
-	if pod, ok := obj.(*corev1.Pod); ok {
+func ofNoPool(f *law.Facts) string {
+	if pod, ok := f.Before.(*corev1.Pod); ok {
 		if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind != "SandboxWarmPool" {
 			return "it is of no pool"
 		}

@@ -30,7 +30,10 @@ func New(without Without) host.Controller {
 	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
 	c := declared("current")
-	c.Contract.Profile, c.Contract.Oversteps = law.Upstream, oversteps
+	c.Contract.Profile = law.Upstream
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+		return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+	}}}
 	c.Contract.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
 	c.Routes = []host.Route{cronJobRoute(&without), jobs.Route(jobKind)}

@@ -92,7 +92,7 @@ func TestOversteps(t *testing.T) {
 			nodes = append(nodes, node)
 		}
 		all := func(string) []runtime.Object { return nodes }
-		got := New(Options{Generation: Current}).Contract.Oversteps(set, x.others, x.was, x.is, time.Time{}, all)
+		got := oversteps(set, x.others, x.was, x.is, time.Time{}, all)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}

@@ -114,12 +114,19 @@ func New(o Options) host.Controller {
 		},
 	}
 	if o.Generation == ControllerRef || o.Generation == Current {
-		c.Contract.Amiss, c.Contract.Neglects = amiss, neglects
+		c.Contract.Invariants = []*law.Invariant{{ID: "KIND-DS", When: law.WhenSettled, Check: onEachNode}}
 	}
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
-		c.Contract.Lacks, c.Contract.RetryOf, c.Contract.Oversteps = lacks, retries, oversteps
+		c.Contract.RetryOf = retries
+		c.Contract.Invariants = append(c.Contract.Invariants,
+			&law.Invariant{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
+				return lacks(f.Owner, f.After, f.All)
+			}},
+			&law.Invariant{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}})
 	}
 	return c
 }

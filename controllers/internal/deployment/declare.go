@@ -21,12 +21,14 @@ func New(o Options) host.Controller {
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     routes(&o),
 		Contract: law.Contract{
-			Selector:  func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
-			Ignores:   func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
-			Identity:  identity,
-			Counts:    counts(),
-			Oversteps: oversteps,
-			Profile:   law.Upstream,
+			Selector: func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
+			Ignores:  func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
+			Identity: identity,
+			Counts:   counts(),
+			Invariants: []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}}},
+			Profile: law.Upstream,
 		},
 	}
 }

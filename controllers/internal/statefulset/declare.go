@@ -25,7 +25,20 @@ func declare(c *host.Controller, g Generation) {
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Contract.Unwatched = []schema.GroupVersionKind{history.Kind}
-		c.Contract.Lacks, c.Contract.Strands, c.Contract.Oversteps = lacks, strands, oversteps
+		c.Contract.Invariants = []*law.Invariant{
+			{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
+				return lacks(f.Owner, f.After, f.All)
+			}},
+			{ID: "EXACT-10", When: law.AtDelete, Check: func(f *law.Facts) string {
+				if what := strands(f.Owner, f.Before, f.All); what != "" {
+					return "leaves " + what + " behind, which is to go with it"
+				}
+				return ""
+			}},
+			{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}},
+		}
 	}
 	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
 	c.Contract.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }

@@ -116,14 +116,13 @@ func TestLacksAndStrands(t *testing.T) {
 			}
 			return []runtime.Object{claim}
 		}
-		declared := New(Options{Generation: Current})
-		if got := declared.Contract.Lacks(set, p, all); got != c.lacks {
+		if got := lacks(set, p, all); got != c.lacks {
 			t.Errorf("%s: lacks %q, want %q", c.name, got, c.lacks)
 		}
-		if got := declared.Contract.Strands(set, p, all); got != c.strands {
+		if got := strands(set, p, all); got != c.strands {
 			t.Errorf("%s: strands %q, want %q", c.name, got, c.strands)
 		}
-		if declared.Contract.Lacks(set, r, all) != "" || declared.Contract.Strands(set, r, all) != "" {
+		if lacks(set, r, all) != "" || strands(set, r, all) != "" {
 			t.Errorf("%s: a revision lacks or strands something", c.name)
 		}
 	}
