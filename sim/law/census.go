@@ -1,10 +1,12 @@
 package law
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -204,4 +206,46 @@ func (s *State) awaits(sub *Actor, owner *Object) bool {
 		ref := meta.ControllerOf(d.Meta)
 		return ref != nil && ref.UID == owner.Meta.GetUID() && sub.BlocksCreate(objectOf(owner.Value), objectOf(d.Value))
 	})
+}
+
+// contradicts reports where a contract contradicts itself for an owner, by the field; "" for nowhere.
+func (s *Actor) contradicts(owner *Object) string {
+	for _, n := range [...]struct {
+		field string
+		of    func(runtime.Object) int
+	}{{"MaxSurge", s.MaxSurge}, {"MaxUnavailable", s.MaxUnavailable}} {
+		if n.of == nil {
+			continue
+		}
+		if got := n.of(objectOf(owner.Value)); got < 0 {
+			return fmt.Sprintf("%s of %s is %d: at least 0", n.field, owner.Ref, got)
+		}
+	}
+	return ""
+}
+
+// agrees panics where the contract of an actor contradicts itself for what there is of its kind: a number below zero, or
+// a selector that for no owner can match anything.
+func (s *State) agrees(a *Actor) {
+	unselective := (*Object)(nil)
+	for _, o := range s.Kind(a.For.Kind) {
+		if what := a.contradicts(o); what != "" {
+			panic(Misuse("controller " + a.Controller + ": Contract." + what))
+		}
+		if a.Selector == nil {
+			continue
+		}
+		sel := s.selector(a, o.Value)
+		if sel == nil {
+			return
+		}
+		if _, selects := sel.Requirements(); selects {
+			return
+		}
+		unselective = o
+	}
+	if unselective != nil {
+		panic(Misuse("controller " + a.Controller + ": Contract.Selector of " + unselective.Ref.String() +
+			" can match nothing: return nil for an owner that selects nothing"))
+	}
 }

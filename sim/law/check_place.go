@@ -110,14 +110,6 @@ func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime
 	return f
 }
 
-// get is the stored object of a name; nil for none.
-func (s *State) get(kind, namespace, name string) runtime.Object {
-	if o := s.Named(kind, namespace, name); o != nil {
-		return objectOf(o.Value)
-	}
-	return nil
-}
-
 // namedIn finds an object among those of its kind.
 func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name string) runtime.Object {
 	return func(kind, namespace, name string) runtime.Object {

@@ -33,9 +33,6 @@ type Judge struct {
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
-	// Brings has the invariants of contracts judged that are none of the laws.
-	Brings bool
-
 	asking atomic.Pointer[Invariant] // whose Check is running
 
 	state  State
@@ -77,15 +74,17 @@ func NewJudge(actors []Actor, laws []*Law) *Judge {
 
 // AddActor makes one more process known, before its first record. A process
 // that is known already is described anew: what it has seen is kept.
-func (j *Judge) AddActor(a Actor) {
-	j.state.addActor(a)
-	for _, l := range a.Laws() {
-		if j.Brings && !slices.Contains(j.laws, l) {
-			j.laws = append(j.laws, l)
-			j.seat(l)
-			j.open = false
-		}
+func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
+
+// AddLaw judges by one more law, as an invariant that an actor brings ([Contract.Laws]): records from here on. One with
+// the ID of another is left out.
+func (j *Judge) AddLaw(l *Law) {
+	if l.New == nil || slices.ContainsFunc(j.laws, func(k *Law) bool { return k.ID == l.ID }) {
+		return
 	}
+	j.laws = append(j.laws, l)
+	j.seat(l)
+	j.open = false
 }
 
 // Begin tells the laws of what is there before the history begins: a creation each, which nobody

@@ -152,3 +152,11 @@ func (s *State) values(kind string) []runtime.Object {
 	}
 	return all
 }
+
+// get is the stored object of a name; nil for none.
+func (s *State) get(kind, namespace, name string) runtime.Object {
+	if o := s.Named(kind, namespace, name); o != nil {
+		return objectOf(o.Value)
+	}
+	return nil
+}

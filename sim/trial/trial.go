@@ -26,6 +26,8 @@ type Trial struct {
 	fight watch
 	rest  resting
 	limit deadline
+
+	brings bool // the invariants of contracts are judged that are none of the laws
 }
 
 // Options say what a trial begins with. The zero value is an empty cluster
@@ -52,7 +54,7 @@ func New(o Options) *Trial {
 		o.Server = fakeapi.New(fakeapi.Options{})
 	}
 	t := &Trial{World: sim.New(o.Choices), Server: o.Server, Judge: law.NewJudge(nil, o.Laws)}
-	t.Judge.Kinds, t.Judge.Brings = served(o.Server), brings
+	t.Judge.Kinds, t.brings = served(o.Server), brings
 	t.World.History.Records = *records.Get().(*[]sim.Record)
 	t.Cluster = host.NewCluster(t.World, t.Server)
 	t.World.Add(&t.user)
@@ -94,8 +96,18 @@ func Standing(s *fakeapi.Server) (records []sim.Record) {
 // owes them. The name must be unique in the trial; two processes may run the
 // same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
-	t.Judge.AddActor(actorOf(name, &c))
+	t.judged(actorOf(name, &c))
 	return t.Cluster.Start(name, c)
+}
+
+// judged makes a process known to the laws.
+func (t *Trial) judged(a law.Actor) {
+	t.Judge.AddActor(a)
+	if t.brings {
+		for _, l := range a.Laws() {
+			t.Judge.AddLaw(l)
+		}
+	}
 }
 
 // Outside tells the laws of a program that is not of this world and acts in it ([host.Cluster.As]):
@@ -104,7 +116,7 @@ func (t *Trial) Start(name string, c host.Controller) *host.Process {
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
-	t.Judge.AddActor(s)
+	t.judged(s)
 }
 
 // StartManager starts an instance of a controller manager, which runs its members
@@ -112,11 +124,11 @@ func (t *Trial) Outside(name string, as host.Controller) {
 func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Controller,
 	members []host.Member) *host.Process {
 	for _, m := range members {
-		t.Judge.AddActor(actorOf(m.Name, &m.Controller))
+		t.judged(actorOf(m.Name, &m.Controller))
 	}
 	return t.Cluster.StartManager(name, func(lead func(bool)) host.Controller {
 		c := elector(lead)
-		t.Judge.AddActor(actorOf(name, &c))
+		t.judged(actorOf(name, &c))
 		return c
 	}, members)
 }
@@ -124,7 +136,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 // SwitchMembers replaces the programs of a manager's members.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
-		t.Judge.AddActor(actorOf(m.Name, &programs[i]))
+		t.judged(actorOf(m.Name, &programs[i]))
 	}
 	p.SwitchMembers(programs)
 }
@@ -132,7 +144,7 @@ func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 // Switch replaces a process's program by another generation of it: an upgrade
 // or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
-	t.Judge.AddActor(actorOf(p.Name, &c))
+	t.judged(actorOf(p.Name, &c))
 	p.Switch(c)
 }
 
