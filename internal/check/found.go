@@ -307,20 +307,6 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// beside looks at a second owner: the sample under another name.
-func (f *found) beside(s *subject) error {
-	f.second = s.owner.renamed(s.owner.GetName() + "-second")
-	r, err := s.run(s.owner, f.second)
-	if err != nil {
-		f.unknown = append(f.unknown, "a second owner: "+err.Error())
-		f.second = manifest{}
-		return nil
-	}
-	defer r.Stop()
-	f.pair, f.seconds = r.controlled(s.owner, f.owns), r.controlled(f.second, f.owns)
-	return nil
-}
-
 // deletions looks who deletes the dependents of an owner that is deleted.
 func (f *found) deletions(s *subject) error {
 	for _, policy := range policies {

@@ -92,6 +92,25 @@ func (m manifest) renamed(name string) manifest {
 	return c
 }
 
+// renames gives a suffix to the texts of a value that are names.
+func renames(v any, names map[string]bool, suffix string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			v[key] = renames(x, names, suffix)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = renames(x, names, suffix)
+		}
+	case string:
+		if names[v] {
+			return v + suffix
+		}
+	}
+	return v
+}
+
 // text is a manifest as YAML.
 func (m manifest) text() string {
 	data, err := yaml.Marshal(m.Object)

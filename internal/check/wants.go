@@ -74,9 +74,10 @@ func (f *found) want(s *subject) error {
 		f.more = slices.DeleteFunc(f.more, func(e *edit) bool { return f.keepsHistory(s, w, e) })
 		f.removes = slices.DeleteFunc(f.removes, func(e *edit) bool { return f.keepsHistory(s, w, e) })
 	}
-	if has, other := f.active(s, f.dependents), f.active(s, f.seconds); has != other && f.second.Unstructured != nil {
-		f.unknown = append(f.unknown, fmt.Sprintf("how many dependents an owner wants: a second one like the sample "+
-			"has %d, the sample %d", other, has))
+	has, beside, other := f.active(s, f.dependents), f.active(s, f.pair), f.active(s, f.seconds)
+	if f.second.Unstructured != nil && (has != beside || has != other) {
+		f.unknown = append(f.unknown, fmt.Sprintf("how many dependents an owner wants: the sample alone has %d, beside a second "+
+			"one like it %d, and that one %d", has, beside, other))
 		return nil
 	}
 	if len(w.by) > 0 {
@@ -128,4 +129,50 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	}
 	w.by[w.key(object(r.stored(owner)))] = n
 	return nil
+}
+
+// beside looks at a second owner: the sample under another name. Where the sample's spec names its dependents, so that the
+// two want the same ones, the second owner's spec names others.
+func (f *found) beside(s *subject) error {
+	same := s.owner.renamed(s.owner.GetName() + "-second")
+	known := f.unknown
+	if f.besides(s, same) || len(f.dependents) == 0 {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, d := range f.dependents {
+		names[d.GetName()] = true
+	}
+	apart := manifest{same.DeepCopy()}
+	if spec, ok := apart.Object["spec"].(map[string]any); ok {
+		apart.Object["spec"] = renames(spec, names, "-second")
+	}
+	if apart.text() == same.text() {
+		return nil
+	}
+	f.unknown = known
+	if !f.besides(s, apart) {
+		f.unknown = known
+		f.besides(s, same)
+	}
+	return nil
+}
+
+// besides looks at a second owner. It reports whether there can be one, and each has as many dependents as the sample alone.
+func (f *found) besides(s *subject, second manifest) bool {
+	f.second, f.pair, f.seconds = manifest{}, nil, nil
+	r, err := s.run(s.owner, second)
+	if err != nil {
+		f.unknown = append(f.unknown, "a second owner: "+err.Error())
+		return false
+	}
+	defer r.Stop()
+	f.second, f.pair, f.seconds = second, r.controlled(s.owner, f.owns), r.controlled(second, f.owns)
+	alone := f.active(s, f.dependents)
+	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
+	if lacks && !r.settled && !r.writesOn() {
+		f.unknown = append(f.unknown, "a second owner: it and the sample wait for each other's dependents")
+		f.second, f.pair, f.seconds = manifest{}, nil, nil
+	}
+	return !lacks
 }

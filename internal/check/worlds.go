@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,8 +49,7 @@ func (f *found) worlds(s *subject) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
-		place{name: "two-owners", objects: f.both(s), faults: few,
-			user: append(f.edited(f.scale), verbs("label "+s.owner.at()+" "+other+"=yes")...)},
+		f.marked(s),
 		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
 			user: append(verbs("duplicate "+s.Controller.Name), f.edited(f.anyEdit())...)},
 		f.arrival(s),
@@ -59,6 +59,28 @@ func (f *found) worlds(s *subject) (all []place) {
 	all = append(all, f.strangers(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
+}
+
+// marked is the world of two owners, of which one gets a label and an annotation that are nobody's here, and keeps them.
+func (f *found) marked(s *subject) place {
+	return place{name: "two-owners", objects: f.both(s), faults: few,
+		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
+		atRest: func(user host.Client) error {
+			o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
+			if err != nil {
+				return nil // gone with what it had
+			}
+			m := o.(metav1.Object)
+			for _, has := range []struct {
+				what string
+				all  map[string]string
+			}{{"label", m.GetLabels()}, {"annotation", m.GetAnnotations()}} {
+				if has.all[other] == "" {
+					return fmt.Errorf("the %s %s that the user gave %s is not there any more", has.what, other, s.owner.at())
+				}
+			}
+			return nil
+		}}
 }
 
 // arrival is the world in which the sample is created while the controllers run: none of them has it from the start.

@@ -42,7 +42,7 @@ func defines(o Object) bool {
 
 // findCRDs adds the CRDs that the install manifests lack: those of
 // config/crd/bases, and if there are none at all, those of the first place in
-// the repository that has any.
+// the repository that has any. Examples come last: they may be of other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -73,6 +73,7 @@ func (f *finder) findCRDs(context.Context) error {
 	for _, place := range []func(string) bool{
 		func(file string) bool { return !aside(file) && inCRDFolder(file) },
 		func(file string) bool { return !aside(file) },
+		func(file string) bool { return likelihood(file) < unfit },
 	} {
 		if len(f.CRDs) == 0 {
 			f.takeCRDs(place)

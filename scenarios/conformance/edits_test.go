@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -125,6 +126,33 @@ func TestFieldsAreTakenOut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// signs puts a label and an annotation of its own on its owner. With alone it knows of no others.
+func signs(alone bool) idiom {
+	return func(a *at, owner *thing) error {
+		if ended(owner) {
+			return nil
+		}
+		if err := applies(a, owner); err != nil {
+			return err
+		}
+		labels := map[string]string{}
+		if !alone {
+			maps.Copy(labels, owner.GetLabels())
+		}
+		if labels["garden"] = "tended"; maps.Equal(labels, owner.GetLabels()) {
+			return nil
+		}
+		owner.SetLabels(labels)
+		return a.update(owner)
+	}
+}
+
+// Labels and annotations that somebody else put on an owner stay.
+func TestOthersLabelsStay(t *testing.T) {
+	convicts(t, prepared(t, garden(t, operates(gardens, parts, signs(true)), "{size: 1, color: green}")), "two-owners", "expect")
+	convicts(t, prepared(t, garden(t, operates(gardens, parts, signs(false)), "{size: 1, color: green}")), "two-owners", "")
 }
 
 // caseOf is the case of a name.

@@ -437,6 +437,25 @@ spec:
 
 var gardens = schema.GroupVersionKind{Group: "garden.example.com", Version: "v1", Kind: "Garden"}
 
+// namedByField gives its dependent the name that its owner says, as k8s.io/sample-controller does: two owners that say the same
+// want one object.
+func namedByField(a *at, owner *thing) error {
+	if ended(owner) {
+		return nil
+	}
+	name, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
+	d := a.cached(name)
+	switch {
+	case name == "":
+		return nil
+	case d == nil:
+		return a.create(a.dependent(owner, name))
+	case !metav1.IsControlledBy(d, owner):
+		return taken(d)
+	}
+	return nil
+}
+
 // rightIdioms are right controllers, each in another way of real operators.
 var rightIdioms = []struct {
 	name string
@@ -449,6 +468,7 @@ var rightIdioms = []struct {
 	{"finalizers on dependents", parts, holdsDependents},
 	{"retains", parts, retains},
 	{"server-side apply of all", parts, intends},
+	{"named by a field", parts, namedByField},
 }
 
 // subjectOf is a subject of an idiom.
