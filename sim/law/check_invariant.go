@@ -72,6 +72,7 @@ func ofWorld(v *Invariant) func(*Judge) Check {
 				return
 			}
 			j.actor, f.Forever = nil, r.Reason != CutShort
+			j.askEach()
 		case w.process == nil || v.When&AtWrite == 0 && !(v.When&BeforeCreate != 0 && r.Before == nil) &&
 			!(v.When&AtDelete != 0 && w.Deletes):
 			return
@@ -79,8 +80,8 @@ func ofWorld(v *Invariant) func(*Judge) Check {
 			f.Before, f.After = objectOf(r.Before), objectOf(r.After)
 			f.All = func(kind string) []runtime.Object { return j.state.with(r, kind) }
 			f.Get = namedIn(f.All)
+			j.Ask()
 		}
-		j.Ask()
 		if what := j.ask(v, f); what != "" {
 			j.Report(Informed, what)
 		}
