@@ -81,6 +81,39 @@
 //
 // A source that has not all of this says so ([Judge].Evidence).
 //
+// # An invariant
+//
+// What concerns one kind of controller alone, or one world, is an [Invariant]: an ID, a sentence, the moments at which it
+// is asked, and a Check of [Facts]. One in a [Contract] is asked of its controller, and judged by what that had been shown
+// as well; [Invariant.Law] makes a law of one for a world.
+//
+// # Which function answers which question
+//
+// Whoever mends a check that reports a right controller begins here:
+//
+//	what is stored?                                   State.Object, Named, Kind, Dependents   stored.go
+//	who made an object?                               Object.maker                            stored.go
+//	what does a write amount to?                      Write, by Write.fill                    write.go, write_fill.go
+//	what had the actor read of the object?            Write.Saw, Write.SawOwner               write_fill.go
+//	which sync is the write of?                       Write.counting, process.work            write.go, process.go
+//	did it read its owner live, and what was that?    work.read, live, refuses                process_sync.go
+//	what do its caches show?                          process.Cache                           process.go, internal/view
+//	what did it know of an object, and since when?    view.Known: ByUID, ValueAt, VersionAt   process_learn.go
+//	may it go by its cache or by an answer?           process.eitherWay, countsStill          process_doubt.go
+//	how many dependents can it have counted?          work.fewest, work.most                  process.go
+//	must an owner have settled?                       Judge.settled, Judge.survey             judge.go, census.go
+//	who owns what at rest, and what is an orphan?     census                                  census.go
+//	where does an owner reference lead?               stored.footing, reaches                 footing.go
+//	whom should an event wake?                        route                                   routes.go
+//	may it take a finalizer off?                      State.mayTakeOff                        check_finalizers.go
+//	what does an orphaning deletion owe whom?         promises.find                           promise.go
+//	what have others taken from an owner?             taken.from, taken.back                  taken.go
+//	what has an owner had that is gone?               ever.had                                ever.go
+//	when did an object go?                            lately.within                           lately.go
+//	does the server forbid it?                        forbidden.more                          forbidden.go
+//	which owners of a program have gone since a rest? parted                                  parted.go
+//	what does a number in a status rest on?           State.guesses                           vague.go
+//
 // # Where to go next
 //
 // Package sim/trial runs a world to its end under the laws, so that none is left out. In
