@@ -67,7 +67,7 @@ func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
 func claimOnly() host.Controller {
 	ctl := builtin("replicaset@current")
 	rs, pod := ctl.For, ctl.Owns[0]
-	ctl.Replicas, ctl.Counted, ctl.Counts = nil, nil, nil
+	ctl.Contract.Replicas, ctl.Contract.Counted, ctl.Contract.Counts = nil, nil, nil
 	ctl.New = func(env *host.Env) host.Reconciler {
 		sets, pods := env.Informer(rs).GetIndexer(), env.Informer(pod).GetIndexer()
 		return host.Stateless(func(ctx context.Context, key string) error {
@@ -76,7 +76,7 @@ func claimOnly() host.Controller {
 				return err
 			}
 			set := obj.(*appsv1.ReplicaSet)
-			selector := ctl.Selector(set)
+			selector := ctl.Contract.Selector(set)
 			listed, err := pods.ByIndex(clientcache.NamespaceIndex, set.Namespace)
 			if err != nil {
 				return err

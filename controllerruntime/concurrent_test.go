@@ -57,7 +57,7 @@ func pairs(t testing.TB, careless bool) simtest.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all[0].Replicas = controllerruntime.Of(func(*corev1.ConfigMap) int { return 2 })
+	all[0].Contract.Replicas = controllerruntime.Of(func(*corev1.ConfigMap) int { return 2 })
 	return simtest.Case{Controllers: all, Schedules: 200,
 		World:  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n",
 		Faults: map[string]int{"crash": 1, "lost": 1}}

@@ -116,7 +116,9 @@ func same(a, b any) bool {
 // declare says what a controller is to the host and to the laws.
 func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, error) {
 	ctl := host.Controller{Name: c.name, Workers: c.workers,
-		DropErrors: true} // the reconciler's limiter says when, see [reconciler.Sync]
+		Careless: host.Careless{
+			DropErrors: true,
+		}} // the reconciler's limiter says when, see [reconciler.Sync]
 	watched, err := p.watched(c)
 	if err != nil {
 		return ctl, err

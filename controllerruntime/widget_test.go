@@ -25,12 +25,12 @@ func operator(t testing.TB, without widget.Without) host.Controller {
 		t.Fatal(err)
 	}
 	c := all[0]
-	c.Replicas = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Spec.Replicas) })
-	c.Selector = controllerruntime.Of(func(w *widget.Widget) labels.Selector {
+	c.Contract.Replicas = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Spec.Replicas) })
+	c.Contract.Selector = controllerruntime.Of(func(w *widget.Widget) labels.Selector {
 		return labels.SelectorFromSet(labels.Set{widget.Label: w.Name})
 	})
-	c.Finalizers = []string{widget.Finalizer}
-	c.Counted = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Status.Ready) })
+	c.Contract.Finalizers = []string{widget.Finalizer}
+	c.Contract.Counted = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Status.Ready) })
 	return c
 }
 

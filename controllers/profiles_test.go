@@ -5,6 +5,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // The newest generation of every controller owes all the laws; that of EndpointSlices, which
@@ -15,12 +16,12 @@ func TestNewestOweAllLaws(t *testing.T) {
 		newest[c.Name] = c
 	}
 	for name, c := range newest {
-		want := host.Upstream
+		want := law.Upstream
 		if name == "endpointslice" {
-			want = host.Writing
+			want = law.Writing
 		}
-		if c.Profile != want {
-			t.Errorf("%s is held to %v", name, c.Profile)
+		if c.Contract.Profile != want {
+			t.Errorf("%s is held to %v", name, c.Contract.Profile)
 		}
 	}
 }

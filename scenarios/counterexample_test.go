@@ -88,7 +88,7 @@ func careless() *scenarios.Registry {
 	g := registry()
 	for i := range g.Controllers {
 		if g.Controllers[i].Name == "replicaset" {
-			g.Controllers[i].DropErrors = true
+			g.Controllers[i].Careless.DropErrors = true
 		}
 	}
 	return g

@@ -40,11 +40,13 @@ func (n numbered) controller() host.Controller {
 		},
 		Routes: []host.Route{routing.Own(setKind, &any), (&routing.Dependents{Owner: setKind, Without: &any,
 			Selects: func(runtime.Object, map[string]string) bool { return false }}).Route(podKind)},
-		Selector: func(owner runtime.Object) labels.Selector {
-			return labels.SelectorFromSet(owner.(*appsv1.ReplicaSet).Spec.Selector.MatchLabels)
+		Contract: law.Contract{
+			Selector: func(owner runtime.Object) labels.Selector {
+				return labels.SelectorFromSet(owner.(*appsv1.ReplicaSet).Spec.Selector.MatchLabels)
+			},
+			Replicas: func(owner runtime.Object) int { return int(*owner.(*appsv1.ReplicaSet).Spec.Replicas) },
+			Identity: func(pod runtime.Object) string { return pod.(*corev1.Pod).Labels[number] },
 		},
-		Replicas: func(owner runtime.Object) int { return int(*owner.(*appsv1.ReplicaSet).Spec.Replicas) },
-		Identity: func(pod runtime.Object) string { return pod.(*corev1.Pod).Labels[number] },
 	}
 }
 

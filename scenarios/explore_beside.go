@@ -21,7 +21,7 @@ type Aside uint8
 
 // What laws are not asked.
 const (
-	Unowned Aside = iota // it made such objects, and they are none of its Owns, nor of its Tends
+	Unowned Aside = iota // it made such objects, and they are none of its Owns, nor of its MayEdit
 	Unkeyed              // it wrote its own in syncs of keys that name no object of its kind, ever
 	alike                // two kinds of that name were there
 )
@@ -56,7 +56,7 @@ func (a *asked) look(r *Run) {
 			continue
 		}
 		switch own := slices.Contains(owns, kind); {
-		case slices.Contains(c.Standalone, nameOnly(rec.Object)):
+		case slices.Contains(c.Contract.Standalone, nameOnly(rec.Object)):
 		case rec.Before == nil && !own && kind != c.For.Kind && !slices.Contains(unowned, kind):
 			found[Beside{c.Name, kind, Unowned}] = true
 		case own && rec.For.UID == "" && !names[nameOnly(rec.For)]:
@@ -76,7 +76,7 @@ func (a *asked) look(r *Run) {
 // kinds are those that a controller says something of.
 func kinds(c *host.Controller) []string {
 	var all []string
-	for _, gvk := range slices.Concat(c.Owns, c.Tends) {
+	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {
 		all = append(all, gvk.Kind)
 	}
 	return all
@@ -86,7 +86,7 @@ func kinds(c *host.Controller) []string {
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {
-		for _, gvk := range append(slices.Concat(c.Owns, c.Tends), c.For) {
+		for _, gvk := range append(slices.Concat(c.Owns, c.Contract.MayEdit), c.For) {
 			for _, k := range r.t.Server.Kinds() {
 				if k.GVK.Kind == gvk.Kind && k.GVK.Group != gvk.Group && r.t.Server.Len(k) > 0 {
 					all = append(all, gvk.Kind)

@@ -56,7 +56,7 @@ func (r *Run) label(out *explore.Outcome) string {
 // byProgram reports whether a whole program did something: for which object nobody knows.
 func (r *Run) byProgram(rec *sim.Record) bool {
 	p := r.t.Cluster.Process(rec.Process)
-	return p != nil && p.Controller().Program
+	return p != nil && p.IsProgram()
 }
 
 // doesNotSettle is the outcome of runs that break EXACT-7.

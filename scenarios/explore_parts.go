@@ -62,7 +62,7 @@ const exactSum = "NOFIGHT-3"
 // hosts reports whether a whole program runs. It may list and watch any kind that is defined, and wait for ever for
 // one that is not, so that it fails for another reason: its definitions are no parts.
 func (p *Script) hosts() bool {
-	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Program })
+	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Hosted() })
 }
 
 // definesAll reports whether the program still defines the kinds that it uses,

@@ -68,6 +68,8 @@ func (p *Script) fit(c sim.Choices) (out *Outcome) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
+		case law.Misuse:
+			out = &Outcome{Unfit: e}
 		case host.Misuse:
 			out = &Outcome{Unfit: e}
 		default:

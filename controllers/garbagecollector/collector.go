@@ -15,13 +15,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // New returns the garbage collector. It has no kind of its own: its keys are
 // "delete UID", "orphan UID" and "report UID OWNERUID".
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "garbagecollector", Profile: host.Upstream,
+		Name: "garbagecollector", Contract: law.Contract{Profile: law.Upstream},
 		New: func(env *host.Env) host.Reconciler { return newCollector(&without, env) },
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Options choose a kubelet.
@@ -68,7 +69,7 @@ func New(o Options) host.Controller {
 		generation = endless
 	}
 	return host.Controller{
-		Name: "kubelet", Generation: generation, Profile: host.Upstream,
+		Name: "kubelet", Generation: generation, Contract: law.Contract{Profile: law.Upstream},
 		New: func(env *host.Env) host.Reconciler {
 			k := &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
 			if o.Lifelike {

@@ -55,13 +55,13 @@ var habitMutants = []mutant{
 		"puts a finalizer on its pods and never takes it off",
 		build{make: func() host.Controller {
 			c := wrap(func(env *host.Env) { env.Client = sealing{env.Client} }, nil)
-			c.Finalizers = []string{seal}
+			c.Contract.Finalizers = []string{seal}
 			return c
 		}}},
 	{"replicaset/one-to-a-slot", "EXACT-3", "EXACT-3",
 		"says that there is one pod for each slot, and makes all of them for one",
 		declared(func(c *host.Controller) {
-			c.Identity = func(pod runtime.Object) string { return pod.(*corev1.Pod).Labels["slot"] }
+			c.Contract.Identity = func(pod runtime.Object) string { return pod.(*corev1.Pod).Labels["slot"] }
 		})},
 	{"replicaset/adopts-once", "EXACT-5", "EXACT-5",
 		"remembers what it has adopted, and deletes it by what its cache showed before that",

@@ -152,7 +152,7 @@ func byPrefix() build {
 	inner := b.make
 	b.make = func() host.Controller {
 		c := inner()
-		c.Willing = func(_, _ runtime.Object) bool { return true }
+		c.Contract.Adoptable = func(_, _ runtime.Object) bool { return true }
 		return c
 	}
 	return b

@@ -107,11 +107,11 @@ func TestKeeps(t *testing.T) {
 		"others'":      {[]corev1.FinalizerName{"a.b/c"}, true},
 	} {
 		ns := &corev1.Namespace{Spec: corev1.NamespaceSpec{Finalizers: c.finalizers}}
-		if got := New(Without{}).Keeps(ns, nil); (got != "") != c.kept {
+		if got := New(Without{}).Contract.FinalizerReason(ns, nil); (got != "") != c.kept {
 			t.Errorf("%s: kept by %q", name, got)
 		}
 	}
-	if got := New(Without{}).Keeps(&corev1.Pod{}, nil); got != "" {
+	if got := New(Without{}).Contract.FinalizerReason(&corev1.Pod{}, nil); got != "" {
 		t.Errorf("a pod is kept by %q", got)
 	}
 }

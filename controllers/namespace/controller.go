@@ -14,6 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var (
@@ -30,11 +31,11 @@ const grace = 5 * time.Second
 // ownership do not concern it: it deletes whatever is there, whoever owns it.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "namespace", Profile: host.Upstream,
+		Name: "namespace", Contract: law.Contract{Profile: law.Upstream,
+			FinalizerReason: keeps},
 		Backoff: host.Backoff{First: 5 * time.Millisecond, Longest: time.Minute},
 		New:     func(env *host.Env) host.Reconciler { return newController(&without, env) },
 		Routes:  []host.Route{{Kind: namespaceKind, Do: wake}},
-		Keeps:   keeps,
 	}
 }
 

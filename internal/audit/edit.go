@@ -63,7 +63,7 @@ func (a *Auditor) tended(c *change) {
 	kind := schema.GroupKind{Group: c.place.group, Kind: c.kind}
 	is := func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == kind }
 	if c.who.Sort != Program || c.before == nil || c.after == nil || slices.ContainsFunc(a.Controllers,
-		func(k Controller) bool { return is(k.Kind) || slices.ContainsFunc(k.Dependents, is) }) {
+		func(k Controller) bool { return is(k.For) || slices.ContainsFunc(k.Owns, is) }) {
 		return
 	}
 	switch {

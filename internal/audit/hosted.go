@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // accounts are the service accounts of kube-controller-manager's controllers that have a
@@ -47,24 +47,22 @@ func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime
 }
 
 func hosted(c host.Controller, names []string, empty func(schema.GroupVersionKind) runtime.Object) Controller {
-	one := Controller{Name: c.Name, Accounts: names, Kind: c.For, Dependents: c.Owns, Finalizers: c.Finalizers,
-		Polls: c.Polls}
-	for _, k := range c.Tends {
-		one.Tends = append(one.Tends, k.Kind)
-	}
-	if c.Selector != nil {
-		one.Selector = func(m *metav1.ObjectMeta, body []byte) labels.Selector {
+	one := Controller{Accounts: names, Actor: law.Actor{Process: c.Name, Controller: c.Name, For: c.For, Owns: c.Owns,
+		Contract: law.Contract{MayEdit: c.Contract.MayEdit, Finalizers: c.Contract.Finalizers, Polls: c.Contract.Polls}}}
+	if c.Contract.Selector != nil {
+		one.Selector = func(owner runtime.Object) labels.Selector {
+			logged := owner.(*Object)
 			o := empty(c.For)
-			if o == nil || json.Unmarshal(body, o) != nil {
+			if o == nil || logged.spec == nil || json.Unmarshal(logged.spec, o) != nil {
 				return nil
 			}
 			if of, err := meta.Accessor(o); err == nil {
-				of.SetName(m.Name)
-				of.SetNamespace(m.Namespace)
-				of.SetUID(m.UID)
-				of.SetLabels(m.Labels)
+				of.SetName(logged.Name)
+				of.SetNamespace(logged.Namespace)
+				of.SetUID(logged.UID)
+				of.SetLabels(logged.Labels)
 			}
-			return c.Selector(o)
+			return c.Contract.Selector(o)
 		}
 	}
 	return one

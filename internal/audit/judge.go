@@ -3,6 +3,7 @@ package audit
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -29,8 +30,8 @@ type Auditor struct {
 	sorter     *sorter
 	fights     *fights
 	owners     map[types.UID]*entry
-	introduced map[string]bool     // subjects that the judge knows
-	made       map[string][]string // the kinds that a subject was seen to make
+	introduced map[string]bool                      // subjects that the judge knows
+	made       map[string][]schema.GroupVersionKind // the kinds that a subject was seen to make
 
 	index       int
 	first, last time.Time
@@ -60,14 +61,14 @@ const remembered = 20_000
 // New returns an auditor that was shown nothing yet.
 func New(o Options) *Auditor {
 	a := &Auditor{Options: o, store: newStore(), actors: newActors(o.Rules, o.Controllers), sorter: newSorter(),
-		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]string{},
+		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]schema.GroupVersionKind{},
 		findings: newFindings(), ids: map[uint64]bool{}, left: map[string]*Left{}}
 	a.kept.most = mostKept
 	a.judge = law.NewJudge(nil, o.Laws)
 	a.judge.Evidence = law.Commits
 	a.judge.Memory = remembered
 	for i := range o.Controllers {
-		a.introduce(o.Controllers[i].subject())
+		a.introduce(o.Controllers[i].Actor)
 	}
 	return a
 }
@@ -150,10 +151,10 @@ func (a *Auditor) refused(e *event, who *Actor) {
 	if who.Sort != Known || kind == "" || e.code != 422 {
 		return
 	}
-	a.introduce(who.known.subject())
+	a.introduce(who.known.Actor)
 	c := &change{event: e, who: who, kind: kind, entry: a.store.at(e.place)}
 	a.show(c, &sim.Record{Index: a.index, Step: a.index, At: e.at.Sub(a.first), Op: sim.Refusal, Cause: -1,
-		Process: who.known.Name, Verb: e.verb, Subresource: e.sub, Code: e.code, Reason: e.reason, Message: e.message,
+		Process: who.known.Process, Verb: e.verb, Subresource: e.sub, Code: e.code, Reason: e.reason, Message: e.message,
 		Object: sim.Ref{Kind: kind, Namespace: e.place.namespace, Name: e.place.name}})
 }
 
@@ -206,7 +207,7 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 	if a.Keep {
 		shown := *r
 		if shown.Process = c.who.Name; c.who.known != nil {
-			shown.Process = c.who.known.Name
+			shown.Process = c.who.known.Process
 		}
 		shown.Process = account(shown.Process)
 		a.kept.add(shown)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/internal/render"
@@ -26,6 +28,18 @@ type Object struct {
 	specSum          uint64   // a digest of spec
 	managers         []string // who manages its owner references, by managedFields; only where it was asked for
 	partial          bool     // a PartialObjectMetadata: nothing but metadata is known
+}
+
+// GetObjectKind returns its apiVersion and kind.
+func (o *Object) GetObjectKind() schema.ObjectKind {
+	return &metav1.TypeMeta{APIVersion: o.apiVersion, Kind: o.kind}
+}
+
+// DeepCopyObject returns a copy. What the log has of the object beside its metadata never changes and is shared.
+func (o *Object) DeepCopyObject() runtime.Object {
+	c := *o
+	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
+	return &c
 }
 
 var seed = maphash.MakeSeed()

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -33,10 +34,10 @@ func (a *Auditor) owes(c *change) owing {
 	case c.who.Sort == Human:
 		return owing{process: c.who.Name}
 	case c.who.Sort == Known:
-		a.introduce(c.who.known.subject())
-		return owing{process: c.who.known.Name}
+		a.introduce(c.who.known.Actor)
+		return owing{process: c.who.known.Process}
 	case c.who.Sort == Office:
-		s := law.Subject{Process: c.who.Name, Controller: c.who.Name}
+		s := law.Actor{Process: c.who.Name, Controller: c.who.Name}
 		if c.who.Name == systemAccount+collectorAccount {
 			s.Controller = "garbagecollector"
 		}
@@ -88,7 +89,7 @@ func (a *Auditor) owesOld(c *change) owing {
 		a.leave(whyOwner, c.event)
 		return a.atHome(c)
 	}
-	s := law.Subject{Process: c.who.Name + stranger, Controller: c.who.Name, Kind: noKind}
+	s := law.Actor{Process: c.who.Name + stranger, Controller: c.who.Name, For: schema.GroupVersionKind{Kind: noKind}}
 	a.introduce(s)
 	return owing{process: s.Process}
 }
@@ -97,11 +98,11 @@ const whyOwner = "writes of programs to what an owner controls that is not in th
 
 // makerFor makes a program a controller of the kind of an owner.
 func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {
-	s := law.Subject{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, Kind: ref.Kind}
-	s.Dependents = a.made[s.Process]
-	if !slices.Contains(s.Dependents, c.kind) {
-		s.Dependents = append(s.Dependents, c.kind)
-		a.made[s.Process] = s.Dependents
+	s := law.Actor{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, For: schema.GroupVersionKind{Kind: ref.Kind}}
+	s.Owns = a.made[s.Process]
+	if kind := (schema.GroupVersionKind{Kind: c.kind}); !slices.Contains(s.Owns, kind) {
+		s.Owns = append(s.Owns, kind)
+		a.made[s.Process] = s.Owns
 		delete(a.introduced, s.Process)
 	}
 	a.introduce(s)
@@ -114,15 +115,15 @@ func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {
 
 // atHome is for writes that no law of ownership forbids.
 func (a *Auditor) atHome(c *change) owing {
-	a.introduce(law.Subject{Process: c.who.Name, Controller: c.who.Name})
+	a.introduce(law.Actor{Process: c.who.Name, Controller: c.who.Name})
 	return owing{process: c.who.Name}
 }
 
 // introduce makes a subject known to the judge.
-func (a *Auditor) introduce(s law.Subject) {
+func (a *Auditor) introduce(s law.Actor) {
 	if !a.introduced[s.Process] {
 		a.introduced[s.Process] = true
-		a.judge.AddSubject(s)
+		a.judge.AddActor(s)
 	}
 }
 
@@ -206,7 +207,10 @@ func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	if known == nil || o == nil {
 		return false
 	}
-	sel := known.selects(o)
+	if known.Selector == nil {
+		return false
+	}
+	sel := known.Selector(o)
 	return sel != nil && sel.Matches(labels.Set(c.before.Labels)) != sel.Matches(labels.Set(c.after.Labels))
 }
 

@@ -17,24 +17,24 @@ const plenty = 1 << 20
 // itself. What is found nowhere is left unknown.
 func (f *found) declared(s *subject) host.Controller {
 	c := s.Controller
-	c.Profile = s.Profile
+	c.Contract.Profile = s.Profile
 	c.Owns = f.owns
-	c.Standalone = append(slices.Clone(c.Standalone), s.own...)
-	c.Also = append(slices.Clone(c.Also), f.also...)
-	if len(c.Finalizers) == 0 {
-		c.Finalizers = f.finalizers
+	c.Contract.Standalone = append(slices.Clone(c.Contract.Standalone), s.own...)
+	c.Contract.SharedKinds = append(slices.Clone(c.Contract.SharedKinds), f.also...)
+	if len(c.Contract.Finalizers) == 0 {
+		c.Contract.Finalizers = f.finalizers
 	}
-	if c.Selector == nil && f.selector != nil {
-		c.Selector = func(owner runtime.Object) labels.Selector { return f.selector.of(owner) }
+	if c.Contract.Selector == nil && f.selector != nil {
+		c.Contract.Selector = func(owner runtime.Object) labels.Selector { return f.selector.of(owner) }
 	}
-	if len(c.Unwatched) == 0 {
-		c.Unwatched = f.asleep
+	if len(c.Contract.Unwatched) == 0 {
+		c.Contract.Unwatched = f.asleep
 	}
-	if c.Replicas == nil && c.Most == nil && c.Active == nil && f.wants != nil {
-		c.Replicas = f.wants.of
-		c.Active = func(dependent runtime.Object) bool { return f.counts(s, dependent) }
-		c.Surge = func(runtime.Object) int { return plenty }
-		c.Unavailable = c.Surge
+	if c.Contract.Replicas == nil && c.Contract.MaxActive == nil && c.Contract.Active == nil && f.wants != nil {
+		c.Contract.Replicas = f.wants.of
+		c.Contract.Active = func(dependent runtime.Object) bool { return f.counts(s, dependent) }
+		c.Contract.MaxSurge = func(runtime.Object) int { return plenty }
+		c.Contract.MaxUnavailable = c.Contract.MaxSurge
 	}
 	return c
 }

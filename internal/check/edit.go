@@ -56,7 +56,7 @@ func (f *found) edits(s *subject) error {
 	fields := append(given, fieldsOf(stored.Object)...)
 	tried := 0
 	for i, e := range fields {
-		if tried == mostEdits+len(given) || s.Controller.Program && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
+		if tried == mostEdits+len(given) || s.Controller.Hosted() && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
 			f.untried = len(fields) - i
 			break
 		}

@@ -143,7 +143,7 @@ func (f *found) watch(r *quiet) {
 		return slices.ContainsFunc(r.s.Controller.Routes, func(to host.Route) bool { return to.Kind == gvk })
 	}
 	for _, gvk := range f.owns {
-		if r.s.Controller.Program {
+		if r.s.Controller.Hosted() {
 			break // what events wake in a program cannot be seen
 		}
 		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, creates(gvk)) {
@@ -180,7 +180,7 @@ func (f *found) names(s *subject) error {
 // alone looks which kinds of its dependents a whole program works on without the sample: a copy that nobody owns is
 // then no orphan, but as good as one that a user has made.
 func (f *found) alone(s *subject) error {
-	if !s.Controller.Program {
+	if !s.Controller.Hosted() {
 		return nil
 	}
 	for _, d := range f.each() {
@@ -258,7 +258,7 @@ func (f *found) note(r *quiet) {
 
 // worksOn notes a kind that the program works on beside that of the sample: it has a controller for it.
 func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
-	if c := r.s.Controller; c.Program && gvk != c.For && !slices.Contains(f.also, gvk) {
+	if c := r.s.Controller; c.Hosted() && gvk != c.For && !slices.Contains(f.also, gvk) {
 		f.also = append(f.also, gvk)
 	}
 }
@@ -289,7 +289,7 @@ func (f *found) wrote(rec *sim.Record) {
 // controllers beside that of the sample, on kinds that it watches.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
-	if ref := metav1.GetControllerOf(m); r.s.Controller.Program && ref != nil && ref.Kind != owner.GetKind() &&
+	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&
 		r.shows(ref.Kind) && r.there(ref, m.GetNamespace()) {
 		return elses
 	}

@@ -127,7 +127,7 @@ func undescribed(v any, properties bool) any {
 // for a reference to one. Then the sample is created. A reconciler syncs nothing without a sample, and has no webhooks.
 // The error is a webhook's refusal of the sample.
 func (s *subject) standalone() error {
-	if !s.Controller.Program {
+	if !s.Controller.Hosted() {
 		return nil
 	}
 	r, err := s.begin(nil)

@@ -15,6 +15,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
@@ -45,13 +46,36 @@ type subject struct {
 // load looks at a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
 	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{func() error { return CheckSkip(s.Skip) }, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
+	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
 	}
 	s.installs = s.text()
 	return s, nil
+}
+
+// invariants looks at what is to be asked beside the laws, and at what is to be skipped.
+func (s *subject) invariants() error {
+	if err := law.CheckInvariants(s.Invariants); err != nil {
+		return mistake("Invariants", "%v", err)
+	}
+	var own []string
+	for _, v := range s.Controller.Contract.Invariants {
+		if v != nil {
+			own = append(own, v.ID)
+		}
+	}
+	for _, v := range s.Invariants {
+		switch {
+		case law.ByID(v.ID) != nil:
+			return mistake("Invariants", "%s is a law: give the invariant an ID of its own", v.ID)
+		case slices.Contains(own, v.ID):
+			return mistake("Invariants", "two invariants have the ID %s: the Contract has one", v.ID)
+		}
+		own = append(own, v.ID)
+	}
+	return CheckSkip(s.Skip, own...)
 }
 
 func options(o *fakeapi.Options) fakeapi.Options {
@@ -64,13 +88,13 @@ func options(o *fakeapi.Options) fakeapi.Options {
 // program looks at what is to be run.
 func (s *subject) program() error {
 	c := &s.Controller
-	if c.Program {
+	if c.Hosted() {
 		s.worksOn()
 	}
 	if err := c.Check(); err != nil {
 		return mistake("Controller", "%v", err)
 	}
-	if c.For.Empty() && !c.Program { // of a program without a sample readOwner says what is wrong
+	if c.For.Empty() && !c.Hosted() { // of a program without a sample readOwner says what is wrong
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process {
@@ -87,7 +111,7 @@ func (s *subject) program() error {
 	if err := s.accompany(nil); err != nil {
 		return err
 	}
-	s.Profile = max(s.Profile, c.Profile)
+	s.Profile = max(s.Profile, c.Contract.Profile)
 	return nil
 }
 
@@ -206,7 +230,7 @@ func (s *subject) accept() error {
 // that is not asked to be strict: many repositories have samples of an older version.
 func (s *subject) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
-	if k == nil || !s.Controller.Program {
+	if k == nil || !s.Controller.Hosted() {
 		return nil
 	}
 	if _, d := k.Definition(); d == nil {

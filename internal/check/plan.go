@@ -76,6 +76,8 @@ func (s *subject) find() (f *found, err error) {
 		case nil:
 		case host.Misuse:
 			err = r
+		case law.Misuse:
+			err = r
 		default:
 			panic(r)
 		}
@@ -116,7 +118,12 @@ func (p *Plan) String() string { return p.found.text(p.subject) }
 // World is the case as it is explored, under the laws that are left after the cases before it.
 func (c *Case) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
-	w.Laws = c.plan.subject.asks(before)
+	s := c.plan.subject
+	w.Laws = s.asks(before, &w.Controllers[0].Contract)
+	told := s.told(before)
+	w.Invariants = slices.DeleteFunc(slices.Clone(w.Invariants), func(v *law.Invariant) bool {
+		return slices.Contains(told, v.ID)
+	})
 	// What is known to be wrong may be why worlds end in different ways.
 	w.SameEnd = w.SameEnd && c.plan.subject.lasts == 0 && !slices.ContainsFunc(before, func(t Tried) bool {
 		return len(t.Known) > 0 || t.X != nil && len(t.X.Failures) > 0

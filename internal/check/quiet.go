@@ -77,7 +77,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 
 func (r *quiet) settle() {
 	most := trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}
-	if r.s.Controller.Program { // which may poll, for an hour, until it has settled
+	if r.s.Controller.Hosted() { // which may poll, for an hour, until it has settled
 		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
 	most.For, most.Rest = r.s.lasts, r.s.lasts > 0
@@ -202,7 +202,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 
 // idle says what a controller that wrote nothing did instead.
 func (r *quiet) idle() string {
-	if r.s.Controller.Program {
+	if r.s.Controller.Hosted() {
 		return r.asked()
 	}
 	syncs, failed := 0, ""

@@ -44,7 +44,7 @@ func (f *found) removals(s *subject) error {
 		return nil // what it creates goes by the clock
 	}
 	most := mostRemoved
-	if s.Controller.Program {
+	if s.Controller.Hosted() {
 		most = mostProgramRemoved
 	}
 	tried := 0

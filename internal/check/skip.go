@@ -20,16 +20,17 @@ var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-
 // ending are the laws that end a run in any case: they cannot be skipped.
 var ending = []string{law.ComeToRest, "NOFIGHT-1", "EXACT-7b"}
 
-// CheckSkip looks at what is to be skipped. The error is a [Mistake] of the field Skip.
-func CheckSkip(skip map[string]string) error {
+// CheckSkip looks at what is to be skipped; own are the IDs of invariants. The error is a [Mistake] of the field Skip.
+func CheckSkip(skip map[string]string, own ...string) error {
 	var laws []string
 	for _, l := range law.All() {
 		laws = append(laws, l.Name)
 	}
+	laws = append(laws, own...)
 	for _, name := range slices.Sorted(maps.Keys(skip)) {
 		l := slices.IndexFunc(law.All(), func(l *law.Law) bool { return l.Name == name })
 		switch {
-		case l < 0 && !slices.Contains(Names, name):
+		case l < 0 && !slices.Contains(Names, name) && !slices.Contains(own, name):
 			text := "there is no case and no law " + name
 			if n := nearest.Word(name, slices.Concat(Names, laws)); n != "" {
 				text += "; did you mean " + n + "?"
@@ -54,12 +55,13 @@ type Accept struct {
 	Reason string `yaml:"reason" json:"reason"`
 }
 
-// Check looks at what an entry says. The error is a mistake in it, in one line.
-func (a *Accept) Check() error {
+// Check looks at what an entry says; own are the IDs of invariants. The error is a mistake in it, in one line.
+func (a *Accept) Check(own ...string) error {
 	var laws []string
 	for _, l := range law.All() {
 		laws = append(laws, l.Name)
 	}
+	laws = append(laws, own...)
 	for _, w := range []struct {
 		what, word string
 		valid      []string

@@ -13,6 +13,7 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Subject is a controller to be held to the laws, and what must be known to begin.
@@ -31,16 +32,17 @@ type Subject struct {
 	// Sample has an object of the kind that the controller works on, and what exists beside it.
 	Sample *File
 
-	Others    []host.Controller // further stepped controllers that run beside it and are judged as they declare
-	With      []string          // controllers of this module that run beside it, with those of what it creates
-	For       time.Duration     // how long each world lasts; 0 for until it settles, or after the third tick of a clock
-	Profile   host.Profile      // what it is held to; that of Controller where that is more
-	Settled   scenarios.Func    // what must hold whenever a world has settled; nil for nothing more than the laws
-	Skip      map[string]string // cases and laws that are left out, by name, with the reason
-	Edits     []string          // merge patches of the sample to try before its single fields, as YAML or JSON
-	Schedules int               // of each case
-	Hurry     func() bool       // whether no further field of the sample is to be edited; nil for never
-	Server    *fakeapi.Options  // what the worlds' servers are like; nil for the usual
+	Others     []host.Controller // further stepped controllers that run beside it and are judged as they declare
+	With       []string          // controllers of this module that run beside it, with those of what it creates
+	For        time.Duration     // how long each world lasts; 0 for until it settles, or after the third tick of a clock
+	Profile    law.Profile       // what it is held to; that of Controller where that is more
+	Settled    scenarios.Func    // what must hold whenever a world has settled; nil for nothing more than the laws
+	Skip       map[string]string // cases and laws that are left out, by name, with the reason
+	Edits      []string          // merge patches of the sample to try before its single fields, as YAML or JSON
+	Schedules  int               // of each case
+	Hurry      func() bool       // whether no further field of the sample is to be edited; nil for never
+	Invariants []*law.Invariant  // what must hold in each world beside the laws
+	Server     *fakeapi.Options  // what the worlds' servers are like; nil for the usual
 
 	_ struct{}
 }

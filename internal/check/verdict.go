@@ -41,18 +41,25 @@ var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, c
 // owe. Those on the garbage collector and on named controllers are none of them.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
-	for _, l := range law.All() {
-		about := clause.ByID(l.ID).About
-		if l.New == nil && l.ID != law.SameEnd || l.Profile > law.Profile(c.Profile) || slices.Contains(elsewhere, about) {
+	for _, l := range s.laws(&c) {
+		about := clause.Anybody
+		if of := clause.ByID(l.ID); of != nil {
+			about = of.About
+		}
+		if l.New == nil && l.ID != law.SameEnd || l.Profile > law.Profile(c.Contract.Profile) || slices.Contains(elsewhere, about) {
 			continue
 		}
 		v := Verdict{Law: l}
-		v.hear(c.Name, cases)
+		who := c.Name
+		if s.ofWorld(l) {
+			who = ""
+		}
+		v.hear(who, cases)
 		if l.ID == law.SameEnd {
 			p.compared(&v, cases)
 		}
 		missing := f.missing(s, &c, l.ID, about)
-		if c.Program && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
+		if c.Hosted() && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
 			missing = NotJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
 		}
 		switch {
@@ -69,9 +76,9 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		default:
 			v.State = Held
 			switch {
-			case c.Program && l.Rested:
+			case c.Hosted() && l.Rested:
 				v.Why = ", of what it did after a rest: no more can be seen of a whole program"
-			case c.Program && l.Ends:
+			case c.Hosted() && l.Ends:
 				v.Why = ", of what ends a program: a panic that it recovers, and tells nobody of, is not seen"
 			}
 		}
@@ -80,15 +87,24 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	return all
 }
 
-// asks are the laws that a case asks after others: nil for all. A law that was broken is
-// told once, in the simplest case, so that the next ones show what else is wrong. What ends
-// a run in any case is always asked.
-func (s *subject) asks(cases []Tried) []*law.Law {
-	var told []string
-	for _, l := range law.All() {
-		if s.Skip[l.Name] != "" {
-			told = append(told, l.Name)
-		}
+// laws are those that the controller is judged by, its invariants included.
+func (s *subject) laws(c *host.Controller) []*law.Law {
+	all := slices.Concat(law.All(), c.Contract.Laws())
+	for _, v := range s.Invariants {
+		all = append(all, v.Law())
+	}
+	return all
+}
+
+// ofWorld reports whether a law is an invariant of the subject's worlds.
+func (s *subject) ofWorld(l *law.Law) bool {
+	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
+}
+
+// told are the names of laws and invariants that are skipped, or were broken in cases.
+func (s *subject) told(cases []Tried) (told []string) {
+	for name := range s.Skip {
+		told = append(told, name)
 	}
 	for _, t := range cases {
 		if t.X != nil {
@@ -97,12 +113,21 @@ func (s *subject) asks(cases []Tried) []*law.Law {
 			}
 		}
 	}
-	if len(told) == 0 {
-		return nil
-	}
-	return slices.DeleteFunc(law.All(), func(l *law.Law) bool {
+	return told
+}
+
+// asks are the laws that a case asks after others: nil for all. A law that was broken is
+// told once, in the simplest case, so that the next ones show what else is wrong. What ends
+// a run in any case is always asked.
+func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
+	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
+	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
 		return slices.Contains(told, l.Name) && !slices.Contains(ending, l.ID)
 	})
+	if len(left) == len(all) {
+		return nil
+	}
+	return left
 }
 
 // hear adds up what the cases said of a law.
@@ -122,7 +147,7 @@ func (v *Verdict) hear(controller string, cases []Tried) {
 			}
 		}
 		for _, s := range t.X.Said {
-			if s.Law == v.ID && s.Controller == controller && s.Asked > 0 {
+			if s.Law == v.ID && (controller == "" || s.Controller == controller) && s.Asked > 0 {
 				v.Asked += s.Asked
 				v.Worlds++
 			}
@@ -145,22 +170,22 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 // and behind a colon why. It is "" where nothing is missing.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	switch {
-	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Replicas == nil && s.Controller.Most == nil:
+	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Contract.Replicas == nil && s.Controller.Contract.MaxActive == nil:
 		return NotJudged + ": from without nobody sees how many it may have too many, or lack, for a moment: " +
-			"declare Replicas, with Surge and Unavailable"
+			"declare Replicas, with MaxSurge and MaxUnavailable"
 	case id == "EXACT-8" || about == clause.Counting:
-		return unless(len(c.Counts) > 0, NotJudged+": which numbers of its status count dependents: declare Counts")
+		return unless(len(c.Contract.Counts) > 0, NotJudged+": which numbers of its status count dependents: declare Counts")
 	case about == clause.Identified:
-		return unless(c.Identity != nil, NotJudged+": what no two of its dependents may both be: declare Identity")
+		return unless(c.Contract.Identity != nil, NotJudged+": what no two of its dependents may both be: declare Identity")
 	case about == clause.Claimers && f.adopts:
-		return unless(c.Selector != nil, NotJudged+": by what it adopts: declare Selector")
+		return unless(c.Contract.Selector != nil, NotJudged+": by what it adopts: declare Selector")
 	case about == clause.Claimers:
-		return unless(c.Selector != nil, NotIts+": it adopts nothing")
+		return unless(c.Contract.Selector != nil, NotIts+": it adopts nothing")
 	case about == clause.Wanting:
-		return unless(c.Replicas != nil || c.Most != nil,
+		return unless(c.Contract.Replicas != nil || c.Contract.MaxActive != nil,
 			NotJudged+": how many dependents an owner wants: declare Replicas")
 	case about == clause.Finalizing:
-		return unless(len(c.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
+		return unless(len(c.Contract.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
 	case about == clause.Owners:
 		return unless(len(c.Owns) > 0, NotIts+": it has no dependents")
 	}

@@ -232,8 +232,8 @@ func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, Settled: p.settled,
 		For: s.lasts, User: s.timed(p.user), AtRest: both(p.atRest, s.Settled), Faults: p.faults, Schedules: s.Schedules,
-		Server: s.Server, SameEnd: p.sameEnd}
-	if c.Program { // which may watch any kind, so that making a failure small leaves them all
+		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
+	if c.Hosted() { // which may watch any kind, so that making a failure small leaves them all
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {
 		objects = append(append(append([]manifest(nil), s.definitions...), s.installed...), objects...)

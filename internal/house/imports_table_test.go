@@ -61,10 +61,10 @@ var edges = []edge{
 		"a fight is told by hashes and by what objects differ in: knowing what the world is made of could only make " +
 			"it blind elsewhere"},
 	{"sim/host",
-		[]string{"sim", "fakeapi", "internal/difference", "internal/goroutine", api, apimachinery, cache, workqueue,
-			btree},
+		[]string{"sim", "sim/law", "fakeapi", "internal/difference", "internal/goroutine", api, apimachinery, cache,
+			workqueue, btree},
 		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only " +
-			"the caches and queues are free of goroutines"},
+			"the caches and queues are free of goroutines. It carries a controller's Contract and never reads it"},
 	{"internal/usage", []string{api, apimachinery},
 		"what an object uses is seen in the object: who charges for it and who counts it ask the same function"},
 	{"fakeapi", []string{"fakeapi/internal/...", "internal/nearest", api, apimachinery, apiextensions, btree,
@@ -176,18 +176,19 @@ var edges = []edge{
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
 	{"controllers/internal/cronjob",
-		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache,
+		[]string{"controllers/...", "sim", "sim/host", "sim/law", "fakeapi", api, apimachinery, cache,
 			"github.com/robfig/cron/v3"},
 		"a schedule is read by the library that the real controller and the server read it with"},
 	{"controllers/internal/quota",
-		[]string{"controllers/...", "sim", "sim/host", "fakeapi", "internal/usage", api, apimachinery, cache},
+		[]string{"controllers/...", "sim", "sim/host", "sim/law", "fakeapi", "internal/usage", api, apimachinery, cache},
 		"what the controller counts is what the server charges: that the two agree is not left to two texts"},
 	{"controllers/...",
-		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
-		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
-			"the search that schedules it"},
+		[]string{"controllers/...", "sim", "sim/host", "sim/law", "fakeapi", api, apimachinery, cache, listers,
+			workqueue},
+		"a controller is what a stranger could write: it sees the host's surface and declares a Contract, and never " +
+			"sees the search that schedules it"},
 	{"scenarios/conformance",
-		[]string{"scenarios", "scenarios/simtest", "sim/bubble", "sim/host", "internal/check", apimachinery,
+		[]string{"scenarios", "scenarios/simtest", "sim/bubble", "sim/host", "sim/law", "internal/check", apimachinery,
 			"k8s.io/client-go/rest", "pgregory.net/rapid"},
 		"it reads the files of a subject and tells a test what became of it; of client-go it needs the type by which " +
 			"whole programs get the address of their server"},

@@ -32,15 +32,15 @@ var (
 	bark = func(text string) { panic(text) }
 )
 
-// Watch begins to watch.
-func Watch() *Dog {
+// Watch begins to watch. Asking says which invariant is being asked; "" for none. Any goroutine may call it.
+func Watch(asking func() string) *Dog {
 	d, each, began := &Dog{}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {
 		<-began
 		if n := d.steps.Load(); n != d.seen {
 			d.seen, d.idle = n, 0
 		} else if d.idle++; d.idle == patience && !d.over.Load() {
-			bark(hangs(patience * each))
+			bark(hangs(patience*each, asking()))
 		}
 		if !d.over.Load() {
 			d.timer.Reset(each)
@@ -66,12 +66,16 @@ var (
 )
 
 // hangs words what the controllers are at that have the processor.
-func hangs(after time.Duration) string {
+func hangs(after time.Duration, invariant string) string {
 	text := make([]byte, 1<<22)
 	text = text[:runtime.Stack(text, true)]
 	var at []string
 	for g := range strings.SplitSeq(string(text), "\n\n") {
 		m := head.FindStringSubmatch(g)
+		if invariant != "" && strings.Contains(g, "/sim/law.(*Judge).ask(") {
+			return fmt.Sprintf("a step has not ended after %v: the Check of invariant %s does not return:\n\n%s", after,
+				invariant, strings.TrimSpace(g))
+		}
 		if m == nil || m[1] == "coroutine" || !strings.Contains(g, "/sim/host.(*worker).syncOnce(") {
 			continue
 		}

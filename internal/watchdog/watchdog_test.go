@@ -13,8 +13,27 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/watchdog"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
+
+// An invariant whose Check does not return is told of by its ID, with its line.
+func TestInvariantThatHangs(t *testing.T) {
+	free, told := make(chan struct{}), make(chan string, 1)
+	undo := watchdog.Hurry(2*time.Millisecond, func(text string) { told <- text; close(free) })
+	defer undo()
+	endless := &law.Invariant{ID: "endless", Sentence: "It ends.", When: law.WhenSettled, Check: func(*law.Facts) string {
+		<-free
+		return ""
+	}}
+	w := trial.New(trial.Options{Laws: []*law.Law{endless.Law()}})
+	defer w.Stop()
+	w.Settle(trial.Limits{})
+	if text := <-told; !strings.Contains(text, "the Check of invariant endless does not return") ||
+		!strings.Contains(text, "watchdog_test.go:") {
+		t.Errorf("told %q", text)
+	}
+}
 
 // A sync that does not give up the processor is told of with its line, whatever it is at; one that does is not.
 func TestSyncThatHangs(t *testing.T) {

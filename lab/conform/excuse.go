@@ -24,15 +24,15 @@ func excused(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 	case clause.Owners:
 		return unless(len(s.Owns) > 0 && s.For.Kind != "", "it has no dependents")
 	case clause.Claimers:
-		return unless(s.Selector != nil, "it selects nothing")
+		return unless(s.Contract.Selector != nil, "it selects nothing")
 	case clause.Wanting:
-		return unless(s.Replicas != nil, "it does not say how many dependents there are to be")
+		return unless(s.Contract.Replicas != nil, "it does not say how many dependents there are to be")
 	case clause.Identified:
-		return unless(s.Identity != nil, "two of its dependents may be alike")
+		return unless(s.Contract.Identity != nil, "two of its dependents may be alike")
 	case clause.Counting:
-		return unless(len(s.Counts) > 0, "its status counts no dependents")
+		return unless(len(s.Contract.Counts) > 0, "its status counts no dependents")
 	case clause.Finalizing:
-		return unless(len(s.Finalizers) > 0 || s.Name == collector, "it puts no finalizers on objects")
+		return unless(len(s.Contract.Finalizers) > 0 || s.Name == collector, "it puts no finalizers on objects")
 	case clause.Collector:
 		return unless(s.Name == collector, "it is about the garbage collector")
 	case clause.Drainer:

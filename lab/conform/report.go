@@ -193,8 +193,8 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	row.Asked, row.Worlds, row.Schedules, row.Broken = h.asked, h.worlds, h.schedules, h.broken
 	row.Breach = h.breach
 	excuse := excused(c.Clause, s, r.registry)
-	if excuse == "" && c.Law != nil && c.Law.Profile > law.Profile(s.Profile) {
-		excuse = "it is held to the profile " + law.Profile(s.Profile).String()
+	if excuse == "" && c.Law != nil && c.Law.Profile > law.Profile(s.Contract.Profile) {
+		excuse = "it is held to the profile " + law.Profile(s.Contract.Profile).String()
 	}
 	switch {
 	case h.broken > 0 && !s.Newest && c.Before != "":

@@ -20,6 +20,19 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
+// With returns laws with the invariants of controllers that are none of them. Of several with one ID it has one, which is
+// asked of each controller as that declares it.
+func With(laws []*law.Law, controllers ...host.Controller) []*law.Law {
+	for i := range controllers {
+		for _, l := range controllers[i].Contract.Laws() {
+			if !slices.ContainsFunc(laws, func(k *law.Law) bool { return k.ID == l.ID }) {
+				laws = append(laws, l)
+			}
+		}
+	}
+	return laws
+}
+
 // Complete returns a copy of a registry with what it lacks: the controllers, aliases and
 // reaper of this module, and every law where it has none. A name that both have means the
 // registry's own controller. Mutants are not added: each needs a scenario that kills it.
@@ -38,7 +51,7 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	}
 	full.Controllers = append(full.Controllers, own...)
 	if full.Laws == nil {
-		full.Laws = law.All()
+		full.Laws = With(law.All(), full.Controllers...)
 	}
 	manager := controllers.KubeControllerManager()
 	if full.Managed == nil {

@@ -54,6 +54,9 @@ type Case struct {
 	// rest: an error breaks it. It only reads.
 	AtRest scenarios.Func
 
+	// Invariants are what must hold in this world beside the laws: at rest, or at writes of programs.
+	Invariants []*law.Invariant
+
 	// SameEnd asks for the law same-end in the end: the settled objects are those of a quiet run of the same actions.
 	// What differs between quiet runs in which only the order is drawn is left out, and so are names, uids, times,
 	// annotations, and the numbers and free texts of a status.
@@ -103,10 +106,25 @@ func Do(name string, f func(user host.Client) error) Action { return Action{Name
 // atRest is the name of [Case.AtRest] in files.
 const atRest = "at-rest"
 
+// laws are those of the case with its invariants; nil for all there are.
+func (c *Case) laws() []*law.Law {
+	if len(c.Invariants) == 0 {
+		return c.Laws
+	}
+	laws := slices.Clone(c.Laws)
+	if c.Laws == nil {
+		laws = builtin.With(law.All(), slices.Concat(c.Controllers, c.Beside)...)
+	}
+	for _, v := range c.Invariants {
+		laws = append(laws, v.Law())
+	}
+	return laws
+}
+
 // Registry is what the case's files may name: its controllers and functions, and
 // all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
+	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.laws(), Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
 	for _, a := range c.User {
 		if a.Do != nil {

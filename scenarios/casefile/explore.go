@@ -7,6 +7,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Explore draws or enumerates the case's schedules and says what they came to. Of the options, what the case itself
@@ -58,6 +59,8 @@ func (c *Case) Script(name string) (*scenarios.Script, error) {
 func Catch(err *error) {
 	switch r := recover().(type) {
 	case nil:
+	case law.Misuse:
+		*err = mistake("%s", r.Error())
 	case host.Misuse:
 		*err = mistake("%s", strings.TrimPrefix(r.Error(), "host: "))
 	default:

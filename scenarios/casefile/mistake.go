@@ -8,6 +8,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // mistake is what is wrong with a case, in one line. It is named as package simtest names the type.
@@ -46,6 +47,9 @@ func (c *Case) checkControllers() error {
 		}
 		seen[x.Name] = i
 	}
+	if err := c.checkInvariants(); err != nil {
+		return err
+	}
 	g := c.Registry()
 	for i, spec := range c.With {
 		x, what := g.Controller(spec)
@@ -56,6 +60,26 @@ func (c *Case) checkControllers() error {
 			return mistake("With[%d]: %s runs already", i, x.Name)
 		}
 		seen[x.Name] = i
+	}
+	return nil
+}
+
+// checkInvariants looks at the invariants of the case, and whether one has the ID of a controller's.
+func (c *Case) checkInvariants() error {
+	if err := law.CheckInvariants(c.Invariants); err != nil {
+		return mistake("Invariants: %v", err)
+	}
+	for _, v := range c.Invariants {
+		if law.ByID(v.ID) != nil {
+			return mistake("Invariants: %s is a law: give the invariant an ID of its own", v.ID)
+		}
+		for i := range c.Controllers {
+			if x := &c.Controllers[i]; slices.ContainsFunc(x.Contract.Invariants, func(w *law.Invariant) bool {
+				return w.ID == v.ID
+			}) {
+				return mistake("Invariants: two invariants have the ID %s: controller %s declares one", v.ID, x.Name)
+			}
+		}
 	}
 	return nil
 }

@@ -32,12 +32,12 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 			all = append(all,
 				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
 					"one that the user does not delete", kind, x.Schedules, name))
-		} else if kind != "" && !x.Keyed[name] && !c.Controllers[i].Program {
+		} else if kind != "" && !x.Keyed[name] && !c.Controllers[i].Hosted() {
 			all = append(all,
 				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not asked; "+
 					"keys are namespace/name", name, kind))
-		} else if c.Controllers[i].Awaits != nil && c.Controllers[i].Replicas != nil && !asked(x, name, "NOFIGHT-3") {
-			all = append(all, fmt.Sprintf("%s lacks what it wants at the end of each of %d schedules, and Awaits says "+
+		} else if c.Controllers[i].Contract.BlocksCreate != nil && c.Controllers[i].Contract.Replicas != nil && !asked(x, name, "NOFIGHT-3") {
+			all = append(all, fmt.Sprintf("%s lacks what it wants at the end of each of %d schedules, and BlocksCreate says "+
 				"each time why: that it makes what is missing was not asked; let what it waits for come", name,
 				x.Schedules))
 		}
@@ -53,22 +53,16 @@ var declarations = []struct {
 	name, law string
 	says      func(c *host.Controller) bool
 }{
-	{"Replicas", "NOFIGHT-3", func(c *host.Controller) bool { return c.Replicas != nil }},
-	{"Most", "EXACT-2", func(c *host.Controller) bool { return c.Most != nil }},
-	{"Identity", "EXACT-3", func(c *host.Controller) bool { return c.Identity != nil }},
-	{"Finalizers", "EXACT-6", func(c *host.Controller) bool { return len(c.Finalizers) > 0 }},
-	{"Keeps", "FIN-3", func(c *host.Controller) bool { return c.Keeps != nil }},
-	{"Counts", "EXACT-8", func(c *host.Controller) bool { return len(c.Counts) > 0 }},
+	{"Replicas", "NOFIGHT-3", func(c *host.Controller) bool { return c.Contract.Replicas != nil }},
+	{"MaxActive", "EXACT-2", func(c *host.Controller) bool { return c.Contract.MaxActive != nil }},
+	{"Identity", "EXACT-3", func(c *host.Controller) bool { return c.Contract.Identity != nil }},
+	{"Finalizers", "EXACT-6", func(c *host.Controller) bool { return len(c.Contract.Finalizers) > 0 }},
+	{"FinalizerReason", "FIN-3", func(c *host.Controller) bool { return c.Contract.FinalizerReason != nil }},
+	{"Counts", "EXACT-8", func(c *host.Controller) bool { return len(c.Contract.Counts) > 0 }},
 	{"Once, of a count,", "EXACT-12", func(c *host.Controller) bool {
-		return slices.ContainsFunc(c.Counts, func(n host.Count) bool { return n.Once })
+		return slices.ContainsFunc(c.Contract.Counts, func(n law.Count) bool { return n.Once })
 	}},
-	{"Lacks", "EXACT-9", func(c *host.Controller) bool { return c.Lacks != nil }},
-	{"Retries", "WRITE-8", func(c *host.Controller) bool { return c.Retries != nil }},
-	{"Strands", "EXACT-10", func(c *host.Controller) bool { return c.Strands != nil }},
-	{"Oversteps", "EXACT-11", func(c *host.Controller) bool { return c.Oversteps != nil }},
-	{"Amiss", "KIND-DS", func(c *host.Controller) bool { return c.Amiss != nil }},
-	{"Stays", "TTL-1", func(c *host.Controller) bool { return c.Stays != nil }},
-	{"Spares", "PODGC-1", func(c *host.Controller) bool { return c.Spares != nil }},
+	{"RetryOf", "WRITE-8", func(c *host.Controller) bool { return c.Contract.RetryOf != nil }},
 }
 
 // asked reports whether a law was asked of a controller in some schedule.
@@ -88,6 +82,16 @@ func (c *Case) Spared(x *scenarios.Exploration) []string {
 	for i := range c.Controllers {
 		ctl := &c.Controllers[i]
 		under[ctl.Name] = ctl
+		for _, v := range ctl.Contract.Invariants {
+			l := law.ByID(v.ID)
+			if !asked(x, ctl.Name, v.ID) && (c.Laws == nil || slices.Contains(c.Laws, l)) {
+				text := v.ID
+				if l != nil {
+					text += " " + l.Name
+				}
+				all = append(all, fmt.Sprintf("%s, of %s: nothing came to it that its Invariant does not excuse", text, ctl.Name))
+			}
+		}
 		for _, d := range declarations {
 			if l := law.ByID(d.law); d.says(ctl) && !asked(x, ctl.Name, d.law) && (c.Laws == nil ||
 				slices.Contains(c.Laws, l)) {
@@ -101,7 +105,7 @@ func (c *Case) Spared(x *scenarios.Exploration) []string {
 		case ctl == nil:
 		case b.Why == scenarios.Unowned:
 			all = append(all, fmt.Sprintf("LAW-1, of %s: whose the %s is that it makes, as that is none of its "+
-				"Owns; name it there, or in Tends where it is nobody's", ctl.Name, b.Kind))
+				"Owns; name it there, or in MayEdit where it is nobody's", ctl.Name, b.Kind))
 		case b.Why == scenarios.Unkeyed:
 			all = append(all, fmt.Sprintf("LAW-2, of %s: for whom it wrote a %s in a sync of a key that names no %s; "+
 				"it is taken for the owner of what it wrote", ctl.Name, b.Kind, ctl.For.Kind))

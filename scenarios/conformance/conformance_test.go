@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -147,5 +148,37 @@ func TestVerdicts(t *testing.T) {
 	}
 	if n := len(law.All()); len(got) == 0 || len(got) >= n {
 		t.Errorf("%d verdicts of %d laws", len(got), n)
+	}
+}
+
+// Invariants of a subject are judged in each case, like laws: one that holds, and one that does not, which is told once.
+func TestInvariantsOfSubject(t *testing.T) {
+	least := func(id string, n int) *law.Invariant {
+		return &law.Invariant{ID: id, Sentence: "There are few enough ConfigMaps.", When: law.WhenSettled,
+			Check: func(f *law.Facts) string {
+				if have := len(f.All("ConfigMap")); have > n {
+					return fmt.Sprintf("there are %d", have)
+				}
+				return ""
+			}}
+	}
+	s := sample(widget(false, wrong{}))
+	s.Invariants = []*law.Invariant{least("few-enough", 100), least("none-at-all", 0)}
+	plan := prepared(t, s)
+	var cases []check.Tried
+	for _, name := range []string{"one-owner", "orphan"} {
+		whole := placed(t, plan, name, cases...)
+		x, err := whole.Explore(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, check.Tried{Name: name, X: x})
+	}
+	got := map[string]string{}
+	for _, v := range plan.Verdicts(cases) {
+		got[v.Name] = v.State + ": " + v.Why
+	}
+	if got["few-enough"] != "held: " || got["none-at-all"] != "broken: broken in one-owner" {
+		t.Errorf("few-enough is %q, none-at-all %q", got["few-enough"], got["none-at-all"])
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // What quiet runs show of an operator that declares nothing.
@@ -69,23 +70,23 @@ func TestReplicaSet(t *testing.T) {
 	if err := os.WriteFile(owner, []byte(replicaSet), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	given := Subject{Controller: undeclared, Samples: []string{owner}, Profile: host.Upstream}
+	given := Subject{Controller: undeclared, Samples: []string{owner}, Profile: law.Upstream}
 	c := prepared(t, given).Controller
 	if !slices.Equal(c.Owns, whole.Owns) {
 		t.Errorf("it owns %v, and says %v", c.Owns, whole.Owns)
 	}
-	if !slices.Equal(c.Finalizers, whole.Finalizers) {
-		t.Errorf("it puts %v, and says %v", c.Finalizers, whole.Finalizers)
+	if !slices.Equal(c.Contract.Finalizers, whole.Contract.Finalizers) {
+		t.Errorf("it puts %v, and says %v", c.Contract.Finalizers, whole.Contract.Finalizers)
 	}
 	for _, n := range []int32{1, 2, 3} {
 		rs := &appsv1.ReplicaSet{}
 		decode(t, replicaSet, rs)
 		rs.Spec.Replicas = &n
 		rs = stored(t, rs).(*appsv1.ReplicaSet)
-		if got, want := c.Replicas(rs), whole.Replicas(rs); got != want {
+		if got, want := c.Contract.Replicas(rs), whole.Contract.Replicas(rs); got != want {
 			t.Errorf("of %d it wants %d, and says %d", n, got, want)
 		}
-		if got, want := c.Selector(rs).String(), whole.Selector(rs).String(); got != want {
+		if got, want := c.Contract.Selector(rs).String(), whole.Contract.Selector(rs).String(); got != want {
 			t.Errorf("it selects %s, and says %s", got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -44,17 +45,27 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 	}
 	for i, a := range s.Accept {
 		known := a.known()
-		if err := known.Check(); err != nil {
+		if err := known.Check(s.own()...); err != nil {
 			return nil, fmt.Errorf("conformance.Subject: Accept[%d]: %w", i, err)
 		}
 	}
 	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, Others: s.Others, CRDs: crds,
-		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, For: s.For,
+		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, For: s.For, Invariants: s.Invariants,
 		Profile: s.Profile, Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {
 		return nil, fmt.Errorf("conformance.Subject: %w", err)
 	}
 	return plan, err
+}
+
+// own are the IDs of the subject's invariants.
+func (s *Subject) own() (ids []string) {
+	for _, v := range append(slices.Clone(s.Invariants), s.Controller.Contract.Invariants...) {
+		if v != nil {
+			ids = append(ids, v.ID)
+		}
+	}
+	return ids
 }
 
 // readCRDs reads the files with definitions.

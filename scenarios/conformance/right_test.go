@@ -69,12 +69,12 @@ func TestFoundOfStatefulSet(t *testing.T) {
 		!strings.Contains(shown, "  names       ControllerRevision, Pod\n") {
 		t.Errorf("got\n%s", shown)
 	}
-	if got := plan.Controller.Unwatched; !slices.Equal(got, whole.Unwatched) || len(got) != 1 {
-		t.Errorf("no event wakes it on %v, and it says %v", got, whole.Unwatched)
+	if got := plan.Controller.Contract.Unwatched; !slices.Equal(got, whole.Contract.Unwatched) || len(got) != 1 {
+		t.Errorf("no event wakes it on %v, and it says %v", got, whole.Contract.Unwatched)
 	}
 	set := &appsv1.StatefulSet{}
 	decode(t, text, set)
-	if n := plan.Controller.Replicas(stored(t, set)); n != 2 {
+	if n := plan.Controller.Contract.Replicas(stored(t, set)); n != 2 {
 		t.Errorf("it wants %d", n)
 	}
 }
@@ -91,7 +91,7 @@ func TestOlderRevisionsDoNotCount(t *testing.T) {
 	plan := prepared(t, Subject{Controller: undeclared, Samples: []string{owner}, With: []string{"replicaset", "kubelet"}})
 	d := &appsv1.Deployment{}
 	decode(t, text, d)
-	if plan.Controller.Replicas == nil || plan.Controller.Replicas(stored(t, d)) != 1 {
+	if plan.Controller.Contract.Replicas == nil || plan.Controller.Contract.Replicas(stored(t, d)) != 1 {
 		t.Fatalf("it is not known to want one ReplicaSet:\n%s", plan)
 	}
 	c := placed(t, plan, "reference-taken-away")

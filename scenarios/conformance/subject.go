@@ -9,6 +9,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Subject is an operator and what it is tried with: the CRDs of its kinds and samples of what it works on. Fields that
@@ -42,6 +43,9 @@ type Subject struct {
 	// Edits are merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}. Single fields are tried
 	// without them.
 	Edits []string
+	// Invariants are what must hold in each world beside the laws, once it has settled or at writes of programs. Those of
+	// one controller alone are declared in its Contract.
+	Invariants []*law.Invariant
 	// Settled is called whenever a world has settled. It only reads. An error fails the case.
 	Settled func(user host.Client) error
 	// Skip names cases and laws that are left out, with the reason, which is printed.
@@ -53,7 +57,7 @@ type Subject struct {
 	// at every tick of a clock, as a Job each minute, ends after the third.
 	For time.Duration
 	// Profile is what it is held to; that of Controller where that is more.
-	Profile host.Profile
+	Profile law.Profile
 	// Schedules is how many are drawn in each case; 0 means 60, and 15 with -short. The
 	// flag -threelaws.schedules overrules it.
 	Schedules int

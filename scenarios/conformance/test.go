@@ -142,7 +142,7 @@ func (r *running) try(t *testing.T, sample string) {
 				world.Time = max(time.Until(until)/time.Duration(len(plan.Cases)-i), time.Millisecond)
 			}
 			now := c.World(cases)
-			world.Laws, world.SameEnd = now.Laws, now.SameEnd
+			world.Laws, world.SameEnd, world.Invariants = now.Laws, now.SameEnd, now.Invariants
 			all.X = simtest.Check(t, world)
 			if x := all.X; x != nil && !until.IsZero() && !x.Complete && x.Schedules > 0 && x.Schedules < world.Schedules &&
 				len(x.Failures) == 0 {

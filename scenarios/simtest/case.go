@@ -71,7 +71,7 @@ func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.Explore
 // drawn adds to two runs that differ what may be done about it, where a whole program may have
 // drawn what it did.
 func (c *Case) drawn(err error) error {
-	program := func(k host.Controller) bool { return k.Program }
+	program := func(k host.Controller) bool { return k.Hosted() }
 	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var (
@@ -30,11 +31,13 @@ var (
 func keeper(sync func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error) host.Controller {
 	return host.Controller{
 		Name: "keeper", For: configMaps, Owns: []schema.GroupVersionKind{secrets},
-		Replicas: func(o runtime.Object) int {
-			if o.(*corev1.ConfigMap).Labels["keep"] == "yes" {
-				return 1
-			}
-			return 0
+		Contract: law.Contract{
+			Replicas: func(o runtime.Object) int {
+				if o.(*corev1.ConfigMap).Labels["keep"] == "yes" {
+					return 1
+				}
+				return 0
+			},
 		},
 		Routes: []host.Route{
 			{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
@@ -125,7 +128,7 @@ func TestCheckPasses(t *testing.T) { simtest.Check(t, keeping(keeper(keep))) }
 func TestCheckFails(t *testing.T) {
 	nothing := func(context.Context, *host.Env, *corev1.ConfigMap) error { return nil }
 	undeclared := keeper(nothing)
-	undeclared.Replicas = nil
+	undeclared.Contract.Replicas = nil
 	for _, c := range []struct {
 		name string
 		c    simtest.Case

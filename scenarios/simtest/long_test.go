@@ -11,6 +11,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // An object that no controller can handle is tried for ever. A world that is given a time is judged
@@ -40,21 +41,21 @@ func TestObjectThatNobodyCanHandle(t *testing.T) {
 	forgets := func(env *host.Env, key string) { env.Queue.Forget(key) }
 	for name, c := range map[string]struct {
 		sync    syncOf
-		profile host.Profile
+		profile law.Profile
 		given   time.Duration
 		law     string
 	}{
-		"waits longer":                    {tries(nil), host.Writing, time.Hour, ""},
-		"waits longer, and no time given": {tries(nil), host.Ownership, 0, "come-to-rest"},
-		"hardly waits":                    {tries(forgets), host.Writing, time.Hour, "retry-errors"},
-		"keeps the others waiting":        {stops, host.Ownership, time.Hour, "exact-sum"},
-		"waits a second each time":        {looks, host.Writing, 10 * time.Minute, ""},
-		"hardly waits, not asked of":      {tries(forgets), host.Ownership, time.Minute, "come-to-rest"},
+		"waits longer":                    {tries(nil), law.Writing, time.Hour, ""},
+		"waits longer, and no time given": {tries(nil), law.Ownership, 0, "come-to-rest"},
+		"hardly waits":                    {tries(forgets), law.Writing, time.Hour, "retry-errors"},
+		"keeps the others waiting":        {stops, law.Ownership, time.Hour, "exact-sum"},
+		"waits a second each time":        {looks, law.Writing, 10 * time.Minute, ""},
+		"hardly waits, not asked of":      {tries(forgets), law.Ownership, time.Minute, "come-to-rest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := planted("tries", c.sync)
-			k.Profile = c.profile
-			k.Replicas = func(o runtime.Object) int {
+			k.Contract.Profile = c.profile
+			k.Contract.Replicas = func(o runtime.Object) int {
 				return map[string]int{"a": 1, "bad": -1}[o.(*corev1.ConfigMap).Name]
 			}
 			x, err := (&simtest.Case{Controllers: []host.Controller{k}, For: c.given, Schedules: 20, World: `

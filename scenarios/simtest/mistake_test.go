@@ -4,10 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // A mistake in a case is one line that names the field.
@@ -46,12 +48,29 @@ func TestMistakes(t *testing.T) {
 			}},
 		{"simtest.Case: Controllers[0]: controller keeper: Routes[0], of ConfigMap: one that Polls is woken by no " +
 			"event, and not asked whom it wakes",
-			func(c *simtest.Case) { c.Controllers[0].Polls = true }},
+			func(c *simtest.Case) { c.Controllers[0].Contract.Polls = true }},
 		{"simtest.Case: Controllers[0]: controller keeper: Unwatched[0]: ConfigMap is none of Owns",
-			func(c *simtest.Case) { c.Controllers[0].Unwatched = []schema.GroupVersionKind{configMaps} }},
+			func(c *simtest.Case) { c.Controllers[0].Contract.Unwatched = []schema.GroupVersionKind{configMaps} }},
 		{"simtest.Case: Controllers[0]: controller keeper: Routes[1]: Secret is Unwatched: no event of it wakes " +
 			"anybody, and whom it wakes is not asked",
-			func(c *simtest.Case) { c.Controllers[0].Unwatched = c.Controllers[0].Owns }},
+			func(c *simtest.Case) { c.Controllers[0].Contract.Unwatched = c.Controllers[0].Owns }},
+		{"simtest.Case: Invariants: two invariants have the ID one-secret-per-map",
+			func(c *simtest.Case) { c.Invariants = []*law.Invariant{oneSecret(), oneSecret()} }},
+		{"simtest.Case: Invariants: two invariants have the ID one-secret-per-map: controller keeper declares one",
+			func(c *simtest.Case) {
+				c.Invariants = []*law.Invariant{oneSecret()}
+				c.Controllers[0].Contract.Invariants = []*law.Invariant{oneSecret()}
+			}},
+		{"simtest.Case: Controllers[0]: controller keeper: Contract.AllowDuplicate needs Identity: it says which two " +
+			"may have the same",
+			func(c *simtest.Case) {
+				c.Controllers[0].Contract.AllowDuplicate = func(_, _, _ runtime.Object) bool { return true }
+			}},
+		{"simtest.Case: invariant mine: it reads the kind Bucket, which the world does not have",
+			func(c *simtest.Case) {
+				c.Invariants = []*law.Invariant{{ID: "mine", Sentence: "It holds.", When: law.WhenSettled,
+					Check: func(f *law.Facts) string { f.All("Bucket"); return "" }}}
+			}},
 	} {
 		c := simtest.Case{Controllers: []host.Controller{Keeper}, Schedules: 1}
 		m.spoil(&c)

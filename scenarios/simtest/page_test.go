@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // docs/use/go-test.md shows what follows, byte for byte.
@@ -19,7 +20,9 @@ import (
 // Keeper keeps one Secret for each ConfigMap, by the map's name.
 var Keeper = host.Controller{
 	Name: "keeper", For: configMaps, Owns: []schema.GroupVersionKind{secrets},
-	Replicas: func(runtime.Object) int { return 1 }, // what the laws may expect of a ConfigMap
+	Contract: law.Contract{ // what the laws may expect
+		Replicas: func(configMap runtime.Object) int { return 1 },
+	},
 	Routes: []host.Route{
 		{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
 			if e.New != nil {

@@ -25,23 +25,23 @@ func TestSpared(t *testing.T) {
 		{"always waits", "keeper lacks what it wants at the end of each of 20 schedules",
 			[]string{"NOFIGHT-3 exact-sum, of keeper: nothing came to it that Replicas does not excuse"},
 			func(c *simtest.Case) {
-				c.Controllers[0].Replicas = func(runtime.Object) int { return 2 }
-				c.Controllers[0].Awaits = func(_, _ runtime.Object) bool { return true }
+				c.Controllers[0].Contract.Replicas = func(runtime.Object) int { return 2 }
+				c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
 			}},
 		{"has reached it, and would wait", "", nil, func(c *simtest.Case) {
-			c.Controllers[0].Replicas = func(runtime.Object) int { return 1 }
-			c.Controllers[0].Awaits = func(_, _ runtime.Object) bool { return true }
+			c.Controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 }
+			c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
 		}},
 		{"its own twin", "",
 			[]string{"EXACT-3 one-for-each-identity, of keeper: nothing came to it that Identity does not excuse"},
 			func(c *simtest.Case) {
-				c.Controllers[0].Identity = func(runtime.Object) string { return "one" }
-				c.Controllers[0].Twins = func(_, _, _ runtime.Object) bool { return true }
+				c.Controllers[0].Contract.Identity = func(runtime.Object) string { return "one" }
+				c.Controllers[0].Contract.AllowDuplicate = func(_, _, _ runtime.Object) bool { return true }
 			}},
 		{"owns nothing", "",
 			[]string{"LAW-1, of keeper: whose the Secret is that it makes, as that is none of its Owns; name it " +
-				"there, or in Tends where it is nobody's"},
-			func(c *simtest.Case) { c.Controllers[0].Owns, c.Controllers[0].Replicas = nil, nil }},
+				"there, or in MayEdit where it is nobody's"},
+			func(c *simtest.Case) { c.Controllers[0].Owns, c.Controllers[0].Contract.Replicas = nil, nil }},
 		{"another kind of that name", "",
 			[]string{"which Secret is meant where two groups have one: laws go by the kind alone"},
 			func(c *simtest.Case) {

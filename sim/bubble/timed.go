@@ -15,7 +15,7 @@ import (
 // handlers and in syncs. A sync that sleeps is ahead of the world until that has caught up. A program and a
 // [Concurrent] controller have the world's time already.
 func Timed(ctl host.Controller) host.Controller {
-	if !ctl.Program && ctl.Goroutines == nil {
+	if !ctl.Hosted() && ctl.Goroutines == nil {
 		ctl.Inside = insideOf
 	}
 	return ctl

@@ -7,7 +7,7 @@
 //
 //   - [Controller] is a value: the kind it syncs (For), those it makes (Owns), its
 //     routes, and a factory (New) that is called at every start and after each
-//     crash. What else it says (Replicas, Selector, Finalizers, ...) is for the laws.
+//     crash. Its Contract says what the laws may expect (see [law.Contract]).
 //   - [Route] says which keys an event on a kind enqueues.
 //   - [Env] is what the factory is given: a client, client-go's informers and a
 //     client-go queue, and the world's clock.

@@ -38,7 +38,7 @@ type guest struct {
 // New, Routes and Workers are a reconciler's; all else that a [Controller] says of itself
 // tells the laws what to ask of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
-	as.Program, as.Routes, as.Workers = true, nil, 0
+	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &guest{make: make, held: map[*fakeapi.Kind]bool{}} }
 	return as
 }

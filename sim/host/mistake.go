@@ -35,22 +35,25 @@ func (ctl *Controller) mistake() string {
 		return fmt.Sprintf("Generation %q: it is one word, without quotes and @ # , =", ctl.Generation)
 	case ctl.New == nil:
 		return "New is nil: it makes the memory and the Sync of each start"
-	case ctl.Program && (len(ctl.Routes) > 0 || ctl.Workers > 0):
+	case ctl.program && (len(ctl.Routes) > 0 || ctl.Workers > 0):
 		return "Routes and Workers are of a reconciler: a whole program has its own"
-	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Replicas != nil || ctl.Selector != nil):
+	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Contract.Replicas != nil || ctl.Contract.Selector != nil):
 		return "For is empty: the laws ask what it does for each object of that kind"
 	}
-	for i, gvk := range ctl.Unwatched {
+	if err := ctl.Contract.Check(); err != nil {
+		return err.Error()
+	}
+	for i, gvk := range ctl.Contract.Unwatched {
 		if !slices.Contains(ctl.Owns, gvk) {
 			return fmt.Sprintf("Unwatched[%d]: %s is none of Owns", i, gvk.Kind)
 		}
 	}
 	for i, r := range ctl.Routes {
 		switch {
-		case ctl.Polls:
+		case ctl.Contract.Polls:
 			return fmt.Sprintf("Routes[%d], of %s: one that Polls is woken by no event, and not asked whom it wakes", i,
 				r.Kind.Kind)
-		case slices.Contains(ctl.Unwatched, r.Kind):
+		case slices.Contains(ctl.Contract.Unwatched, r.Kind):
 			return fmt.Sprintf("Routes[%d]: %s is Unwatched: no event of it wakes anybody, and whom it wakes is not "+
 				"asked", i, r.Kind.Kind)
 		case r.Kind.Empty():

@@ -59,7 +59,7 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 		}
 	}
 	into = append(into, p.news...)
-	if free >= 0 && p.queue.Len() > 0 && (p.synced || p.controller.StartUnsynced) {
+	if free >= 0 && p.queue.Len() > 0 && (p.synced || p.controller.Careless.StartUnsynced) {
 		into = append(into, sim.Action{Class: sim.Work, Actor: p.Name, Detail: p.workers[free].label, Slot: free})
 	}
 	return into

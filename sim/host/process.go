@@ -108,7 +108,7 @@ func (p *Process) start() {
 	p.informers, p.order, p.news = map[*fakeapi.Kind]*informer{}, nil, p.news[:0]
 	p.touched = true
 	p.causes, p.memory = map[string]int{}, 0
-	if p.engine = nil; p.controller.Program {
+	if p.engine = nil; p.controller.program {
 		p.queue, p.workers = nil, nil
 		p.reconciler = p.controller.New(nil)
 		p.engine = p.reconciler.(engine)
@@ -118,7 +118,7 @@ func (p *Process) start() {
 	p.queue = newQueue(&c.world.Clock, p.Name, p.controller.Backoff, p.enqueued)
 	p.queue.cause, p.queue.pushed = &c.cause, &p.touched
 	p.queue.delayed = func(key string) { p.names = append(p.names, key) }
-	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
+	p.queue.careless, p.queue.hasty = p.controller.Careless.SharedKeys, p.controller.Careless.HastyDelays
 	env := &Env{
 		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,
 		Informer: p.sharedInformer, Behind: p.behind,
@@ -204,7 +204,7 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
 // IsProgram reports whether the process runs a whole program.
-func (p *Process) IsProgram() bool { return p.controller.Program }
+func (p *Process) IsProgram() bool { return p.controller.program }
 
 // Controller is what the process runs.
 func (p *Process) Controller() Controller { return p.controller }

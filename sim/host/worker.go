@@ -180,7 +180,7 @@ func (w *worker) finish() {
 		case *panicError, *strayError:
 			r.Reason = "panic"
 		}
-		if !p.controller.DropErrors {
+		if !p.controller.Careless.DropErrors {
 			p.queue.AddRateLimited(w.key)
 		}
 	} else {

@@ -1,6 +1,10 @@
 package law
 
-import "testing"
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // asks is how often a law was asked of a controller.
 func asks(j *Judge, id, controller string) int {
@@ -59,9 +63,9 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 	} {
 		tp := &tape{}
 		x.tell(tp)
-		j := NewJudge(append(subjects(), Subject{Process: "doubles", Controller: "doubles", Kind: "Double",
-			Dependents: []string{"Pod"}, Identity: func(o any) string { return o.(*thing).Node },
-			Twins: func(_, _, _ any) bool { return true }}), All())
+		j := NewJudge(append(subjects(), Actor{Process: "doubles", Controller: "doubles", For: kind("Double"),
+			Owns: kinds("Pod"), Contract: Contract{Identity: func(o runtime.Object) string { return o.(*thing).Node },
+				AllowDuplicate: func(_, _, _ runtime.Object) bool { return true }}}), All())
 		j.Kinds = served
 		for i := range tp.records {
 			j.Observe(&tp.records[i])

@@ -30,7 +30,7 @@ func (b Breach) String() string {
 
 // Report is how a check says that the record it was called for breaks its law.
 func (j *Judge) Report(s Strength, text string) {
-	if j.actor != nil && j.actor.Subject.Opaque && j.seats[j.sitting].law.Races && j.record.Op == sim.Commit {
+	if j.actor != nil && j.actor.Actor.Opaque && j.seats[j.sitting].law.Races && j.record.Op == sim.Commit {
 		s = Committed // nobody can say what it had been shown when it looked
 	}
 	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
@@ -45,7 +45,7 @@ func (j *Judge) report(b Breach) {
 	s.asked = max(s.asked, s.count)
 	if j.actor != nil {
 		own := j.actor.share(j.sitting)
-		b.Controller = j.actor.Subject.Controller
+		b.Controller = j.actor.Actor.Controller
 		if b.Strength == Informed {
 			own.Broken++
 		}

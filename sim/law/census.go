@@ -1,10 +1,12 @@
 package law
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -25,7 +27,7 @@ type census struct {
 // the controllers that sync it says.
 type ownerCount struct {
 	*Object
-	sub   *Subject
+	sub   *Actor
 	next  int // the same object as the next controller that syncs it says; -1 for none
 	owned int
 	held  int  // those it owns that are not active any more included: a status may have them
@@ -51,7 +53,8 @@ func (o *ownerCount) text() string {
 // kind that nobody owns, which its controller may have counted. Of kinds with neither it says nothing.
 func (c *census) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
-	for _, kind := range o.sub.Dependents {
+	for _, gvk := range o.sub.Owns {
+		kind := gvk.Kind
 		n, unowned := 0, 0
 		for _, d := range c.orphans {
 			if d.Ref.Kind == kind && d.Ref.Namespace == o.Ref.Namespace && unowned < 2 {
@@ -90,16 +93,18 @@ func (c *census) take(s *State) {
 		if p.stopped {
 			continue
 		}
-		if p.Subject.Controller == collector && p.works() {
+		if p.Actor.Controller == collector && p.works() {
 			c.collector = p
 		}
-		if p.Subject.Kind != "" && !s.described(i) {
-			c.addOwners(s, &p.Subject)
+		if p.Actor.For.Kind != "" && !s.described(i) {
+			s.agrees(&p.Actor)
+			c.addOwners(s, &p.Actor)
 		}
 	}
 	for i, p := range s.processes {
-		for _, kind := range p.Subject.Dependents {
-			if !p.stopped && p.Subject.Kind != "" && !s.counted(i, kind) {
+		for _, gvk := range p.Actor.Owns {
+			kind := gvk.Kind
+			if !p.stopped && p.Actor.For.Kind != "" && !s.counted(i, kind) {
 				c.count(s, kind)
 			}
 		}
@@ -109,9 +114,9 @@ func (c *census) take(s *State) {
 // described reports whether an earlier process runs the same controller on the same
 // kind. Of two controllers that share a kind, each answers for what it does.
 func (s *State) described(i int) bool {
-	sub := &s.processes[i].Subject
+	sub := &s.processes[i].Actor
 	for _, p := range s.processes[:i] {
-		if !p.stopped && p.Subject.Kind == sub.Kind && p.Subject.Controller == sub.Controller {
+		if !p.stopped && p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller {
 			return true
 		}
 	}
@@ -130,24 +135,24 @@ func (s *State) counted(i int, kind string) bool {
 
 // allWork reports whether every process works that runs a subject's controller on its
 // kind.
-func (s *State) allWork(sub *Subject) bool {
+func (s *State) allWork(sub *Actor) bool {
 	for _, p := range s.processes {
-		if p.Subject.Kind == sub.Kind && p.Subject.Controller == sub.Controller && !p.stopped && !p.works() {
+		if p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller && !p.stopped && !p.works() {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *census) addOwners(s *State, sub *Subject) {
+func (c *census) addOwners(s *State, sub *Actor) {
 	works := s.allWork(sub)
-	for _, o := range s.Kind(sub.Kind) {
+	for _, o := range s.Kind(sub.For.Kind) {
 		if meta.Deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
 			continue
 		}
 		want := -1
 		if sub.Replicas != nil {
-			want = sub.Replicas(o.Value)
+			want = sub.Replicas(objectOf(o.Value))
 		}
 		next := -1
 		if i, ok := c.slots[o.Meta.GetUID()]; ok {
@@ -163,7 +168,7 @@ func (c *census) addOwners(s *State, sub *Subject) {
 
 // standsAlone reports whether an object is one that some controller makes for itself.
 func (s *State) standsAlone(o sim.Ref) bool {
-	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.Subject.standsAlone(o) })
+	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.Actor.standsAlone(o) })
 }
 
 func (c *census) count(s *State, kind string) {
@@ -178,7 +183,7 @@ func (c *census) count(s *State, kind string) {
 		i, ok := c.slots[ref.UID]
 		for ; ok && i >= 0; i = c.owners[i].next {
 			o := &c.owners[i]
-			if !slices.Contains(o.sub.Dependents, kind) {
+			if !among(o.sub.Owns, kind) {
 				continue
 			}
 			if o.held++; o.sub.counts(d.Value, d.Meta) {
@@ -190,15 +195,57 @@ func (c *census) count(s *State, kind string) {
 
 // wouldOwn reports whether an owner asks for an orphan that counts.
 func (s *State) wouldOwn(o *ownerCount, orphan *Object) bool {
-	return slices.Contains(o.sub.Dependents, orphan.Ref.Kind) && o.sub.counts(orphan.Value, orphan.Meta) &&
+	return among(o.sub.Owns, orphan.Ref.Kind) && o.sub.counts(orphan.Value, orphan.Meta) &&
 		s.Selects(o.sub, o.Value, orphan.Meta)
 }
 
 // awaits reports whether an owner's controller makes no more while one of its
 // dependents is as it is.
-func (s *State) awaits(sub *Subject, owner *Object) bool {
-	return sub.Awaits != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
+func (s *State) awaits(sub *Actor, owner *Object) bool {
+	return sub.BlocksCreate != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
 		ref := meta.ControllerOf(d.Meta)
-		return ref != nil && ref.UID == owner.Meta.GetUID() && sub.Awaits(owner.Value, d.Value)
+		return ref != nil && ref.UID == owner.Meta.GetUID() && sub.BlocksCreate(objectOf(owner.Value), objectOf(d.Value))
 	})
+}
+
+// contradicts reports where a contract contradicts itself for an owner, by the field; "" for nowhere.
+func (s *Actor) contradicts(owner *Object) string {
+	for _, n := range [...]struct {
+		field string
+		of    func(runtime.Object) int
+	}{{"MaxSurge", s.MaxSurge}, {"MaxUnavailable", s.MaxUnavailable}} {
+		if n.of == nil {
+			continue
+		}
+		if got := n.of(objectOf(owner.Value)); got < 0 {
+			return fmt.Sprintf("%s of %s is %d: at least 0", n.field, owner.Ref, got)
+		}
+	}
+	return ""
+}
+
+// agrees panics where the contract of an actor contradicts itself for what there is of its kind: a number below zero, or
+// a selector that for no owner can match anything.
+func (s *State) agrees(a *Actor) {
+	unselective := (*Object)(nil)
+	for _, o := range s.Kind(a.For.Kind) {
+		if what := a.contradicts(o); what != "" {
+			panic(Misuse("controller " + a.Controller + ": Contract." + what))
+		}
+		if a.Selector == nil {
+			continue
+		}
+		sel := s.selector(a, o.Value)
+		if sel == nil {
+			return
+		}
+		if _, selects := sel.Requirements(); selects {
+			return
+		}
+		unselective = o
+	}
+	if unselective != nil {
+		panic(Misuse("controller " + a.Controller + ": Contract.Selector of " + unselective.Ref.String() +
+			" can match nothing: return nil for an owner that selects nothing"))
+	}
 }

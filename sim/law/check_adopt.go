@@ -14,7 +14,7 @@ import (
 // adoptMatching is ADOPT-1.
 func adoptMatching(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || !w.Claims || w.Subject.Selector == nil {
+	if w.Actor == nil || !w.Dependent || !w.Claims || w.Actor.Selector == nil {
 		return
 	}
 	j.Ask()
@@ -22,15 +22,15 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	if seen == nil {
 		seen, value = w.Before, r.Before
 	}
-	if r.SawFor != nil && !j.state.Selects(w.Subject, r.SawFor, seen) {
+	if r.SawFor != nil && !j.state.Selects(w.Actor, r.SawFor, seen) {
 		j.Report(Informed, refName(w.NewOwner)+" does not select it")
 		return
 	}
-	if r.SawFor != nil && !w.Subject.willing(r.SawFor, r.Object.Kind, value) {
+	if r.SawFor != nil && !w.Actor.willing(r.SawFor, r.Object.Kind, value) {
 		j.Report(Informed, refName(w.NewOwner)+" selects it, and by its name it is none of it")
 		return
 	}
-	if o := j.state.Object(w.NewOwner.UID); o != nil && !j.state.Selects(w.Subject, o.Value, w.Before) {
+	if o := j.state.Object(w.NewOwner.UID); o != nil && !j.state.Selects(w.Actor, o.Value, w.Before) {
 		j.Report(Committed, refName(w.NewOwner)+" does not select it any more")
 	}
 }
@@ -63,11 +63,11 @@ func adoptAll(j *Judge, r *sim.Record) {
 // Its own finalizers it takes off dependents at any time: nothing could go otherwise.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject != nil && w.Subject.Opaque {
+	if w.Actor != nil && w.Actor.Opaque {
 		j.forTheGoing(r)
 		return
 	}
-	if w.Subject == nil || r.For.UID == "" || w.read {
+	if w.Actor == nil || r.For.UID == "" || w.read {
 		return
 	}
 	if !w.Dependent {
@@ -100,7 +100,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 // nothing of whose it is and of what holds it, which none that is held to upstream's way
 // of claiming does for an object that is going; the EndpointSlice controller does.
 func (w *Write) tidies(r *sim.Record) bool {
-	return w.Subject.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
+	return w.Actor.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
 		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
 		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
@@ -113,27 +113,27 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 		(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) && !w.leavesBehind(r) {
 		return false
 	}
-	if j.state.held(w.Subject, meta.Of(r.SawFor)) {
+	if j.state.held(w.Actor, meta.Of(r.SawFor)) {
 		return true
 	}
 	o := j.state.Object(uidOf(r.For))
-	return o != nil && j.state.held(w.Subject, o.Meta)
+	return o != nil && j.state.held(w.Actor, o.Meta)
 }
 
 // leavesBehind reports whether an operator takes nothing but its own reference off a dependent.
 func (w *Write) leavesBehind(r *sim.Record) bool {
-	return w.Subject.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
+	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
 
 // recheck is ADOPT-4.
 func recheck(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || !w.Adopts {
+	if w.Actor == nil || !w.Dependent || !w.Adopts {
 		return
 	}
 	j.Ask()
 	k := w.process.work(r)
-	if w.Subject.Opaque {
+	if w.Actor.Opaque {
 		k = nil // it may have looked, and nobody knows when
 	}
 	switch {
@@ -151,7 +151,7 @@ func recheck(j *Judge, r *sim.Record) {
 // sparesDying is ADOPT-5.
 func sparesDying(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || !w.Claims {
+	if w.Actor == nil || !w.Dependent || !w.Claims {
 		return
 	}
 	j.Ask()
@@ -168,11 +168,11 @@ func sparesDying(j *Judge, r *sim.Record) {
 // orphansStayOrphans is ADOPT-7.
 func orphansStayOrphans(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Subject == nil && !w.GC {
+	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Actor == nil && !w.GC {
 		return
 	}
 	j.Ask()
-	if w.Subject == nil || !w.Claims {
+	if w.Actor == nil || !w.Claims {
 		return
 	}
 	if q := j.state.promises.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
@@ -184,11 +184,11 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 // for one is done to the other.
 func successor(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject != nil && w.Subject.Opaque {
+	if w.Actor != nil && w.Actor.Opaque {
 		j.ofTheGone(r)
 		return
 	}
-	if w.Subject == nil || w.Before == nil || r.For.UID == "" || w.read {
+	if w.Actor == nil || w.Before == nil || r.For.UID == "" || w.read {
 		return
 	}
 	j.Ask()
@@ -203,7 +203,7 @@ func successor(j *Judge, r *sim.Record) {
 		j.Report(s, "treated as its own by a namesake of its owner "+refName(w.Owner))
 		return
 	}
-	if r.Object.Kind != w.Subject.Kind || r.Object.Name != r.For.Name || r.Object.Namespace != r.For.Namespace ||
+	if r.Object.Kind != w.Actor.For.Kind || r.Object.Name != r.For.Name || r.Object.Namespace != r.For.Namespace ||
 		string(w.Before.GetUID()) == r.For.UID {
 		return
 	}

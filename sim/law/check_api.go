@@ -37,7 +37,7 @@ const secondController = "Only one reference can have Controller set to true"
 // onlyTrueControls is API-2: an orphan was refused an owner as if it had one.
 func onlyTrueControls(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
-	if r.Code != 422 || p == nil || p.Subject.Kind == "" || !strings.Contains(r.Message, secondController) {
+	if r.Code != 422 || p == nil || p.Actor.For.Kind == "" || !strings.Contains(r.Message, secondController) {
 		return
 	}
 	j.Ask()
@@ -85,7 +85,7 @@ func badRef(ref *metav1.OwnerReference) string {
 // an object another one had adopted.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Claims {
+	if w.Actor == nil || !w.Claims {
 		return
 	}
 	j.Ask()
@@ -104,7 +104,7 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil ||
+	if !j.state.restarted || w.Actor == nil && !w.GC || w.After == nil || w.Owner == nil ||
 		meta.SameRef(w.Owner, w.NewOwner) {
 		return
 	}
@@ -113,8 +113,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, p := range j.state.processes {
-		sub := &p.Subject
-		if sub.Kind != owner.Ref.Kind || !sub.manages(r.Object.Kind) ||
+		sub := &p.Actor
+		if sub.For.Kind != owner.Ref.Kind || !sub.manages(r.Object.Kind) ||
 			!j.state.Selects(sub, owner.Value, w.Before) || !sub.fits(owner.Value, r.Before) {
 			continue
 		}
@@ -143,7 +143,7 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 // a controller that is gone nothing is taken.
 func replacesVersion(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Claims {
+	if w.Actor == nil || !w.Claims {
 		return
 	}
 	j.Ask()

@@ -1,4 +1,4 @@
-// The check of EXACT-11: a rollout stays within its bounds.
+// Invariants at a write to a dependent, as EXACT-11: a rollout stays within its bounds.
 
 package law
 
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -13,15 +14,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// withinBounds is EXACT-11: a write to one dependent oversteps what its owner allows of all
+// withinBounds asks an invariant of a write to a dependent, as EXACT-11: it oversteps what its owner allows of all
 // of them together. Informed where it does so by what the actor knows as well: by every
 // version of the owner that it may go by, and by the other dependents as it knew them
 // when the sync began, or has made them itself since.
-func withinBounds(j *Judge, r *sim.Record) {
+func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
-	sub := w.Subject
-	if sub == nil || sub.Oversteps == nil || !w.Dependent || r.SawFor == nil || w.Before != nil && !w.Mine ||
-		!w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
+	sub := w.Actor
+	if r.SawFor == nil || w.Before != nil && !w.Mine || !w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
 		return
 	}
 	owner := j.state.Object(uidOf(r.For))
@@ -29,22 +29,23 @@ func withinBounds(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	var others []any
+	var others []runtime.Object
 	for _, o := range j.state.Dependents(uidOf(r.For)) {
 		if o.Meta.GetUID() != w.uid() && controlledIn(o.Meta, owner.Meta) && sub.manages(o.Ref.Kind) {
-			others = append(others, o.Value)
+			others = append(others, objectOf(o.Value))
 		}
 	}
 	after := r.After
 	if w.Deletes {
 		after = nil
 	}
-	what := sub.Oversteps(owner.Value, others, r.Before, after, sim.Epoch.Add(r.At), j.state.values)
+	what := j.ask(v, &Facts{Owner: objectOf(owner.Value), Dependents: others, Before: objectOf(r.Before),
+		After: objectOf(after), Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get})
 	if what == "" {
 		return
 	}
 	s := Committed
-	if w.knewBounds(r, after) {
+	if j.knewBounds(v, r, after) {
 		s = Informed
 	}
 	j.Report(s, what)
@@ -67,7 +68,8 @@ func (w *Write) uid() types.UID {
 // knewBounds reports whether a write oversteps by what the actor knows: by what it was told, and
 // by what its caches show, which it may go by where it keeps nothing else in mind; whatever the
 // time was since the sync began. What it was shown during the sync it need not have looked at.
-func (w *Write) knewBounds(r *sim.Record, after any) bool {
+func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
+	w := &j.write
 	k, p := w.counting(r), w.process
 	if k == nil || k.listed || p.Cache(r.Object.Kind).Changed > k.begun {
 		return false
@@ -81,16 +83,22 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 		}
 	}
 	late := false
-	all := func(kind string) []any {
+	all := func(kind string) []runtime.Object {
 		c := p.Cache(kind)
 		late = late || c.Changed > k.begun
 		return c.Values()
 	}
+	get := func(kind, namespace, name string) runtime.Object {
+		c := p.Cache(kind)
+		late = late || c.Changed > k.begun
+		return cachedAs(c, namespace, name)
+	}
 	over := func(owner any) bool {
-		for _, others := range [2][]any{w.toldOf(k), w.cached(k)} {
+		for _, others := range [2][]runtime.Object{w.toldOf(k), w.cached(k)} {
 			for _, before := range befores {
 				for _, at := range [2]time.Duration{k.at, r.At} {
-					if w.Subject.Oversteps(owner, others, before, after, sim.Epoch.Add(at), all) == "" {
+					if j.ask(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(before),
+						After: objectOf(after), Now: sim.Epoch.Add(at), All: all, Get: get}) == "" {
 						return false
 					}
 				}
@@ -104,10 +112,10 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 }
 
 // toldOf are the other dependents of the owner that the actor knows of.
-func (w *Write) toldOf(k *work) (others []any) {
+func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	for _, e := range w.process.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil {
-			others = append(others, e.Value)
+			others = append(others, objectOf(e.Value))
 		}
 	}
 	return others
@@ -115,10 +123,11 @@ func (w *Write) toldOf(k *work) (others []any) {
 
 // cached are the other dependents of the owner in the actor's caches, with what it has made of
 // them itself in this sync. What it has adopted in it is as the cache has it.
-func (w *Write) cached(k *work) (others []any) {
+func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }
-	for _, kind := range p.Subject.Dependents {
+	for _, gvk := range p.Actor.Owns {
+		kind := gvk.Kind
 		c := p.Cache(kind)
 		for i := range c.Entries {
 			e := &c.Entries[i]
@@ -126,13 +135,13 @@ func (w *Write) cached(k *work) (others []any) {
 			ref, told := meta.ControllerOf(e.Meta), p.known.ByUID[uid]
 			its := ref != nil && ref.UID == k.owner || told != nil && told.Owner == k.owner
 			if its && uid != w.uid() && !mine(told) {
-				others = append(others, e.Value)
+				others = append(others, objectOf(e.Value))
 			}
 		}
 	}
 	for _, e := range p.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil && mine(e) {
-			others = append(others, e.Value)
+			others = append(others, objectOf(e.Value))
 		}
 	}
 	return others

@@ -20,7 +20,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	sub := w.Subject
+	sub := w.Actor
 	if sub == nil || sub.Identity == nil || !w.Dependent || !w.isFor(w.NewOwner) {
 		return
 	}
@@ -34,7 +34,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 	j.Ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
 		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
-			sub.Identity(o.Value) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
+			sub.Identity(objectOf(o.Value)) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
 			continue
 		}
 		s := Committed
@@ -59,7 +59,7 @@ func (j *Judge) identitiesAtRest() {
 			if !j.state.isActiveOf(o.sub, uid, d) {
 				continue
 			}
-			id := o.sub.Identity(d.Value)
+			id := o.sub.Identity(objectOf(d.Value))
 			if id == "" || j.state.twins(o.sub, uid, d.Value, d.Value) {
 				continue
 			}
@@ -75,17 +75,17 @@ func (j *Judge) identitiesAtRest() {
 }
 
 // twins reports whether an owner may have two dependents of one identity.
-func (s *State) twins(sub *Subject, owner types.UID, a, b any) bool {
+func (s *State) twins(sub *Actor, owner types.UID, a, b any) bool {
 	o := s.Object(owner)
-	return sub.Twins != nil && o != nil && sub.Twins(o.Value, a, b)
+	return sub.AllowDuplicate != nil && o != nil && sub.AllowDuplicate(objectOf(o.Value), objectOf(a), objectOf(b))
 }
 
 // holds is the identity of an object that is there and counts.
-func (s *Subject) holds(value any, m metav1.Object) string {
+func (s *Actor) holds(value any, m metav1.Object) string {
 	if m == nil || !s.counts(value, m) {
 		return ""
 	}
-	return s.Identity(value)
+	return s.Identity(objectOf(value))
 }
 
 // knewHolder reports whether the actor knew that an object holds an identity:
@@ -96,5 +96,5 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
 		return false
 	}
-	return e.Since < k.begun && w.Subject.Identity(w.process.known.ValueAt(e.UID, k.begun)) == id || e.Ahead
+	return e.Since < k.begun && w.Actor.Identity(objectOf(w.process.known.ValueAt(e.UID, k.begun))) == id || e.Ahead
 }

@@ -23,8 +23,8 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if w.Subject == nil || len(w.Subject.Counts) == 0 || w.Before == nil || w.After == nil ||
-		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
+	if w.Actor == nil || len(w.Actor.Counts) == 0 || w.Before == nil || w.After == nil ||
+		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
 		return
 	}
 	k := w.counting(r)
@@ -36,13 +36,13 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	seen := w.process.known.Journal.Since(k.begun)
-	for i := range w.Subject.Counts {
-		c := &w.Subject.Counts[i]
-		n := c.Of(r.After)
-		if n < 0 || n == c.Of(r.Before) || c.Once {
+	for i := range w.Actor.Counts {
+		c := &w.Actor.Counts[i]
+		n := c.Of(objectOf(r.After))
+		if n < 0 || n == c.Of(objectOf(r.Before)) || c.Once {
 			continue
 		}
-		if had := j.state.ever.had[k.owner]; c.Ever && n > had && n > c.Of(r.Before) {
+		if had := j.state.ever.had[k.owner]; c.Ever && n > had && n > c.Of(objectOf(r.Before)) {
 			s := Informed
 			if j.state.guesses(w.process, r, k.owner) {
 				s = Committed
@@ -79,8 +79,8 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
 		m := moments{c: c, seen: r.SawFor, owner: k.owner, least: -1}
-		if selected && w.Subject.Selector != nil {
-			m.state, m.sub = &j.state, w.Subject
+		if selected && w.Actor.Selector != nil {
+			m.state, m.sub = &j.state, w.Actor
 		}
 		m.sight(e)
 		for i := s.First(uid); i >= 0; i = s.Next(i) {
@@ -126,7 +126,7 @@ type moments struct {
 	least int  // ... as the owner's: none while it was not; negative before the first moment
 
 	state *State // where least asks for the owner's selector, too
-	sub   *Subject
+	sub   *Actor
 }
 
 // sight looks at an object as it is known now; nil for one that is known no more.
@@ -170,12 +170,12 @@ func (j *Judge) statusesAtRest() {
 		if !j.settled(o) || len(o.sub.Counts) == 0 {
 			continue
 		}
-		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.held {
+		if o.sub.Counted != nil && o.sub.Counted(objectOf(o.Value)) > o.held {
 			continue // that is LAW-3's
 		}
 		for k := range o.sub.Counts {
 			count := &o.sub.Counts[k]
-			n := count.Of(o.Value)
+			n := count.Of(objectOf(o.Value))
 			if n < 0 || count.Once {
 				continue
 			}
@@ -196,7 +196,7 @@ func (j *Judge) statusesAtRest() {
 }
 
 // such counts the stored dependents that an owner controls and that are such.
-func (s *State) such(sub *Subject, c *Count, owner *Object) int {
+func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
 		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() &&

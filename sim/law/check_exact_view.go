@@ -53,7 +53,7 @@ func ofFor(r *sim.Record) bool {
 // from a view of the object that it lands on.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
+	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
 		r.Guards.Applies && !ofFor(r) || !w.process.follows(r.Object.Kind) {
 		return
 	}
@@ -82,7 +82,7 @@ func noOlderView(j *Judge, r *sim.Record) {
 // or claim anew.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
-	if !w.Deletes || w.Subject.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
+	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
 		return false
 	}
 	cached, ok := e.Cached.(metav1.Object)
@@ -117,7 +117,7 @@ func (w *Write) destroys(r *sim.Record) bool {
 	case w.After == nil || r.Subresource == "status":
 		return false
 	}
-	if s := w.Subject; s.Replicas != nil && r.Object.Kind == s.Kind && s.Replicas(r.After) < s.Replicas(r.Before) {
+	if s := w.Actor; s.Replicas != nil && r.Object.Kind == s.For.Kind && s.Replicas(objectOf(r.After)) < s.Replicas(objectOf(r.Before)) {
 		return true
 	}
 	if meta.SameBody(r.Saw, r.Before) {

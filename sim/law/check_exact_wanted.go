@@ -14,12 +14,12 @@ import (
 // askedFor reports whether the owner asks for this very dependent: by every version of
 // it that the worker may go by, or by any.
 func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
-	if w.Subject.Wanted == nil {
+	if w.Actor.Wanted == nil {
 		return true
 	}
-	is := w.Subject.Wanted(r.SawFor, dependent)
+	is := w.Actor.Wanted(objectOf(r.SawFor), objectOf(dependent))
 	w.process.owners(k, func(owner any) {
-		if w.Subject.Wanted(owner, dependent) != every {
+		if w.Actor.Wanted(objectOf(owner), objectOf(dependent)) != every {
 			is = !every
 		}
 	})
@@ -31,7 +31,7 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 // for.
 func (j *Judge) neverUnasked(r *sim.Record) {
 	w := &j.write
-	sub := w.Subject
+	sub := w.Actor
 	if k := w.counting(r); k != nil {
 		if !w.askedFor(k, r, r.After, false) {
 			j.Report(Informed, "is none that "+r.For.String()+" asks for")
@@ -49,7 +49,7 @@ func (j *Judge) neverUnasked(r *sim.Record) {
 	if o == nil || meta.Deleting(o.Meta) {
 		return
 	}
-	if !sub.Wanted(o.Value, r.After) {
+	if !sub.Wanted(objectOf(o.Value), objectOf(r.After)) {
 		j.Report(Committed, "is none that "+r.For.String()+" asks for by now")
 		return
 	}
@@ -60,10 +60,10 @@ func (j *Judge) neverUnasked(r *sim.Record) {
 }
 
 // wanted counts the stored active dependents of an owner that a version of it asks for.
-func (s *State) wanted(sub *Subject, owner types.UID, version any) int {
+func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {
-		if s.isActiveOf(sub, owner, o) && sub.Wanted(version, o.Value) {
+		if s.isActiveOf(sub, owner, o) && sub.Wanted(objectOf(version), objectOf(o.Value)) {
 			n++
 		}
 	}

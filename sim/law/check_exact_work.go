@@ -14,7 +14,7 @@ import (
 // freely, and an owner that is going wants none.
 func neverTooFew(j *Judge, r *sim.Record) {
 	w := &j.write
-	sub := w.Subject
+	sub := w.Actor
 	if sub == nil || sub.Replicas == nil || !w.Dependent || !w.Mine || !w.Deletes || !sub.counts(r.Before, w.Before) {
 		return
 	}
@@ -32,7 +32,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 		}
 	}
 	o := j.state.Object(uidOf(r.For))
-	if o == nil || meta.Deleting(o.Meta) || sub.Wanted != nil && !sub.Wanted(o.Value, r.Before) {
+	if o == nil || meta.Deleting(o.Meta) || sub.Wanted != nil && !sub.Wanted(objectOf(o.Value), objectOf(r.Before)) {
 		return
 	}
 	floor := sub.floor(o.Value) - away
@@ -45,8 +45,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 // one that puts back what others took is none too many.
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
-	sub := w.Subject
-	if sub == nil || sub.Replicas == nil && sub.Most == nil || !w.Dependent || w.Before != nil ||
+	sub := w.Actor
+	if sub == nil || sub.Replicas == nil && sub.MaxActive == nil || !w.Dependent || w.Before != nil ||
 		!sub.counts(r.After, w.After) {
 		return
 	}
@@ -98,11 +98,11 @@ func neverTooMany(j *Judge, r *sim.Record) {
 // remember, as it makes one in a while.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
-	sub := w.Subject
-	if k := w.counting(r); k != nil && sub.Most(r.SawFor) >= 0 {
+	sub := w.Actor
+	if k := w.counting(r); k != nil && sub.MaxActive(objectOf(r.SawFor)) >= 0 {
 		j.Ask()
-		most := sub.Most(r.SawFor)
-		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
+		most := sub.MaxActive(objectOf(r.SawFor))
+		w.process.owners(k, func(owner any) { most = max(most, sub.MaxActive(objectOf(owner))) })
 		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+k.own-k.missed >= most && n > most {
 			j.Report(Informed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+
 				strconv.Itoa(most)+" at one time")
@@ -110,12 +110,12 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		}
 	}
 	o := j.state.Object(uidOf(r.For))
-	if o == nil || meta.Deleting(o.Meta) || sub.Most(o.Value) < 0 {
+	if o == nil || meta.Deleting(o.Meta) || sub.MaxActive(objectOf(o.Value)) < 0 {
 		return
 	}
 	j.Ask()
-	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > sub.Most(o.Value) {
-		j.Report(Committed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(sub.Most(o.Value))+
+	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > sub.MaxActive(objectOf(o.Value)) {
+		j.Report(Committed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(sub.MaxActive(objectOf(o.Value)))+
 			" at one time")
 	}
 }

@@ -60,7 +60,7 @@ func (h *handovers) Record(r *sim.Record) {
 		}
 		return
 	}
-	if w.Subject == nil || !w.Claims {
+	if w.Actor == nil || !w.Claims {
 		if len(h.seen) > 0 && !meta.SameLabels(w.Before, w.After) {
 			delete(h.seen, uid)
 		}
@@ -73,8 +73,8 @@ func (h *handovers) Record(r *sim.Record) {
 	}
 	s := &h.j.state
 	owner := s.Object(w.NewOwner.UID)
-	if owner == nil || owner.Ref.Kind != w.Subject.Kind || meta.Deleting(owner.Meta) ||
-		!s.Selects(w.Subject, owner.Value, w.Before) {
+	if owner == nil || owner.Ref.Kind != w.Actor.For.Kind || meta.Deleting(owner.Meta) ||
+		!s.Selects(w.Actor, owner.Value, w.Before) {
 		return
 	}
 	if w.Owner != nil && h.j.inFamily(r, w.Owner) {
@@ -121,7 +121,7 @@ func (c *handovers) Digest(h *sim.Hash) {
 // older version of either.
 func (j *Judge) letsGoBehind(r *sim.Record) bool {
 	w := &j.write
-	if w.Subject == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || meta.SameRef(w.Owner, w.NewOwner) {
+	if w.Actor == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || meta.SameRef(w.Owner, w.NewOwner) {
 		return false
 	}
 	if w.Saw.GetResourceVersion() != w.Before.GetResourceVersion() {
@@ -169,10 +169,10 @@ func (j *Judge) checkSums(c *census) {
 	for i := range c.owners {
 		o := &c.owners[i]
 		sel := j.state.selector(o.sub, o.Value)
-		if o.want < 0 || sel == nil || len(o.sub.Dependents) == 0 || o.sub.Willing != nil {
+		if o.want < 0 || sel == nil || len(o.sub.Owns) == 0 || o.sub.Adoptable != nil {
 			continue // one that goes by names as well asks for others than its like
 		}
-		key := alike{o.Ref.Namespace, o.sub.Dependents[0], sel.String()}
+		key := alike{o.Ref.Namespace, o.sub.Owns[0].Kind, sel.String()}
 		k, ok := at[key]
 		if !ok {
 			k = len(sums)
@@ -197,7 +197,7 @@ func (j *Judge) checkSums(c *census) {
 func (j *Judge) checkSum(c *census, s *sum) {
 	first := &c.owners[s.first]
 	for _, o := range c.orphans {
-		if o.Ref.Kind == first.sub.Dependents[0] && j.state.wouldOwn(first, o) {
+		if o.Ref.Kind == first.sub.Owns[0].Kind && j.state.wouldOwn(first, o) {
 			s.have++
 		}
 	}

@@ -21,7 +21,7 @@ func finalizersHold(j *Judge, r *sim.Record) {
 	}
 	j.Ask()
 	for _, f := range w.Before.GetFinalizers() {
-		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.process.Subject, f) ||
+		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.process.Actor, f) ||
 			strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
 			continue
 		}
@@ -48,7 +48,7 @@ func (s *State) putOn(process, finalizer string) bool {
 // declares, or was seen to put on. Of a subject that declares none, and is held to no more than
 // ownership, any that is not the server's and that nobody else declares, or puts on,
 // may be.
-func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
+func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
 		return true
@@ -58,8 +58,8 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 		return false
 	}
 	for _, p := range s.processes {
-		if slices.Contains(p.Subject.Finalizers, finalizer) ||
-			p.puts[finalizer] && p.Subject.Controller != sub.Controller {
+		if slices.Contains(p.Actor.Finalizers, finalizer) ||
+			p.puts[finalizer] && p.Actor.Controller != sub.Controller {
 			return false
 		}
 	}
@@ -67,7 +67,7 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 }
 
 // held reports whether a subject's own finalizer keeps an object.
-func (s *State) held(sub *Subject, m metav1.Object) bool {
+func (s *State) held(sub *Actor, m metav1.Object) bool {
 	if m == nil {
 		return false
 	}
@@ -84,8 +84,8 @@ func (s *State) held(sub *Subject, m metav1.Object) bool {
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == collector ||
-			slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
+		if p.works() && (system && p.Actor.Controller == collector ||
+			slices.Contains(p.Actor.Finalizers, finalizer) || p.puts[finalizer]) {
 			return true
 		}
 	}
@@ -95,8 +95,8 @@ func (s *State) managed(finalizer string) bool {
 // kept reports whether those whose finalizer it is say why an object keeps it.
 func (s *State) kept(o *Object, finalizer string) bool {
 	for _, p := range s.processes {
-		if p.works() && p.Subject.Keeps != nil && slices.Contains(p.Subject.Finalizers, finalizer) &&
-			p.Subject.Keeps(o.Value, s.values) != "" {
+		if p.works() && p.Actor.FinalizerReason != nil && slices.Contains(p.Actor.Finalizers, finalizer) &&
+			p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
 			return true
 		}
 	}
@@ -106,7 +106,7 @@ func (s *State) kept(o *Object, finalizer string) bool {
 // collecting is a garbage collector that works, nil for none.
 func (s *State) collecting() *process {
 	for _, p := range s.processes {
-		if p.works() && p.Subject.Controller == collector {
+		if p.works() && p.Actor.Controller == collector {
 			return p
 		}
 	}
@@ -116,7 +116,7 @@ func (s *State) collecting() *process {
 // drained reports whether somebody empties namespaces.
 func (s *State) drained() bool {
 	for _, p := range s.processes {
-		if p.works() && p.Subject.Controller == drainer {
+		if p.works() && p.Actor.Controller == drainer {
 			return true
 		}
 	}
@@ -126,8 +126,8 @@ func (s *State) drained() bool {
 // keptByOthers reports whether a namespace waits for others than who empties it.
 func (s *State) keptByOthers(namespace *Object) bool {
 	for _, p := range s.processes {
-		if p.works() && p.Subject.Controller == drainer && p.Subject.Keeps != nil &&
-			p.Subject.Keeps(namespace.Value, s.values) != "" {
+		if p.works() && p.Actor.Controller == drainer && p.Actor.FinalizerReason != nil &&
+			p.Actor.FinalizerReason(objectOf(namespace.Value), s.values) != "" {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // dontInterfere is LAW-2.
 func dontInterfere(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Before == nil || !j.concerns(r) {
+	if w.Actor == nil || w.Before == nil || !j.concerns(r) {
 		return
 	}
 	j.Ask()
@@ -47,7 +47,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 // its object as the one that it was created for: that is the link where there is no
 // other (KIND-CRON-2).
 func (w *Write) made() bool {
-	return w.Subject.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
+	return w.Actor.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
@@ -55,14 +55,14 @@ func (w *Write) made() bool {
 // program may work for, and is of the program's own making.
 func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 	o := j.state.Object(j.write.Before.GetUID())
-	return o != nil && o.maker != nil && o.maker.Controller == j.write.Subject.Controller &&
+	return o != nil && o.maker != nil && o.maker.Controller == j.write.Actor.Controller &&
 		j.colleagues(r, j.write.Owner)
 }
 
 // colleaguesFor reports whether another controller of the same program works on the object itself. That one writes to
 // it whoever owns it, but leaves it to its owner. It may delete what nobody controls.
 func (w *Write) colleaguesFor(r *sim.Record) bool {
-	return slices.Contains(w.Subject.Also, r.Object.Kind) &&
+	return among(w.Actor.SharedKinds, r.Object.Kind) &&
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
@@ -70,7 +70,7 @@ func (w *Write) colleaguesFor(r *sim.Record) bool {
 // owns the object. To remove an object is none, where nothing says which it has to
 // spare.
 func (w *Write) tended(r *sim.Record) bool {
-	return !w.Dependent && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
+	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
 // concerns reports whether an object that was written is somebody's, so that
@@ -81,13 +81,13 @@ func (w *Write) tended(r *sim.Record) bool {
 // ADOPT-8's.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
-	if w.Subject.Outside {
+	if w.Actor.Outside {
 		return w.Owner != nil // what it makes besides, nobody says
 	}
 	if w.Dependent {
 		return true
 	}
-	if r.Object.Kind == w.Subject.Kind &&
+	if r.Object.Kind == w.Actor.For.Kind &&
 		(r.For.Name == "" || r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace) {
 		return false
 	}
@@ -99,14 +99,14 @@ func (j *Judge) concerns(r *sim.Record) bool {
 // anew, or from a copy that is out of date, forgets. Its own sort of owners an
 // actor may arrange as it likes, and so what it makes itself, and references that
 // it put there. Who hands objects over by his office, as one that claims what a pool has
-// ready, says of which by Spares. A deletion and a release are judged by other laws.
+// ready, says of which by an invariant of writes. A deletion and a release are judged by other laws.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
 		return
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
-		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
+		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Actor.For.Kind ||
 			w.process.gave[race{w.Before.GetUID(), ref.UID}] || j.inFamily(r, &ref) {
 			continue
 		}
@@ -126,13 +126,21 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 // handsOver reports whether the actor need not leave what it tends to its owner, as things
 // stand.
 func (j *Judge) handsOver(r *sim.Record) bool {
-	spares := j.write.Subject.Spares
-	return spares != nil && spares(r.Before, false, func(kind, namespace, name string) any {
-		if o := j.state.Named(kind, namespace, name); o != nil {
-			return o.Value
+	v := j.write.Actor.written()
+	return v != nil && j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
+		All: j.state.values, Get: j.state.get}) == ""
+}
+
+// written is the first invariant that is asked of writes; nil for none.
+func (s *Actor) written() *Invariant {
+	if s.moments&AtWrite != 0 {
+		for _, v := range s.Invariants {
+			if v.When&AtWrite != 0 {
+				return v
+			}
 		}
-		return nil
-	}) == ""
+	}
+	return nil
 }
 
 // inFamily reports whether an owner is the object that the actor syncs, or a dependent
@@ -144,7 +152,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	if w.isFor(ref) {
 		return true
 	}
-	if w.For.UID == "" || !w.Subject.manages(ref.Kind) || j.state.manages(ref.Kind, r.Object.Kind) {
+	if w.For.UID == "" || !w.Actor.manages(ref.Kind) || j.state.manages(ref.Kind, r.Object.Kind) {
 		return false
 	}
 	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
@@ -160,7 +168,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 // manages reports whether a controller syncs one kind and makes or claims another.
 func (s *State) manages(owner, dependent string) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool {
-		return p.Subject.Kind == owner && p.Subject.manages(dependent)
+		return p.Actor.For.Kind == owner && p.Actor.manages(dependent)
 	})
 }
 

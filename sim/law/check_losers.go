@@ -35,7 +35,7 @@ func (l *losers) Record(r *sim.Record) {
 		return
 	}
 	w := &l.j.write
-	if len(l.lost) == 0 || w.Before == nil || w.Subject == nil || !w.Dependent || w.Mine {
+	if len(l.lost) == 0 || w.Before == nil || w.Actor == nil || !w.Dependent || w.Mine {
 		return
 	}
 	at := race{w.Before.GetUID(), uidOf(r.For)}

@@ -14,7 +14,7 @@ func drainFirst(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if w.process == nil || w.process.Subject.Controller != drainer {
+	if w.process == nil || w.process.Actor.Controller != drainer {
 		return
 	}
 	j.Ask()
@@ -39,7 +39,7 @@ func drainFirst(j *Judge, r *sim.Record) {
 // stuckDraining reports namespaces that stay although nothing is in them.
 func (j *Judge) stuckDraining() {
 	for _, p := range j.state.processes {
-		if p.Subject.Controller != drainer || !p.works() {
+		if p.Actor.Controller != drainer || !p.works() {
 			continue
 		}
 		j.actor = p

@@ -54,13 +54,13 @@ func (c *once) Digest(h *sim.Hash) {
 func (c *once) Record(r *sim.Record) {
 	w := &c.j.write
 	for _, p := range c.j.state.processes {
-		for i := range p.Subject.Counts {
-			count := &p.Subject.Counts[i]
+		for i := range p.Actor.Counts {
+			count := &p.Actor.Counts[i]
 			if !count.Once {
 				continue
 			}
-			c.note(r, w, &p.Subject, count)
-			if r.Object.Kind == p.Subject.Kind && w.After != nil {
+			c.note(r, w, &p.Actor, count)
+			if r.Object.Kind == p.Actor.For.Kind && w.After != nil {
 				c.status(r, w, p, count)
 			}
 		}
@@ -68,8 +68,8 @@ func (c *once) Record(r *sim.Record) {
 }
 
 // note remembers a dependent that is such by now.
-func (c *once) note(r *sim.Record, w *Write, sub *Subject, count *Count) {
-	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.Kind {
+func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
+	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return
 	}
 	t := tally{w.NewOwner.UID, count.Name}
@@ -91,7 +91,7 @@ func (c *once) note(r *sim.Record, w *Write, sub *Subject, count *Count) {
 
 // again reports whether a dependent is given a finalizer of the subject's anew: what that
 // says was not counted counts once more.
-func again(sub *Subject, w *Write) bool {
+func again(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)
 	})
@@ -100,9 +100,9 @@ func again(sub *Subject, w *Write) bool {
 // status looks at a status that says more than before. What others write into it is added
 // to what there may be.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
-	n, was := count.Of(r.After), 0
+	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {
-		was = count.Of(r.Before)
+		was = count.Of(objectOf(r.Before))
 	}
 	if n <= was {
 		return
@@ -110,7 +110,7 @@ func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	t := tally{w.After.GetUID(), count.Name}
 	most := len(c.ever[t]) + c.more[t]
 	if w.process != p {
-		if n > most && !(w.Subject != nil && w.Subject.Kind == p.Subject.Kind) {
+		if n > most && !(w.Actor != nil && w.Actor.For.Kind == p.Actor.For.Kind) {
 			c.more[t] += n - most
 		}
 		return

@@ -3,7 +3,6 @@
 package law
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
@@ -18,7 +17,7 @@ func release(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || !w.Drops || meta.Deleting(w.Before) != meta.Deleting(w.After) {
+	if w.Actor == nil || !w.Dependent || !w.Drops || meta.Deleting(w.Before) != meta.Deleting(w.After) {
 		return
 	}
 	j.Ask()
@@ -35,20 +34,20 @@ func release(j *Judge, r *sim.Record) {
 // again.
 func (j *Judge) releasedMatching(r *sim.Record) {
 	w := &j.write
-	if w.Subject.Selector == nil {
+	if w.Actor.Selector == nil {
 		return
 	}
 	seen, value := w.Saw, r.Saw
 	if seen == nil {
 		seen, value = w.Before, r.Before
 	}
-	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, r.Object.Kind, value) {
+	if j.state.Selects(w.Actor, r.SawFor, seen) && w.Actor.willing(r.SawFor, r.Object.Kind, value) {
 		j.Report(Informed, "released by "+w.For.String()+", which selects it")
 		return
 	}
 	o := j.state.Object(uidOf(w.For))
-	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) &&
-		w.Subject.willing(o.Value, r.Object.Kind, r.Before) {
+	if o != nil && j.state.Selects(w.Actor, o.Value, w.Before) &&
+		w.Actor.willing(o.Value, r.Object.Kind, r.Before) {
 		j.Report(Committed, "released by "+w.For.String()+", which selects it by now")
 	}
 }
@@ -62,7 +61,7 @@ func (j *Judge) unreleased() {
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			ref := meta.ControllerOf(d.Meta)
-			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) ||
+			if ref == nil || ref.UID != o.Meta.GetUID() || !among(o.sub.Owns, d.Ref.Kind) ||
 				!o.sub.counts(d.Value, d.Meta) {
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 // takeOwnership is LAW-1.
 func takeOwnership(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.After == nil {
+	if w.Actor == nil || w.After == nil {
 		return
 	}
 	if w.Before != nil {
@@ -49,7 +49,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 // nobody else here syncs, and it is there, or the program was shown it.
 func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
-	if !w.Subject.Opaque || ref == nil || ref.Kind == w.Subject.Kind || j.state.subjectFor(ref.Kind) != nil {
+	if !w.Actor.Opaque || ref == nil || ref.Kind == w.Actor.For.Kind || j.state.subjectFor(ref.Kind) != nil {
 		return false
 	}
 	shown := w.process.Cache(ref.Kind)
@@ -74,7 +74,7 @@ func (j *Judge) ownedLate(r *sim.Record) {
 	w := &j.write
 	own := uidOf(w.For)
 	o := j.state.Object(w.Before.GetUID())
-	if own == "" || o == nil || o.bare.owner != own || o.maker != &w.process.Subject || r.SawFor == nil ||
+	if own == "" || o == nil || o.bare.owner != own || o.maker != &w.process.Actor || r.SawFor == nil ||
 		meta.RefTo(w.Before, own) != nil || meta.RefTo(w.After, own) == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (j *Judge) strangeOwner(r *sim.Record) string {
 // same: whoever resolves it by kind and name finds nobody.
 func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
-	ref, version := w.NewOwner, w.Subject.APIVersion
+	ref := w.NewOwner
 	switch {
 	case w.For.Namespace != "" && w.For.Namespace != r.Object.Namespace:
 		j.Report(Informed, how+" with a ControllerRef to "+w.For.String()+", which in another namespace counts as gone")
@@ -111,10 +111,10 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 		j.Report(Informed, how+" with a ControllerRef to a "+ref.Kind+", though "+w.For.String()+" is a "+w.For.Kind)
 	case ref.Name != w.For.Name:
 		j.Report(Informed, how+" with a ControllerRef that names "+w.For.String()+" "+ref.Name)
-	case version != "" && ref.APIVersion != version:
+	case !w.Actor.isOf(ref.APIVersion):
 		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+
-			" is of "+version)
-	case w.Subject.Profile >= Upstream && w.Adopts && !meta.Blocks(ref):
+			" is of "+w.Actor.For.GroupVersion().String())
+	case w.Actor.Profile >= Upstream && w.Adopts && !meta.Blocks(ref):
 		j.Report(Informed, how+" with a ControllerRef that does not block the deletion of "+w.For.String())
 	}
 }
@@ -123,7 +123,7 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 // replaces the list of references take an object over.
 func claimOrphansOnly(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Claims {
+	if w.Actor == nil || !w.Claims {
 		return
 	}
 	j.Ask()
@@ -157,7 +157,7 @@ func dontShare(j *Judge, r *sim.Record) {
 		j.Ask()
 	}
 	if over {
-		j.Report(Informed, "counts "+strconv.Itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+
+		j.Report(Informed, "counts "+strconv.Itoa(j.write.Actor.Counted(objectOf(r.After)))+" in its status, has been shown "+
 			strconv.Itoa(k.counted)+" of its own")
 	}
 }
@@ -165,16 +165,16 @@ func dontShare(j *Judge, r *sim.Record) {
 // overcounted reports whether a write brings the number in a status above what
 // the worker can have seen its owner own.
 func overcounted(w *Write, r *sim.Record) (*work, bool) {
-	if w.Subject == nil || w.Subject.Counted == nil || w.Before == nil || w.After == nil ||
-		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
+	if w.Actor == nil || w.Actor.Counted == nil || w.Before == nil || w.After == nil ||
+		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
 		return nil, false
 	}
 	k := w.process.work(r)
 	if k == nil || k.owner != w.After.GetUID() {
 		return nil, false
 	}
-	n := w.Subject.Counted(r.After)
-	return k, n > k.counted && n != w.Subject.Counted(r.Before)
+	n := w.Actor.Counted(objectOf(r.After))
+	return k, n > k.counted && n != w.Actor.Counted(objectOf(r.Before))
 }
 
 func (j *Judge) sharing() {
@@ -186,7 +186,7 @@ func (j *Judge) sharing() {
 		}
 		j.Ask()
 		if o.sub.Counted != nil {
-			if n := o.sub.Counted(o.Value); n > o.held {
+			if n := o.sub.Counted(objectOf(o.Value)); n > o.held {
 				j.Report(Informed, o.Ref.String()+" counts "+strconv.Itoa(n)+" in its status, owns "+strconv.Itoa(o.held))
 				continue
 			}
@@ -205,7 +205,8 @@ func (j *Judge) sharing() {
 // shared counts the active dependents an owner selects and does not own.
 func (j *Judge) shared(o *ownerCount) int {
 	n := 0
-	for _, kind := range o.sub.Dependents {
+	for _, gvk := range o.sub.Owns {
+		kind := gvk.Kind
 		for _, d := range j.state.Kind(kind) {
 			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) &&
 				o.sub.willing(o.Value, d.Ref.Kind, d.Value) {

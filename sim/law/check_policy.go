@@ -169,7 +169,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
-		case w.Subject != nil && q.owner == uidOf(r.For):
+		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := Committed
 			if meta.Deleting(meta.Of(r.SawFor)) {
 				s = Informed

@@ -13,8 +13,8 @@ import (
 // it may take for released: neither is counted.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
-	sub, p := w.Subject, w.process
-	if sub.Wanted != nil || w.NewOwner == nil || w.NewOwner.Kind != sub.Kind {
+	sub, p := w.Actor, w.process
+	if sub.Wanted != nil || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return
 	}
 	owner := j.state.Object(w.NewOwner.UID)

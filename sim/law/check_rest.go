@@ -115,7 +115,7 @@ func neverPanic(j *Judge, r *sim.Record) {
 	switch r.Op {
 	case sim.Settled:
 		for _, p := range j.state.processes {
-			if p.Subject.opaque() == 1 && p.works() {
+			if p.Actor.opaque() == 1 && p.works() {
 				j.actor = p
 				j.Ask()
 			}

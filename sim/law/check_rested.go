@@ -17,7 +17,7 @@ func (w *Write) rested(r *sim.Record) bool {
 // shown it to be going.
 func (j *Judge) forTheGoing(r *sim.Record) {
 	w := &j.write
-	if !w.rested(r) || w.NewOwner == nil || w.NewOwner.Kind != w.Subject.Kind || w.Before != nil && !w.Claims {
+	if !w.rested(r) || w.NewOwner == nil || w.NewOwner.Kind != w.Actor.For.Kind || w.Before != nil && !w.Claims {
 		return
 	}
 	j.Ask()

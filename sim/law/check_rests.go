@@ -6,46 +6,53 @@ package law
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// restsOnWhatStays is EXACT-9: who says what its dependents rest on makes none for which
+// restsOnWhatStays asks an invariant of creations, as EXACT-9: who says what its dependents rest on makes none for which
 // that is not there, and deletes nothing that one of them rests on.
-func restsOnWhatStays(j *Judge, r *sim.Record) {
+func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Subject.Lacks == nil || r.SawFor == nil || !w.Dependent {
+	if r.SawFor == nil {
 		return
 	}
 	switch {
 	case w.Before == nil && w.isFor(w.NewOwner):
-		if w.Subject.Lacks(r.SawFor, r.After, nothing) != "" {
+		if j.lacks(v, r, r.After, nothing) != "" {
 			j.Ask()
 		}
-		j.madeOnNothing(r)
+		j.madeOnNothing(v, r)
 	case w.Deletes && w.Mine:
-		j.pulledAway(r)
+		j.pulledAway(v, r)
 	}
+}
+
+// lacks asks an invariant of a dependent that is made, or that is there, as if it were made in a world that has so much.
+func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
+	return j.ask(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
+		Get: namedIn(all)})
 }
 
 // nothing is what is there of any kind in a world that is empty: what lacks nothing there
 // rests on nothing.
-func nothing(string) []any { return nil }
+func nothing(string) []runtime.Object { return nil }
 
 // madeOnNothing reports a creation that lacks what it is to rest on. Informed where it does
 // so by the actor's caches as well, as they were when the sync began: what they do not
 // show it may have made itself.
-func (j *Judge) madeOnNothing(r *sim.Record) {
+func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
-	what := w.Subject.Lacks(r.SawFor, r.After, j.state.values)
+	what := j.lacks(v, r, r.After, j.state.values)
 	if what == "" {
 		return
 	}
 	s, late := Informed, false
 	k := w.process.work(r)
-	if w.Subject.Lacks(r.SawFor, r.After, func(kind string) []any {
+	if j.lacks(v, r, r.After, func(kind string) []runtime.Object {
 		all, unsure := w.process.believes(&j.state, kind)
 		late = late || unsure || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
 		return all
@@ -58,17 +65,17 @@ func (j *Judge) madeOnNothing(r *sim.Record) {
 // believes is what a process may take to be there of a kind: what its cache shows, as
 // that has it, what it was answered, and what is stored besides, of which it may have been
 // told otherwise; unsure is that some of the last is going, which it need not know.
-func (p *process) believes(s *State, kind string) (all []any, unsure bool) {
+func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
 	all = append(p.shows(kind), p.made.of(kind)...)
 	for _, e := range p.known.Ahead {
 		if e.Kind == kind && e.Value != nil {
-			all = append(all, e.Value)
+			all = append(all, objectOf(e.Value))
 		}
 	}
 	for _, o := range s.Kind(kind) {
 		if e := c.Get(o.Ref.Namespace, o.Ref.Name); e == nil || e.Meta.GetUID() != o.Meta.GetUID() {
-			all = append(all, o.Value)
+			all = append(all, objectOf(o.Value))
 			unsure = unsure || meta.Deleting(o.Meta)
 		}
 	}
@@ -77,29 +84,29 @@ func (p *process) believes(s *State, kind string) (all []any, unsure bool) {
 
 // pulledAway reports the deletion of what a dependent of the same owner rests on that is
 // there to stay. Informed where the actor knew of that one, and that it did so.
-func (j *Judge) pulledAway(r *sim.Record) {
+func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	w := &j.write
 	gone := w.Before.GetUID()
-	left := func(kind string) []any {
-		return slices.DeleteFunc(j.state.values(kind), func(v any) bool { return meta.Of(v).GetUID() == gone })
+	left := func(kind string) []runtime.Object {
+		return slices.DeleteFunc(j.state.values(kind), func(v runtime.Object) bool { return meta.Of(v).GetUID() == gone })
 	}
 	worst, of, what := Committed, (*Object)(nil), ""
 	for _, d := range j.state.Dependents(uidOf(r.For)) {
-		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Subject, uidOf(r.For), d) ||
-			w.Subject.Lacks(r.SawFor, d.Value, j.state.values) != "" {
+		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Actor, uidOf(r.For), d) ||
+			j.lacks(v, r, d.Value, j.state.values) != "" {
 			continue
 		}
-		if w.Subject.Lacks(r.SawFor, d.Value, nothing) != "" {
+		if j.lacks(v, r, d.Value, nothing) != "" {
 			j.Ask()
 		}
-		lacks := w.Subject.Lacks(r.SawFor, d.Value, left)
+		lacks := j.lacks(v, r, d.Value, left)
 		if lacks == "" {
 			continue
 		}
 		if of == nil {
 			of, what = d, lacks
 		}
-		if w.process.knewToRest(r, d.Meta.GetUID(), left) {
+		if j.knewToRest(v, r, d.Meta.GetUID(), left) {
 			worst, of, what = Informed, d, lacks
 			break
 		}
@@ -111,33 +118,38 @@ func (j *Judge) pulledAway(r *sim.Record) {
 
 // knewToRest reports whether a process knew of a dependent before its sync began, or by an
 // answer, and that it lacks something without what it deletes.
-func (p *process) knewToRest(r *sim.Record, dependent types.UID, left func(kind string) []any) bool {
+func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, left func(kind string) []runtime.Object) bool {
+	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
 	return e != nil && e.Value != nil && k != nil && (e.Since < k.begun || e.Ahead) &&
-		p.Subject.Lacks(r.SawFor, e.Value, left) != ""
+		j.lacks(v, r, e.Value, left) != ""
 }
 
-// takenAlong is EXACT-10. Informed where the caches of the actor show what is left behind,
+// takenAlong asks an invariant of the deletion of a dependent, as EXACT-10. Informed where the caches of the actor show what is left behind,
 // and did so when the sync began; what it has done about that since is stored.
-func takenAlong(j *Judge, r *sim.Record) {
+func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Subject.Strands == nil || r.SawFor == nil || !w.Dependent || !w.Mine || !w.Deletes {
+	if r.SawFor == nil || !w.Mine || !w.Deletes {
 		return
 	}
 	j.Ask()
-	what := w.Subject.Strands(r.SawFor, r.Before, j.state.values)
+	asked := func(all func(kind string) []runtime.Object) string {
+		return j.ask(v, &Facts{Owner: objectOf(r.SawFor), Before: objectOf(r.Before), Now: sim.Epoch.Add(r.At), All: all,
+			Get: namedIn(all)})
+	}
+	what := asked(j.state.values)
 	if what == "" {
 		return
 	}
 	s, late := Informed, false
 	k := w.process.work(r)
-	if w.Subject.Strands(r.SawFor, r.Before, func(kind string) []any {
+	if asked(func(kind string) []runtime.Object {
 		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
 		return w.process.shows(kind)
 	}) == "" || late {
 		s = Committed
 	}
-	j.Report(s, "leaves "+what+" behind, which is to go with it")
+	j.Report(s, what)
 }
 
 // usedIsKept is FIN-3. That its caches show no use of it is no proof: something may have
@@ -146,28 +158,21 @@ func takenAlong(j *Judge, r *sim.Record) {
 // that; or who had read the object itself as one that nothing keeps.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.process == nil || w.process.Subject.Keeps == nil || w.Before == nil || !letsGo(&w.process.Subject, w) {
+	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {
 		return
 	}
 	j.Ask()
-	why := w.process.Subject.Keeps(r.Before, j.state.values)
+	why := w.process.Actor.FinalizerReason(objectOf(r.Before), j.state.values)
 	if why == "" {
 		return
 	}
 	s := Informed
 	if k := w.process.work(r); k != nil && k.listed && !slices.Contains(k.used, w.Before.GetUID()) ||
-		w.Saw != nil && r.Saw != r.Before && w.process.Subject.Keeps(r.Saw, j.state.values) == "" {
+		w.Saw != nil && r.Saw != r.Before && w.process.Actor.FinalizerReason(objectOf(r.Saw), j.state.values) == "" {
 		s = Committed
 	}
 	j.Report(s, "let go though "+why)
 }
 
 // shows is what a process's cache holds of a kind.
-func (p *process) shows(kind string) []any {
-	c := p.Cache(kind)
-	all := make([]any, 0, len(c.Entries))
-	for i := range c.Entries {
-		all = append(all, c.Entries[i].Value)
-	}
-	return all
-}
+func (p *process) shows(kind string) []runtime.Object { return p.Cache(kind).Values() }

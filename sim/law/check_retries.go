@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
@@ -15,7 +17,7 @@ import (
 // first had begun at the earliest.
 func (j *Judge) replacesAgain(r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Subject.Retries == nil || !w.Dependent || !w.Mine || !w.Deletes {
+	if w.Actor == nil || w.Actor.RetryOf == nil || !w.Dependent || !w.Mine || !w.Deletes {
 		return
 	}
 	k, p := w.counting(r), w.process
@@ -26,7 +28,7 @@ func (j *Judge) replacesAgain(r *sim.Record) {
 	if seen == nil {
 		seen = r.Before
 	}
-	what := w.Subject.Retries(r.SawFor, seen, func(kind string) []any {
+	what := w.Actor.RetryOf(objectOf(r.SawFor), objectOf(seen), func(kind string) []runtime.Object {
 		late = late || p.Cache(kind).Changed > k.begun
 		return p.Cache(kind).Values()
 	})

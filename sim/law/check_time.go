@@ -1,64 +1,59 @@
-// The checks of TTL-1: what is deleted when its time is over.
+// Invariants at the deletion of what is no dependent, as TTL-1: what is deleted when its time is over.
 
 package law
 
 import (
-	"time"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// inTime is TTL-1: who deletes what others have made when its time is over does so then and
-// not before. Committed where what it was shown was to go, as when somebody has given it more
-// time since.
-func inTime(j *Judge, r *sim.Record) {
-	if r.Op == sim.Settled {
-		j.overdue(r)
-		return
-	}
-	w, now := &j.write, sim.Epoch.Add(r.At)
-	if w.process == nil || w.process.Subject.Stays == nil || !w.Deletes || r.Before == nil {
+// inTime asks an invariant of the deletion of what is no dependent, as TTL-1: it comes at its time and not before.
+// Committed where what the actor was shown was to go, as when somebody has given it more time since.
+func (j *Judge) inTime(v *Invariant, r *sim.Record) {
+	w := &j.write
+	if !w.Deletes || r.Before == nil {
 		return
 	}
 	j.Ask()
-	why := w.process.Subject.Stays(r.Before, now)
+	why := j.ask(v, w.facts(r, r.Before, j.state.values, j.state.get))
 	if why == "" {
 		return
 	}
 	strength := Informed
-	if r.Saw != nil && w.process.Subject.Stays(r.Saw, now) == "" {
+	if r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "" {
 		strength = Committed
 	}
 	j.Report(strength, why)
 }
 
-// lifetime is longer than anything is kept for a while: a Job says how long in a number of seconds
-// that goes up to 68 years.
-const lifetime = 100 * 365 * 24 * time.Hour
-
-// overdue reports what is still there at rest though its time is over, or will be: where the clock
-// has not cut it short, nobody waits for that any more.
-func (j *Judge) overdue(r *sim.Record) {
-	now, what := sim.Epoch.Add(r.At), " is still there, and its time is over"
-	if r.Reason != CutShort {
-		now, what = now.Add(lifetime), " is there for ever: nobody waits for its time to be over"
-	}
+// overdue asks an invariant once all has settled of a controller that syncs no kind of its own. Objects that the server
+// forbids somebody to delete are left out, and so are those that are being deleted.
+func (j *Judge) overdue(id string, r *sim.Record) {
 	for _, p := range j.state.processes {
-		if p.Subject.Stays == nil || !p.works() || !j.binds(&p.Subject) {
+		v := p.Actor.settled(id)
+		if v == nil || p.Actor.For.Kind != "" || !p.works() || !j.binds(&p.Actor) {
 			continue
 		}
 		j.actor = p
-		for i := range p.caches {
-			for _, o := range j.state.Kind(p.caches[i].Kind) {
-				// What stays for good is not asked about: a yes to that says nothing.
-				_, spared := j.state.spared[o.Meta.GetUID()]
-				if spared || meta.Deleting(o.Meta) || p.Subject.Stays(o.Value, now) != "" {
-					continue
+		if v.When == WhenSettled { // what goes at its time need not be asked about what stays
+			j.Ask()
+		}
+		what := j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,
+			All: func(kind string) (all []runtime.Object) {
+				for _, o := range j.state.Kind(kind) {
+					if _, spared := j.state.spared[o.Meta.GetUID()]; !spared && !meta.Deleting(o.Meta) {
+						all = append(all, objectOf(o.Value))
+					}
 				}
+				return all
+			}})
+		if what != "" {
+			if v.When != WhenSettled {
 				j.Ask()
-				j.Report(Informed, o.Ref.String()+what)
 			}
+			j.Report(Informed, what)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func noTieBreak(j *Judge, r *sim.Record) {
 		ref = o.old
 	}
 	if ref != nil {
-		if ref.Kind != o.process.Subject.Kind && o.extra != "" {
+		if ref.Kind != o.process.Actor.For.Kind && o.extra != "" {
 			j.Report(Informed, "routed to "+o.extra+", "+ownedBy(ref))
 		}
 		return

@@ -13,14 +13,14 @@ import (
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		for _, p := range j.state.processes {
-			if p.works() && j.binds(&p.Subject) {
+			if p.works() && j.binds(&p.Actor) {
 				p.unsynced(j)
 			}
 		}
 		return
 	}
 	p := j.state.process(r.Process)
-	if p == nil || p.Subject.Kind == "" || r.Incarnation != p.incarnation {
+	if p == nil || p.Actor.For.Kind == "" || r.Incarnation != p.incarnation {
 		return
 	}
 	j.Ask()
@@ -34,7 +34,7 @@ func (p *process) unsynced(j *Judge) {
 	for i := range p.queue.Keys {
 		j.Ask()
 		if k := &p.queue.Keys[i]; k.Dirty && k.Running == 0 {
-			j.Report(Informed, "a change for "+k.String()+" reached "+p.Subject.Process+" and was never synced")
+			j.Report(Informed, "a change for "+k.String()+" reached "+p.Actor.Process+" and was never synced")
 		}
 	}
 }
@@ -44,13 +44,13 @@ func (p *process) unsynced(j *Judge) {
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
-			if p.Subject.Kind == "" || p.stopped || !met(p) || !j.binds(&p.Subject) {
+			if p.Actor.For.Kind == "" || p.stopped || !met(p) || !j.binds(&p.Actor) {
 				continue
 			}
 			j.actor = p
 			j.Ask()
 			if o := j.unconverged(p); o != nil {
-				j.Report(Informed, o.text()+", after "+p.Subject.Process+" "+hardship)
+				j.Report(Informed, o.text()+", after "+p.Actor.Process+" "+hardship)
 			}
 		}
 	}, sim.Settled)
@@ -62,7 +62,7 @@ func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
 		o := &c.owners[i]
-		if o.Ref.Kind == p.Subject.Kind && o.sub.Controller == p.Subject.Controller && j.settled(o) && o.short() {
+		if o.Ref.Kind == p.Actor.For.Kind && o.sub.Controller == p.Actor.Controller && j.settled(o) && o.short() {
 			return o
 		}
 	}
@@ -72,7 +72,7 @@ func (j *Judge) unconverged(p *process) *ownerCount {
 // sharedInformers is WRITE-4.
 func sharedInformers(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
-	if p == nil || p.Subject.Kind == "" || p.Subject.Polls {
+	if p == nil || p.Actor.For.Kind == "" || p.Actor.Polls {
 		return
 	}
 	j.Ask()
@@ -119,7 +119,7 @@ func (c *waitForCaches) Digest(h *sim.Hash) {
 
 func (c *waitForCaches) Record(r *sim.Record) {
 	p := c.j.state.process(r.Process)
-	if p == nil || p.Subject.Kind == "" || p.synced && r.Incarnation <= p.incarnation {
+	if p == nil || p.Actor.For.Kind == "" || p.synced && r.Incarnation <= p.incarnation {
 		return
 	}
 	switch {
@@ -171,14 +171,14 @@ func retryErrors(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, p := range j.state.processes {
-		if !p.works() || !j.binds(&p.Subject) {
+		if !p.works() || !j.binds(&p.Actor) {
 			continue
 		}
 		j.actor = p
 		for i := range p.queue.Keys {
 			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty && !(r.Reason == CutShort && k.Again) &&
 				!j.state.asksAgain(p, k) {
-				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")
+				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Actor.Process+" was lost")
 			}
 		}
 	}

@@ -1,8 +1,6 @@
 package law
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -12,9 +10,9 @@ import (
 // collector works on and that is not being deleted, where all of them can be
 // resolved.
 func (j *Judge) eachOwned(f func(o *Object, st standing)) {
-	watched := j.survey().collector.Subject.Dependents
+	watched := j.survey().collector.Actor.Owns
 	for _, l := range j.state.kinds {
-		if len(watched) > 0 && !slices.Contains(watched, l.kind) {
+		if len(watched) > 0 && !among(watched, l.kind) {
 			continue
 		}
 		for _, o := range l.objects {

@@ -33,7 +33,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Word(bare)
 	for _, p := range s.processes {
 		h.Word(s.digestProcess(p, hotLoop, now))
-		h.Word(s.digestKnown(&p.Subject, &p.known))
+		h.Word(s.digestKnown(&p.Actor, &p.known))
 	}
 }
 
@@ -83,7 +83,7 @@ func (t *taken) digest() uint64 {
 // knowledge: what it knows from answers alone, what it has been shown during the
 // syncs at work, with the identities that were held until then, and which objects earlier lives were shown in
 // newer versions.
-func (s *State) digestKnown(sub *Subject, n *view.Known) uint64 {
+func (s *State) digestKnown(sub *Actor, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID { //detcheck:ordered a sum
 		var h sim.Hash
@@ -99,7 +99,7 @@ func (s *State) digestKnown(sub *Subject, n *view.Known) uint64 {
 		g := &n.Journal.Entries[i]
 		var held sim.Hash
 		if sub.Identity != nil && sub.manages(g.Kind) && g.Value != nil {
-			held.String(sub.Identity(g.Value))
+			held.String(sub.Identity(objectOf(g.Value)))
 		}
 		sum += digestPair(g.UID, g.Owner, uint64(held))
 	}
@@ -172,13 +172,13 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
-		if p.Subject.Oversteps != nil || p.Subject.Retries != nil {
+		if p.Actor.bounds() || p.Actor.RetryOf != nil {
 			h.Word(uint64(now - w.at))
 		}
 		for _, uid := range w.used {
 			h.Word(digestUID(uid))
 		}
-		h.Bool(p.Subject.Neglects != nil && w.begun > p.news)
+		h.Bool(p.Actor.looks() && w.begun > p.news)
 		h.Word(p.newsSince(w.begun))
 		h.Word(s.promises.madeSince(w.begun))
 		sum += uint64(h)
@@ -190,7 +190,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 // collectors ask for it.
 func (p *process) newsSince(record int) uint64 {
 	var sum uint64
-	if p.Subject.Controller != collector {
+	if p.Actor.Controller != collector {
 		return 0
 	}
 	for _, c := range p.caches {

@@ -2,12 +2,12 @@
 // hold, where that is said, and a check that is shown records, one after the other. It
 // does not know how the history was made: by a simulated world, or from an audit log.
 //
-// Five names are enough to hold a run against the laws:
+// Six names are enough to hold a run against the laws:
 //
 //   - [All] are the laws, each a [Law], in the order of the clause list.
-//   - [Subject] is what the laws must know of one process's controller: what it syncs,
-//     what it creates and claims, how many an owner wants, and which of the laws it
-//     owes (its [Profile]).
+//   - [Contract] says what may be expected of a controller: what it selects, how many
+//     dependents an owner wants, and which of the laws apply (its [Profile]). An [Actor]
+//     is a process that runs a controller under a Contract.
 //   - [Judge] holds a run against laws. It is a [sim.Observer]: it sees each record
 //     once, in order, and knows of the world what records told it.
 //   - [Breach] is one breaking of one law: at which record, how, and of what [Strength].
@@ -36,7 +36,7 @@
 //		Needs:    law.Commits | law.Reads,
 //		New: law.On(func(j *law.Judge, r *sim.Record) {
 //			w := j.Write()
-//			if w.Subject == nil || r.Object.Kind != "Secret" || !w.Deletes {
+//			if w.Actor == nil || r.Object.Kind != "Secret" || !w.Deletes {
 //				return
 //			}
 //			j.Ask()
@@ -80,6 +80,39 @@
 //     judged here, of those whose own processes are neither down nor held.
 //
 // A source that has not all of this says so ([Judge].Evidence).
+//
+// # An invariant
+//
+// What concerns one kind of controller alone, or one world, is an [Invariant]: an ID, a sentence, the moments at which it
+// is asked, and a Check of [Facts]. One in a [Contract] is asked of its controller, and judged by what that had been shown
+// as well; [Invariant.Law] makes a law of one for a world.
+//
+// # Which function answers which question
+//
+// Whoever mends a check that reports a right controller begins here:
+//
+//	what is stored?                                   State.Object, Named, Kind, Dependents   stored.go
+//	who made an object?                               Object.maker                            stored.go
+//	what does a write amount to?                      Write, by Write.fill                    write.go, write_fill.go
+//	what had the actor read of the object?            Write.Saw, Write.SawOwner               write_fill.go
+//	which sync is the write of?                       Write.counting, process.work            write.go, process.go
+//	did it read its owner live, and what was that?    work.read, live, refuses                process_sync.go
+//	what do its caches show?                          process.Cache                           process.go, internal/view
+//	what did it know of an object, and since when?    view.Known: ByUID, ValueAt, VersionAt   process_learn.go
+//	may it go by its cache or by an answer?           process.eitherWay, countsStill          process_doubt.go
+//	how many dependents can it have counted?          work.fewest, work.most                  process.go
+//	must an owner have settled?                       Judge.settled, Judge.survey             judge.go, census.go
+//	who owns what at rest, and what is an orphan?     census                                  census.go
+//	where does an owner reference lead?               stored.footing, reaches                 footing.go
+//	whom should an event wake?                        route                                   routes.go
+//	may it take a finalizer off?                      State.mayTakeOff                        check_finalizers.go
+//	what does an orphaning deletion owe whom?         promises.find                           promise.go
+//	what have others taken from an owner?             taken.from, taken.back                  taken.go
+//	what has an owner had that is gone?               ever.had                                ever.go
+//	when did an object go?                            lately.within                           lately.go
+//	does the server forbid it?                        forbidden.more                          forbidden.go
+//	which owners of a program have gone since a rest? parted                                  parted.go
+//	what does a number in a status rest on?           State.guesses                           vague.go
 //
 // # Where to go next
 //

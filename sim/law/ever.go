@@ -17,9 +17,9 @@ type ever struct {
 }
 
 // know takes in a subject whose owners are to be followed.
-func (e *ever) know(sub *Subject) {
-	if slices.ContainsFunc(sub.Counts, func(c Count) bool { return c.Ever }) && !slices.Contains(e.kinds, sub.Kind) {
-		e.kinds = append(e.kinds, sub.Kind)
+func (e *ever) know(sub *Actor) {
+	if slices.ContainsFunc(sub.Counts, func(c Count) bool { return c.Ever }) && !slices.Contains(e.kinds, sub.For.Kind) {
+		e.kinds = append(e.kinds, sub.For.Kind)
 	}
 }
 
@@ -30,28 +30,28 @@ func (e *ever) fold(s *State, r *sim.Record, w *Write) {
 	if ref := w.NewOwner; ref != nil && !meta.SameRef(w.Owner, ref) && slices.Contains(e.kinds, ref.Kind) {
 		e.more(ref.UID, 1)
 	}
-	if !slices.Contains(e.kinds, r.Object.Kind) || w.process != nil && w.process.Subject.Kind == r.Object.Kind {
+	if !slices.Contains(e.kinds, r.Object.Kind) || w.process != nil && w.process.Actor.For.Kind == r.Object.Kind {
 		return
 	}
 	for _, p := range s.processes {
-		if p.Subject.Kind == r.Object.Kind {
-			e.more(w.After.GetUID(), p.Subject.told(r.Before, r.After))
+		if p.Actor.For.Kind == r.Object.Kind {
+			e.more(w.After.GetUID(), p.Actor.told(r.Before, r.After))
 			return
 		}
 	}
 }
 
 // told is by how much a write raises the numbers that count those that are gone.
-func (s *Subject) told(before, after any) (n int) {
+func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
 		if !c.Ever {
 			continue
 		}
 		if before != nil {
-			was = max(c.Of(before), 0)
+			was = max(c.Of(objectOf(before)), 0)
 		}
-		n = max(n, c.Of(after)-was)
+		n = max(n, c.Of(objectOf(after))-was)
 	}
 	return n
 }

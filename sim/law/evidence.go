@@ -18,7 +18,7 @@ const (
 
 	everything = Commits | Reads | Deliveries | Syncs | Rest | Table | Queues
 
-	// ofPrograms is what is known of a whole program: see Subject.Opaque.
+	// ofPrograms is what is known of a whole program: see Actor.Opaque.
 	ofPrograms = everything &^ (Syncs | Queues)
 )
 

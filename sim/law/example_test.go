@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
@@ -16,7 +18,7 @@ var keepSecrets = &law.Law{
 	Needs:    law.Commits | law.Reads,
 	New: law.On(func(j *law.Judge, r *sim.Record) {
 		w := j.Write()
-		if w.Subject == nil || r.Object.Kind != "Secret" || !w.Deletes {
+		if w.Actor == nil || r.Object.Kind != "Secret" || !w.Deletes {
 			return
 		}
 		j.Ask()
@@ -33,8 +35,9 @@ var keepSecrets = &law.Law{
 // A law of one's own is given to a judge beside those of the package, which may have
 // something to say of the same record.
 func Example() {
-	keeper := law.Subject{Process: "keeper", Controller: "keeper", Kind: "App", Dependents: []string{"Secret"}}
-	judge := law.NewJudge([]law.Subject{keeper}, append(law.All(), keepSecrets))
+	keeper := law.Actor{Process: "keeper", Controller: "keeper", For: schema.GroupVersionKind{Kind: "App"},
+		Owns: []schema.GroupVersionKind{{Kind: "Secret"}}}
+	judge := law.NewJudge([]law.Actor{keeper}, append(law.All(), keepSecrets))
 
 	app := sim.Ref{Kind: "App", Namespace: "default", Name: "web", UID: "1"}
 	ref := sim.Ref{Kind: "Secret", Namespace: "default", Name: "tls", UID: "2"}
@@ -52,4 +55,37 @@ func Example() {
 	// Output:
 	// dont-interfere at 1: owned by none
 	// keep-secrets at 1: deleted for app/web
+}
+
+// An invariant of a world is given to a simtest.Case or a conformance.Subject, as Invariants: []*law.Invariant{oneBucket}.
+// Here it judges a short history.
+func ExampleInvariant() {
+	oneBucket := &law.Invariant{
+		ID: "one-bucket-per-claim", Sentence: "No two Buckets for one claim.", When: law.AtWrite,
+		Check: func(f *law.Facts) string {
+			claims := map[string]string{} // to the bucket
+			for _, o := range f.All("Bucket") {
+				b := o.(*metav1.PartialObjectMetadata)
+				claim := b.Labels["claim"]
+				if other, taken := claims[claim]; taken {
+					return other + " and " + b.Name + " are both for " + claim
+				}
+				claims[claim] = b.Name
+			}
+			return ""
+		},
+	}
+	operator := law.Actor{Process: "operator", Controller: "operator"}
+	judge := law.NewJudge([]law.Actor{operator}, []*law.Law{oneBucket.Law()})
+	for i, name := range []string{"data", "data-2"} {
+		bucket := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name),
+			Labels: map[string]string{"claim": "web"}}}
+		judge.Observe(&sim.Record{Index: i, Op: sim.Commit, Process: "operator", Verb: "create", After: bucket,
+			Object: sim.Ref{Kind: "Bucket", Name: name, UID: name}})
+	}
+	for _, b := range judge.Breaches() {
+		fmt.Println(b)
+	}
+	// Output:
+	// one-bucket-per-claim at 1: data and data-2 are both for web
 }

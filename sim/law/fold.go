@@ -58,7 +58,7 @@ func (s *State) rest(r *sim.Record) {
 
 // noteBare notes that something was made without a reference to what it was made for.
 func (s *State) noteBare(r *sim.Record, w *Write) {
-	if w.Subject == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
+	if w.Actor == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
 		w.For.UID || meta.RefTo(w.After, uidOf(w.For)) != nil {
 		return
 	}
@@ -109,12 +109,12 @@ func (p *process) fold(s *State, r *sim.Record) {
 			p.lookedAt(k, r)
 			k.owner, k.busy, k.begun = "", false, 0
 		}
-		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
+		if p.Actor.For.Kind != "" && r.Incarnation == p.incarnation {
 			p.queue.End(view.KeyOf(r.For), r.Message != "", r.At)
 		}
 	case sim.Read, sim.Refusal:
 		p.answered(s, r)
-		s.forbidden.refused(r, p.Subject.Opaque && p.manages(r.Object.Kind))
+		s.forbidden.refused(r, p.Actor.Opaque && p.manages(r.Object.Kind))
 		s.spared.spared(r)
 	}
 }
@@ -151,7 +151,7 @@ func (p *process) foldFault(r *sim.Record) {
 // lookedAt notes that a sync went well which began when the process had been shown
 // everything that it has been shown until now.
 func (p *process) lookedAt(k *work, r *sim.Record) {
-	if p.Subject.Neglects == nil || !k.busy || k.begun < p.news || r.Message != "" {
+	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
 	}
 	if p.looked == nil {
@@ -173,17 +173,17 @@ func (p *process) deliver(r *sim.Record) {
 		p.made.shown(r.Object)
 	}
 	c := p.Cache(r.Object.Kind)
-	before, after := c.Fold(r, r.Object.Kind == p.Subject.Kind)
+	before, after := c.Fold(r, r.Object.Kind == p.Actor.For.Kind)
 	if len(p.cut) > 0 {
 		p.shownCut(before, after)
 	}
-	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
+	if p.Actor.Counted != nil && p.manages(r.Object.Kind) {
 		p.recount(c, meta.ControllerOf(before), meta.ControllerOf(after))
 	}
 	if p.follows(r.Object.Kind) {
 		p.shown(r)
 	}
-	if r.Object.Kind == p.Subject.Kind && before == nil {
+	if r.Object.Kind == p.Actor.For.Kind && before == nil {
 		p.meet(view.KeyOf(r.Object))
 	}
 	// Another uid under the same name says as much as a deletion: a relist may
@@ -191,7 +191,7 @@ func (p *process) deliver(r *sim.Record) {
 	if m := meta.Of(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
 		p.gone[m.GetUID()] = true
 	}
-	if p.Subject.Kind != "" {
+	if p.Actor.For.Kind != "" {
 		for _, key := range r.Enqueued {
 			p.queue.Add(key)
 		}
@@ -222,14 +222,14 @@ func (p *process) oneMore(owner types.UID) {
 // noteWrite is called for every commit of anybody.
 func (p *process) noteWrite(r *sim.Record, w *Write) {
 	p.cuts(r, w)
-	if p.Subject.Kind == "" {
+	if p.Actor.For.Kind == "" {
 		return
 	}
-	if p.Subject.Outside && r.Object.Kind == p.Subject.Kind {
+	if p.Actor.Outside && r.Object.Kind == p.Actor.For.Kind {
 		p.mayHaveSeen(w, r)
 	}
-	if r.Process != p.Subject.Process {
-		if w.Owner != nil && w.Owner.Kind == p.Subject.Kind {
+	if r.Process != p.Actor.Process {
+		if w.Owner != nil && w.Owner.Kind == p.Actor.For.Kind {
 			p.disturbed = true
 		}
 		return

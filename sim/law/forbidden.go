@@ -64,7 +64,7 @@ func (f forbidden) more(owner *Object) bool {
 // asksAgain reports whether a process has tried a key again to which more is forbidden:
 // that it is tried for ever is no lost error.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
-	o := s.Named(p.Subject.Kind, k.Namespace, k.Name)
+	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)
 }
 

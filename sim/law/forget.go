@@ -108,9 +108,9 @@ func (p *process) forget(s *State, gone func(types.UID) bool, record, memory int
 	}
 	p.known.Tidy()
 	p.queue.Tidy()
-	shown := p.Cache(p.Subject.Kind)
+	shown := p.Cache(p.Actor.For.Kind)
 	maps.DeleteFunc(p.met, func(k view.Key, _ bool) bool {
-		return shown.Get(k.Namespace, k.Name) == nil && s.Named(p.Subject.Kind, k.Namespace, k.Name) == nil &&
+		return shown.Get(k.Namespace, k.Name) == nil && s.Named(p.Actor.For.Kind, k.Namespace, k.Name) == nil &&
 			p.queue.Find(k) == nil && !slices.ContainsFunc(p.workers, func(w work) bool { return w.key == k })
 	})
 }

@@ -1,6 +1,8 @@
 package law
 
 import (
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/threelaws/threelaws/sim"
@@ -31,6 +33,8 @@ type Judge struct {
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
+	asking atomic.Pointer[Invariant] // whose Check is running
+
 	state  State
 	write  Write
 	route  route
@@ -52,13 +56,13 @@ type Judge struct {
 	forgiven int // breaches by records before this one don't count
 }
 
-// NewJudge returns a judge of a run with these subjects. Laws that are checked
+// NewJudge returns a judge of a run with these actors. Laws that are checked
 // elsewhere are left out.
-func NewJudge(subjects []Subject, laws []*Law) *Judge {
-	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: laws, seats: make([]seat, 0, len(laws))}
+func NewJudge(actors []Actor, laws []*Law) *Judge {
+	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: slices.Clip(laws), seats: make([]seat, 0, len(laws))}
 	j.state.init()
-	for _, s := range subjects {
-		j.AddSubject(s)
+	for _, a := range actors {
+		j.AddActor(a)
 	}
 	for _, l := range laws {
 		if l.New != nil {
@@ -68,9 +72,20 @@ func NewJudge(subjects []Subject, laws []*Law) *Judge {
 	return j
 }
 
-// AddSubject makes one more process known, before its first record. A process
+// AddActor makes one more process known, before its first record. A process
 // that is known already is described anew: what it has seen is kept.
-func (j *Judge) AddSubject(s Subject) { j.state.addSubject(s) }
+func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
+
+// AddLaw judges by one more law, as an invariant that an actor brings ([Contract.Laws]): records from here on. One with
+// the ID of another is left out.
+func (j *Judge) AddLaw(l *Law) {
+	if l.New == nil || slices.ContainsFunc(j.laws, func(k *Law) bool { return k.ID == l.ID }) {
+		return
+	}
+	j.laws = append(j.laws, l)
+	j.seat(l)
+	j.open = false
+}
 
 // Begin tells the laws of what is there before the history begins: a creation each, which nobody
 // is asked for. It is to be called before the first record.
@@ -119,7 +134,7 @@ func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
 	}
-	return p.Subject.Profile
+	return p.Actor.Profile
 }
 
 // opaque is 2 for a subject outside, 1 for another opaque one, 0 for any other.
@@ -127,10 +142,10 @@ func (p *process) opaque() int {
 	if p == nil {
 		return 0
 	}
-	return p.Subject.opaque()
+	return p.Actor.opaque()
 }
 
-func (s *Subject) opaque() int {
+func (s *Actor) opaque() int {
 	switch {
 	case s.Outside:
 		return 2
@@ -153,7 +168,7 @@ func (j *Judge) Ask() {
 func (j *Judge) askEach() {
 	j.seats[j.sitting].asked++
 	for _, p := range j.state.processes {
-		if !p.stopped && j.binds(&p.Subject) {
+		if !p.stopped && j.binds(&p.Actor) {
 			p.share(j.sitting).Asked++
 		}
 	}
@@ -167,7 +182,7 @@ func (j *Judge) collecting() bool {
 }
 
 // binds reports whether the law whose check is running is owed by a subject.
-func (j *Judge) binds(s *Subject) bool {
+func (j *Judge) binds(s *Actor) bool {
 	l := j.seats[j.sitting].law
 	return l.Profile <= s.Profile && l.asks(s.opaque())
 }

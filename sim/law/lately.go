@@ -6,8 +6,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// lately are the cluster-scoped objects that went a short while ago, where a subject says
-// how long one must have been gone before it counts as gone ([Subject].Quarantine).
+// lately are the cluster-scoped objects that went a short while ago, where an invariant says
+// how long one must have been gone before it counts as gone ([Invariant].Recent).
 type lately struct {
 	long time.Duration // the longest that any says; 0 for none
 	gone map[coords]parting

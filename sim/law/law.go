@@ -23,6 +23,9 @@ type Law struct {
 
 	New   func(j *Judge) Check // a fresh check for one run, see [On]; nil for a law checked elsewhere (Where says so)
 	Where string               // for a law without a check of histories: the test that pins it
+
+	promised  bool       // it is asked of controllers that have an [Invariant] of its ID
+	invariant *Invariant // it is no law of this package, but this
 }
 
 // asks reports whether a law is asked of a subject that has so little known of it: 0 for one of

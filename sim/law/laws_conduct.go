@@ -170,19 +170,19 @@ var placeLaws = []*Law{{
 	ID: "KIND-DS", Name: "one-on-each-node",
 	Sentence: "At rest a DaemonSet has one active pod of its own for each node that is eligible, and none elsewhere.",
 	Needs:    Commits | Rest,
-	New:      On(oneOnEach, sim.Settled),
+	New:      promised("KIND-DS", WhenSettled), promised: true,
 }, {
 	ID: "PODGC-1", Name: "spare-what-can-run",
 	Sentence: "The pod garbage collector removes pods that cannot run any more, having said so in their status, and " +
 		"no others: not those of a node that went a moment ago and may come back.",
 	Needs: Commits | Reads | Deliveries,
-	New:   On(sparing, sim.Commit),
+	New:   promised("PODGC-1", AtWrite), promised: true,
 }, {
 	ID: "TTL-1", Name: "not-before-its-time",
 	Sentence: "Who deletes what others have made when its time is over, as a Job's some while after its end, does so " +
 		"then and not before.",
 	Needs: Commits | Reads | Deliveries | Rest,
-	New:   On(inTime, sim.Commit, sim.Settled),
+	New:   promised("TTL-1", AtDelete|WhenSettled), promised: true,
 }}
 
 var namespaceLaws = []*Law{{

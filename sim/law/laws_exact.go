@@ -73,12 +73,12 @@ var exactLaws = []*Law{{
 	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "No dependent is made that lacks what it is to rest on, or rests on what is going, and what one " +
 		"that is there rests on is not deleted.",
-	New: On(restsOnWhatStays, sim.Commit),
+	New: promised("EXACT-9", BeforeCreate), promised: true,
 }, {
 	ID: "EXACT-10", Name: "take-along",
 	Needs:    Commits | Reads | Deliveries,
 	Sentence: "What is to go with a dependent is tied to it before its controller deletes it.",
-	New:      On(takenAlong, sim.Commit),
+	New:      promised("EXACT-10", AtDelete), promised: true,
 }, {
 	ID: "EXACT-11", Name: "stay-within-bounds",
 	Needs: Commits | Reads | Deliveries | Syncs,
@@ -86,7 +86,7 @@ var exactLaws = []*Law{{
 		"wanted and the surge allows, gives up nothing that works where too little of it would be left or before its " +
 		"successor is due, and starts nothing beside what is to go first.",
 	Unasked: "how a change of the owner's own size is shared out",
-	New:     On(withinBounds, sim.Commit),
+	New:     promised("EXACT-11", AtWrite), promised: true,
 }, {
 	ID: "EXACT-12", Name: "count-once",
 	Needs:    Commits | Reads | Deliveries | Syncs,

@@ -3,6 +3,8 @@ package law
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -12,17 +14,17 @@ type made []making
 
 type making struct {
 	at    coords
-	value any // as it was created
+	value runtime.Object // as it was created
 }
 
 // note takes in a commit of the process's own.
 func (m *made) note(p *process, r *sim.Record, w *Write) {
-	if p.Subject.Lacks == nil || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
+	if p.Actor.moments&BeforeCreate == 0 || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
 		p.follows(r.Object.Kind) {
 		return
 	}
 	m.shown(r.Object)
-	*m = append(*m, making{coordsOf(r.Object), r.After})
+	*m = append(*m, making{coordsOf(r.Object), objectOf(r.After)})
 }
 
 // shown forgets what the process is shown, or told otherwise.
@@ -41,7 +43,7 @@ func (m *made) gap(p *process, kind string) {
 }
 
 // of are the values of a kind.
-func (m made) of(kind string) (all []any) {
+func (m made) of(kind string) (all []runtime.Object) {
 	for _, x := range m {
 		if x.at.kind == kind {
 			all = append(all, x.value)

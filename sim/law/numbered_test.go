@@ -1,6 +1,10 @@
 package law
 
-import "testing"
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // TestMembersByName: which pods are a StatefulSet's the laws read off their names, and not from
 // what the subject says that it would take.
@@ -13,7 +17,7 @@ func TestMembersByName(t *testing.T) {
 		{"web-x", false}, {"web-+1", false}, {"webs-0", false}, {"web-99999999999", false},
 	} {
 		s := byName()
-		s.APIVersion, s.Willing = "apps/v1", func(_, _ any) bool { return !c.want }
+		s.For.Group, s.Adoptable = "apps", func(_, _ runtime.Object) bool { return !c.want }
 		owner, p := set("web", 1), pod(c.pod, nil)
 		if got := s.willing(owner, "Pod", p); got != c.want {
 			t.Errorf("%s: %v", c.pod, got)

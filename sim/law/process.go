@@ -14,7 +14,7 @@ import (
 // process is what the records say of a subject's process: what it has been
 // shown and what it is doing.
 type process struct {
-	Subject Subject
+	Actor Actor
 
 	incarnation int
 	down        bool
@@ -44,7 +44,7 @@ type process struct {
 
 	shares []Share // by seat
 
-	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where Neglects asks
+	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where an invariant asks
 	news   int               // the record of what it was last shown
 
 	met   map[view.Key]bool // names of what it syncs, that it was ever shown
@@ -67,7 +67,7 @@ type work struct {
 	refuses bool      // and what it read forbids adoption: gone, replaced or being deleted
 
 	counted int // dependents of For it can have seen in this sync
-	shown   int // active ones that its cache showed when the sync began, where Most is asked
+	shown   int // active ones that its cache showed when the sync began, where MaxActive is declared
 
 	busy   bool        // in a sync
 	began  int         // active dependents of For that it knew when the sync began (EXACT-1)
@@ -111,11 +111,11 @@ func (p *process) Cache(kind string) *view.Cache {
 }
 
 // manages reports whether objects of a kind are dependents of the subject's.
-func (p *process) manages(kind string) bool { return p.Subject.manages(kind) }
+func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
 // follows reports whether a process's knowledge of a kind is kept.
 func (p *process) follows(kind string) bool {
-	return p.Subject.Kind != "" && (kind == p.Subject.Kind || p.manages(kind))
+	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }
 
 // works reports whether a process is up and sees.
@@ -143,10 +143,10 @@ func (p *process) work(r *sim.Record) *work {
 // resolve is the key of the owner a reference names, as the process's view has
 // it: kind, name and uid must agree. "" where there is none.
 func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
-	if ref == nil || ref.Kind != p.Subject.Kind {
+	if ref == nil || ref.Kind != p.Actor.For.Kind {
 		return ""
 	}
-	c := p.Cache(p.Subject.Kind)
+	c := p.Cache(p.Actor.For.Kind)
 	e := c.Get(namespace, ref.Name)
 	if e == nil && namespace != "" {
 		e = c.Get("", ref.Name)
@@ -163,7 +163,7 @@ func (p *process) keyed(key string) *view.Entry {
 	if !ok {
 		ns, name = "", key
 	}
-	return p.Cache(p.Subject.Kind).Get(ns, name)
+	return p.Cache(p.Actor.For.Kind).Get(ns, name)
 }
 
 func (p *process) meet(name view.Key) {

@@ -16,7 +16,7 @@ import (
 // shows, did so when the actor read it.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
-	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Subject.counts(r.Saw, saw)
+	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
 // eitherWay gives a worker that begins the benefit of the doubt where its cache
@@ -30,7 +30,7 @@ func (p *process) eitherWay(k *work) {
 		}
 		m := meta.Of(e.Cached)
 		ref := meta.ControllerOf(m)
-		counts := p.Subject.counts(e.Cached, m)
+		counts := p.Actor.counts(e.Cached, m)
 		was := ref != nil && ref.UID == k.owner
 		orphan := ref == nil && e.Owner == k.owner // its adoption is yet to be shown
 		switch is := e.Active && e.Owner == k.owner; {
@@ -53,7 +53,7 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 	}
 	orphan := func(value any) bool {
 		m := meta.Of(value)
-		return m != nil && meta.ControllerOf(m) == nil && p.Subject.counts(value, m)
+		return m != nil && meta.ControllerOf(m) == nil && p.Actor.counts(value, m)
 	}
 	if orphan(e.Cached) {
 		return true
@@ -70,5 +70,5 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 // answer of the server tells otherwise. Nobody looks there for what others do to
 // his objects, a deletion that is not his own included.
 func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
-	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Subject.counts(e.Cached, meta.Of(e.Cached))
+	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
 }

@@ -67,7 +67,7 @@ func (p *process) told(r *sim.Record) {
 // makes reports whether a write of the process's own makes another thing of an object than it
 // was, and does not only say whose it is.
 func (p *process) makes(r *sim.Record) bool {
-	return p.Subject.Oversteps != nil && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
+	return p.Actor.bounds() && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 
@@ -112,8 +112,8 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 // raise keeps the most dependents that a program was ever shown an owner to ask for: nobody
 // knows which version it goes by.
 func (p *process) raise(kind string, uid types.UID, value any) {
-	sub := &p.Subject
-	if !sub.Opaque || kind != sub.Kind || sub.Replicas == nil && sub.Most == nil {
+	sub := &p.Actor
+	if !sub.Opaque || kind != sub.For.Kind || sub.Replicas == nil && sub.MaxActive == nil {
 		return
 	}
 	if p.roofs == nil {
@@ -147,7 +147,7 @@ func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by 
 		if ref := meta.ControllerOf(m); ref != nil {
 			owner = ref.UID
 		}
-		active = p.Subject.counts(value, m) || by != nil && p.countsStill(e, m)
+		active = p.Actor.counts(value, m) || by != nil && p.countsStill(e, m)
 	}
 	if owner != e.Owner || active != e.Active {
 		n.Leave(e)

@@ -23,19 +23,20 @@ func (p *process) start(r *sim.Record) {
 	*k = work{begun: r.Index, at: r.At, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
 	k.began = p.known.Active(k.owner)
 	p.eitherWay(k)
-	if p.Subject.Most != nil {
+	if p.Actor.MaxActive != nil {
 		for _, e := range p.known.Members(k.owner) {
 			if e.Active && !e.Ahead {
 				k.shown++
 			}
 		}
 	}
-	if p.Subject.Counted != nil {
-		for _, kind := range p.Subject.Dependents {
+	if p.Actor.Counted != nil {
+		for _, gvk := range p.Actor.Owns {
+			kind := gvk.Kind
 			k.counted += p.Cache(kind).Owned(k.owner)
 		}
 	}
-	if p.Subject.Kind != "" {
+	if p.Actor.For.Kind != "" {
 		p.queue.Start(k.key, r.At)
 	}
 }
@@ -64,7 +65,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 	}
 	if k := p.work(r); k != nil && r.Verb == "list" {
 		k.counted = math.MaxInt / 2 // what it counts may come from the list
-		k.listed = k.listed || p.manages(r.Object.Kind) || p.Subject.Keeps != nil
+		k.listed = k.listed || p.manages(r.Object.Kind) || p.Actor.FinalizerReason != nil
 		if p.manages(r.Object.Kind) {
 			p.lists(s, r, k)
 		}
@@ -107,13 +108,13 @@ func (p *process) answered(s *State, r *sim.Record) {
 
 // used are those that its finalizers keep and that are going, and in use as things stand.
 func (p *process) used(s *State) (all []types.UID) {
-	if p.Subject.Keeps == nil {
+	if p.Actor.FinalizerReason == nil {
 		return nil
 	}
 	for _, l := range s.kinds {
 		for _, o := range l.objects {
-			held := slices.ContainsFunc(p.Subject.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
-			if held && meta.Deleting(o.Meta) && p.Subject.Keeps(o.Value, s.values) != "" {
+			held := slices.ContainsFunc(p.Actor.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
+			if held && meta.Deleting(o.Meta) && p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
 				all = append(all, o.Meta.GetUID())
 			}
 		}
@@ -129,7 +130,7 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 		return
 	}
 	for _, o := range s.Dependents(k.owner) {
-		if o.Ref.Kind != r.Object.Kind || !s.isActiveOf(&p.Subject, k.owner, o) {
+		if o.Ref.Kind != r.Object.Kind || !s.isActiveOf(&p.Actor, k.owner, o) {
 			continue
 		}
 		if e := p.known.ByUID[o.Meta.GetUID()]; e == nil || !e.Active || e.Owner != k.owner {
@@ -140,7 +141,7 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 		if e.Kind != r.Object.Kind || !e.Active {
 			continue
 		}
-		if o := s.Object(e.UID); o == nil || !s.isActiveOf(&p.Subject, k.owner, o) {
+		if o := s.Object(e.UID); o == nil || !s.isActiveOf(&p.Actor, k.owner, o) {
 			k.fewer++
 		}
 	}
@@ -167,11 +168,11 @@ func (p *process) refused(s *State, r *sim.Record) {
 func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	saw := meta.Of(r.Saw)
 	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil ||
-		p.Subject.Selector == nil {
+		p.Actor.Selector == nil {
 		return false
 	}
 	own := meta.ControllerOf(saw)
-	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Subject, r.SawFor, saw) {
+	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Actor, r.SawFor, saw) {
 		return false
 	}
 	live := s.Named(r.Object.Kind, saw.GetNamespace(), saw.GetName())

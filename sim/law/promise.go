@@ -108,11 +108,11 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 		was, is := meta.RefTo(w.Before, q.owner), meta.RefTo(w.After, q.owner)
 		had, has := was != nil, is != nil
 		switch {
-		case had && has && (was.Kind != is.Kind || was.Name != is.Name) && w.Subject == nil:
+		case had && has && (was.Kind != is.Kind || was.Name != is.Name) && w.Actor == nil:
 			p.drop(uid, q.owner) // it leads elsewhere now
 		case had && !has:
 			q.lost = true
-		case has && !had && w.Subject != nil:
+		case has && !had && w.Actor != nil:
 			q.again, q.lost, q.strength = q.again || q.lost, false, adoptionStrength(r, w)
 		case has && !had:
 			p.drop(uid, q.owner)

@@ -40,8 +40,8 @@ type route struct {
 
 func (o *route) fill(s *State, r *sim.Record, p *process) {
 	*o = route{process: p, must: o.must[:0], may: o.may[:0]}
-	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) ||
-		slices.Contains(p.Subject.Unwatched, r.Object.Kind) {
+	if p == nil || p.Actor.Polls || r.Object.Kind == p.Actor.For.Kind || !p.manages(r.Object.Kind) ||
+		among(p.Actor.Unwatched, r.Object.Kind) {
 		return
 	}
 	before, after := meta.Of(r.Before), meta.Of(r.After)
@@ -100,13 +100,13 @@ func (o *route) expect(s *State, before, after metav1.Object) {
 	if !relabelled && !o.replaced {
 		return
 	}
-	for i := range o.process.Cache(o.process.Subject.Kind).Entries {
-		e := &o.process.Cache(o.process.Subject.Kind).Entries[i]
-		if !s.Selects(&o.process.Subject, e.Value, after) {
+	for i := range o.process.Cache(o.process.Actor.For.Kind).Entries {
+		e := &o.process.Cache(o.process.Actor.For.Kind).Entries[i]
+		if !s.Selects(&o.process.Actor, e.Value, after) {
 			continue
 		}
-		if !relabelled || meta.Deleting(after) || meta.Deleting(e.Meta) || o.process.Subject.Willing != nil ||
-			o.process.Subject.leaves(e.Value) {
+		if !relabelled || meta.Deleting(after) || meta.Deleting(e.Meta) || o.process.Actor.Adoptable != nil ||
+			o.process.Actor.leaves(e.Value) {
 			o.may = append(o.may, e.Text)
 		} else {
 			o.must = append(o.must, e.Text)

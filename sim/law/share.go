@@ -11,7 +11,7 @@ type Share struct {
 // share is what the law of a seat has to say of a process.
 func (p *process) share(seat int) *Share {
 	for len(p.shares) <= seat {
-		p.shares = append(p.shares, Share{Controller: p.Subject.Controller})
+		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})
 	}
 	return &p.shares[seat]
 }

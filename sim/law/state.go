@@ -3,6 +3,7 @@ package law
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -38,7 +39,7 @@ const selectorCache = 4096
 // selecting is one version of an owner as one subject reads it: two controllers may
 // sync a kind, and one generation may read another selector than the next.
 type selecting struct {
-	sub   *Subject
+	sub   *Actor
 	owner any
 }
 
@@ -67,19 +68,22 @@ func (s *State) reset() {
 	s.epoch, s.restarted, s.dropping = 0, false, false
 }
 
-func (s *State) addSubject(sub Subject) {
+func (s *State) addActor(sub Actor) {
 	s.ever.know(&sub)
-	s.lately.long = max(s.lately.long, sub.Quarantine)
+	sub.moments = sub.when()
+	for _, v := range sub.Invariants {
+		s.lately.long = max(s.lately.long, v.Recent)
+	}
 	if sub.Opaque && !sub.Outside && s.parted == nil {
 		s.parted = parted{}
 	}
 	if p := s.byProcess[sub.Process]; p != nil {
-		p.Subject = sub
+		p.Actor = sub
 		clear(s.selectors)
 		return
 	}
-	p := &process{Subject: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
-	if sub.Spares != nil {
+	p := &process{Actor: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
+	if sub.moments&AtWrite != 0 && (sub.For.Kind == "" || len(sub.MayEdit) > 0) {
 		p.lookups = map[coords]lookup{}
 	}
 	if sub.Controller == collector {
@@ -91,24 +95,24 @@ func (s *State) addSubject(sub Subject) {
 
 // process returns a subject's process, nil for one that is no subject.
 func (s *State) process(name string) *process {
-	if s.last == nil || s.last.Subject.Process != name {
+	if s.last == nil || s.last.Actor.Process != name {
 		s.last = s.byProcess[name]
 	}
 	return s.last
 }
 
 // subjectFor is the first subject that syncs a kind, nil for none.
-func (s *State) subjectFor(kind string) *Subject {
+func (s *State) subjectFor(kind string) *Actor {
 	for _, p := range s.processes {
-		if p.Subject.Kind == kind {
-			return &p.Subject
+		if p.Actor.For.Kind == kind {
+			return &p.Actor
 		}
 	}
 	return nil
 }
 
 // selector is a subject's selector of one version of an owner.
-func (s *State) selector(sub *Subject, owner any) labels.Selector {
+func (s *State) selector(sub *Actor, owner any) labels.Selector {
 	if sub.Selector == nil {
 		return nil
 	}
@@ -119,14 +123,14 @@ func (s *State) selector(sub *Subject, owner any) labels.Selector {
 	if len(s.selectors) >= selectorCache {
 		clear(s.selectors)
 	}
-	sel := sub.Selector(owner)
+	sel := sub.Selector(objectOf(owner))
 	s.selectors[key] = sel
 	return sel
 }
 
 // Selects reports whether an owner's selector matches an object in a namespace
 // the owner reaches.
-func (s *State) Selects(sub *Subject, owner any, object metav1.Object) bool {
+func (s *State) Selects(sub *Actor, owner any, object metav1.Object) bool {
 	if ns := meta.Of(owner).GetNamespace(); ns != "" && ns != object.GetNamespace() {
 		return false
 	}
@@ -141,10 +145,18 @@ func (s *State) terminating(namespace string) bool {
 }
 
 // values are the stored objects of a kind.
-func (s *State) values(kind string) []any {
-	var all []any
+func (s *State) values(kind string) []runtime.Object {
+	var all []runtime.Object
 	for _, o := range s.Kind(kind) {
-		all = append(all, o.Value)
+		all = append(all, objectOf(o.Value))
 	}
 	return all
+}
+
+// get is the stored object of a name; nil for none.
+func (s *State) get(kind, namespace, name string) runtime.Object {
+	if o := s.Named(kind, namespace, name); o != nil {
+		return objectOf(o.Value)
+	}
+	return nil
 }

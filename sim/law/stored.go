@@ -15,7 +15,7 @@ type Object struct {
 	Value any           // the stored version
 	Meta  metav1.Object // the same
 	slot  int           // in the list of its kind
-	maker *Subject      // who created it; nil for somebody who is no subject
+	maker *Actor        // who created it; nil for somebody who is no subject
 	bare  bareness
 }
 
@@ -101,7 +101,7 @@ func (s *stored) Dependents(owner types.UID) []*Object {
 
 // put takes in that an object became another version, came to be or went: before
 // or after is nil then. maker is who made it, if it was made.
-func (s *stored) put(kind string, value any, before, after metav1.Object, maker *Subject) {
+func (s *stored) put(kind string, value any, before, after metav1.Object, maker *Actor) {
 	if after == nil {
 		if before != nil {
 			s.remove(before.GetUID())
@@ -221,7 +221,7 @@ func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 
 // activeUpTo counts the stored active dependents that an owner controls. It need
 // not go on once there are so many; -1 counts them all.
-func (s *stored) activeUpTo(sub *Subject, owner types.UID, enough int) int {
+func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {
 		if n == enough {
@@ -235,7 +235,7 @@ func (s *stored) activeUpTo(sub *Subject, owner types.UID, enough int) int {
 }
 
 // isActiveOf reports whether an object is an active dependent that an owner controls.
-func (s *stored) isActiveOf(sub *Subject, owner types.UID, o *Object) bool {
+func (s *stored) isActiveOf(sub *Actor, owner types.UID, o *Object) bool {
 	ref := meta.ControllerOf(o.Meta)
 	return ref != nil && ref.UID == owner && sub.manages(o.Ref.Kind) && sub.counts(o.Value, o.Meta)
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // byName is a controller whose dependents are told apart by their names: of a set s of
 // two it makes Pods s-0 and s-1. It keeps Revisions, too, of which it hears nothing, and
 // says whose Claims are.
-func byName() Subject {
-	number := func(owner, object any) int {
+func byName() Actor {
+	number := func(owner, object runtime.Object) int {
 		rest, ok := strings.CutPrefix(object.(*thing).Name, owner.(*thing).Name+"-")
 		n, err := strconv.Atoi(rest)
 		if !ok || err != nil {
@@ -19,25 +20,25 @@ func byName() Subject {
 		}
 		return n
 	}
-	is := func(object any, kind string) bool { return object.(*thing).Kind == kind }
-	return Subject{Process: "sts", Controller: "statefulset", Kind: "StatefulSet", APIVersion: "v1",
-		Dependents: []string{"Pod", "Revision"}, Unwatched: []string{"Revision"}, Profile: Upstream,
-		Selector: selectorOf,
-		Replicas: func(o any) int { return o.(*thing).Replicas },
-		Active:   func(o any) bool { return is(o, "Pod") && !o.(*thing).Failed },
-		Wanted: func(owner, o any) bool {
-			n := number(owner, o)
-			return !is(o, "Pod") || n >= 0 && n < owner.(*thing).Replicas
-		},
-		Willing: func(owner, o any) bool { return !is(o, "Pod") || number(owner, o) >= 0 },
-		Awaits:  func(_, o any) bool { return o.(*thing).DeletionTimestamp != nil },
-		Counts: []Count{{Name: "placed", Is: func(_, o any) bool { return is(o, "Pod") },
-			Of: func(o any) int {
-				if n := o.(*thing).Placed; n != 0 {
-					return max(n, 0)
-				}
-				return -1
-			}}},
+	is := func(object runtime.Object, kind string) bool { return object.(*thing).Kind == kind }
+	return Actor{Process: "sts", Controller: "statefulset", For: kind("StatefulSet"),
+		Owns: kinds("Pod", "Revision"), Contract: Contract{Unwatched: kinds("Revision"), Profile: Upstream,
+			Selector: selectorOf,
+			Replicas: func(o runtime.Object) int { return o.(*thing).Replicas },
+			Active:   func(o runtime.Object) bool { return is(o, "Pod") && !o.(*thing).Failed },
+			Wanted: func(owner, o runtime.Object) bool {
+				n := number(owner, o)
+				return !is(o, "Pod") || n >= 0 && n < owner.(*thing).Replicas
+			},
+			Adoptable:    func(owner, o runtime.Object) bool { return !is(o, "Pod") || number(owner, o) >= 0 },
+			BlocksCreate: func(_, o runtime.Object) bool { return o.(*thing).DeletionTimestamp != nil },
+			Counts: []Count{{Name: "placed", Is: func(_, o runtime.Object) bool { return is(o, "Pod") },
+				Of: func(o runtime.Object) int {
+					if n := o.(*thing).Placed; n != 0 {
+						return max(n, 0)
+					}
+					return -1
+				}}}},
 	}
 }
 

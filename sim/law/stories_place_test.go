@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -12,29 +14,27 @@ const inUse = "example.com/in-use"
 
 // placing are a subject that wants one dependent on each node, others that go by what is
 // there beside the objects that they write, and one that shares its kind.
-func placing() []Subject {
-	return []Subject{
-		{Process: "ds", Controller: "daemonset", Kind: "DaemonSet", Dependents: []string{"Pod"}, Profile: Upstream,
-			Identity: func(o any) string { return o.(*thing).Node },
-			Twins: func(owner, a, b any) bool {
+func placing() []Actor {
+	return []Actor{
+		{Process: "ds", Controller: "daemonset", For: kind("DaemonSet"), Owns: kinds("Pod"), Contract: Contract{Profile: Upstream,
+			Identity: func(o runtime.Object) string { return o.(*thing).Node },
+			AllowDuplicate: func(owner, a, b runtime.Object) bool {
 				return owner.(*thing).Surge > 0 && a.(*thing).Name != b.(*thing).Name
 			},
-			Amiss: func(_ any, own []any, all func(kind string) []any) string {
-				if len(own) != len(all("Node")) {
-					return strconv.Itoa(len(own)) + " for " + strconv.Itoa(len(all("Node"))) + " nodes"
+			Invariants: []*Invariant{{ID: "KIND-DS", When: WhenSettled, Check: func(f *Facts) string {
+				if have, want := len(f.Dependents), len(f.All("Node")); have != want {
+					return "has " + strconv.Itoa(have) + " for " + strconv.Itoa(want) + " nodes"
 				}
-				return ""
-			},
-			Neglects: func(_ any, own []any, _ func(kind string) []any) string {
-				for _, p := range own {
-					if p.(*thing).Failed {
-						return "one that failed"
+				for _, p := range f.Dependents {
+					if f.Reconciled && p.(*thing).Failed {
+						return "has one that failed, and was looked at since"
 					}
 				}
 				return ""
-			}},
-		{Process: "vp", Controller: "protection", Profile: Upstream, Finalizers: []string{inUse},
-			Keeps: func(o any, all func(kind string) []any) string {
+			}}},
+		}},
+		{Process: "vp", Controller: "protection", Contract: Contract{Profile: Upstream, Finalizers: []string{inUse},
+			FinalizerReason: func(o runtime.Object, all func(kind string) []runtime.Object) string {
 				if o.(*thing).Failed {
 					return "it says itself that it is"
 				}
@@ -44,21 +44,22 @@ func placing() []Subject {
 					}
 				}
 				return ""
-			}},
-		{Process: "pg", Controller: "podgc", Profile: Upstream, Quarantine: time.Minute,
-			Spares: func(o any, deletes bool, get func(kind, namespace, name string) any) string {
-				if get("Node", "", o.(*thing).Node) != nil && !deletes {
+			}}},
+		{Process: "pg", Controller: "podgc", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
+			{ID: "PODGC-1", When: AtWrite, Recent: time.Minute, Check: func(f *Facts) string {
+				if f.Get("Node", "", f.Before.(*thing).Node) != nil && f.After != nil {
 					return "its node is there"
 				}
 				return ""
-			}},
-		{Process: "cleaner", Controller: "cleaner", Kind: "Policy", Tends: []string{"ReplicationController"},
-			Spares: func(o any, _ bool, _ func(kind, namespace, name string) any) string {
-				if o.(*thing).Name == "kept" {
-					return "it is to be kept"
-				}
-				return ""
-			}},
+			}}}}},
+		{Process: "cleaner", Controller: "cleaner", For: kind("Policy"), Contract: Contract{
+			MayEdit: kinds("ReplicationController"), Invariants: []*Invariant{
+				{ID: "PODGC-1", When: AtWrite, Check: func(f *Facts) string {
+					if f.Before.(*thing).Name == "kept" {
+						return "it is to be kept"
+					}
+					return ""
+				}}}}},
 		crew(),
 	}
 }

@@ -5,31 +5,32 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 )
 
 // program is one of which nobody knows when a sync begins, nor whom it is for.
-func program() Subject {
-	return Subject{Process: "program", Controller: "fleet", Kind: "Fleet", APIVersion: "v1",
-		Dependents: []string{"Pod"}, Opaque: true, Profile: Upstream, Selector: selectorOf,
-		Replicas: func(o any) int { return o.(*thing).Replicas }, Finalizers: []string{handle},
+func program() Actor {
+	return Actor{Process: "program", Controller: "fleet", For: kind("Fleet"),
+		Owns: kinds("Pod"), Opaque: true, Contract: Contract{Profile: Upstream, Selector: selectorOf,
+			Replicas: func(o runtime.Object) int { return o.(*thing).Replicas }, Finalizers: []string{handle}},
 	}
 }
 
 // limiting is a program that asks for no number, but for no more than so many at one time.
-func limiting() Subject {
+func limiting() Actor {
 	s := program()
-	s.Process, s.Controller, s.Kind, s.Replicas = "limiting", "queue", "Queue", nil
-	s.Most = func(o any) int { return o.(*thing).Replicas }
-	s.Active = func(o any) bool { return !o.(*thing).Failed }
+	s.Process, s.Controller, s.For.Kind, s.Replicas = "limiting", "queue", "Queue", nil
+	s.MaxActive = func(o runtime.Object) int { return o.(*thing).Replicas }
+	s.Active = func(o runtime.Object) bool { return !o.(*thing).Failed }
 	return s
 }
 
 // doubling is a program with a second controller, which works on what the first makes.
-func doubling() Subject {
+func doubling() Actor {
 	s := program()
-	s.Process, s.Controller, s.Also = "doubling", "doubling", []string{"Pod"}
+	s.Process, s.Controller, s.SharedKinds = "doubling", "doubling", kinds("Pod")
 	return s
 }
 
@@ -284,7 +285,7 @@ func TestAProgramThatCollects(t *testing.T) {
 	write.Verb, write.Object, write.Before, write.Saw = "delete", p.ref(), p, p
 	tp.add(write)
 	for _, opaque := range []bool{true, false} {
-		j := NewJudge([]Subject{{Process: "gc", Controller: collector, Profile: Upstream, Opaque: opaque}}, All())
+		j := NewJudge([]Actor{{Process: "gc", Controller: collector, Contract: Contract{Profile: Upstream}, Opaque: opaque}}, All())
 		j.Kinds = served
 		for i := range tp.records {
 			j.Observe(&tp.records[i])
@@ -319,7 +320,7 @@ func (t *tape) says(process string) {
 }
 
 // outsider is a program in another process.
-func outsider() Subject {
+func outsider() Actor {
 	s := program()
 	s.Process, s.Controller, s.Outside = "outsider", "outsider", true
 	return s

@@ -3,55 +3,61 @@ package law
 import (
 	"slices"
 	"strconv"
-	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 )
 
 // vaults is a subject whose Pods rest on Disks or Shelves of the names that they give as their
 // nodes. The Disks are its own as well.
-func vaults() Subject {
-	return Subject{Process: "vault", Controller: "vault", Kind: "Vault", Dependents: []string{"Pod", "Disk"},
-		Profile: Writing,
-		Counts: []Count{{Name: "pods", Once: true, Of: func(o any) int { return o.(*thing).Counted },
-			Is: func(_, dependent any) bool { return dependent.(*thing).Kind == "Pod" }}},
-		Lacks: func(_, dependent any, all func(kind string) []any) string {
-			for _, disk := range slices.Concat(all("Disk"), all("Shelf")) {
-				if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
-					return ""
+func vaults() Actor {
+	return Actor{Process: "vault", Controller: "vault", For: kind("Vault"), Owns: kinds("Pod", "Disk"),
+		Contract: Contract{
+			Profile: Writing,
+			Counts: []Count{{Name: "pods", Once: true, Of: func(o runtime.Object) int { return o.(*thing).Counted },
+				Is: func(_, dependent runtime.Object) bool { return dependent.(*thing).Kind == "Pod" }}},
+			RetryOf: func(_, dependent runtime.Object, all func(kind string) []runtime.Object) string {
+				if p := dependent.(*thing); p.Failed && len(all("Lid")) == 0 {
+					return "on " + p.Node
 				}
-			}
-			if node := dependent.(*thing).Node; node != "" {
-				return "disk/" + node + " is not there"
-			}
-			return ""
-		},
-		Oversteps: func(owner any, others []any, _, after any, _ time.Time, _ func(string) []any) string {
-			if after == nil {
 				return ""
-			}
-			n := after.(*thing).Threads
-			for _, o := range others {
-				n += o.(*thing).Threads
-			}
-			if most := owner.(*thing).Threads; n > most {
-				return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
-			}
-			return ""
-		},
-		Retries: func(_, dependent any, all func(kind string) []any) string {
-			if p := dependent.(*thing); p.Failed && len(all("Lid")) == 0 {
-				return "on " + p.Node
-			}
-			return ""
-		},
-		Strands: func(_, dependent any, all func(kind string) []any) string {
-			for _, lid := range all("Lid") {
-				if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
-					return "lid/" + m.Name
-				}
-			}
-			return ""
+			},
+			Invariants: []*Invariant{
+				{ID: "EXACT-9", When: BeforeCreate, Check: func(f *Facts) string {
+					node := f.After.(*thing).Node
+					for _, disk := range slices.Concat(f.All("Disk"), f.All("Shelf")) {
+						if m := disk.(*thing); m.Name == node && m.DeletionTimestamp == nil {
+							return ""
+						}
+					}
+					if node != "" {
+						return "disk/" + node + " is not there"
+					}
+					return ""
+				}},
+				{ID: "EXACT-11", When: AtWrite, Check: func(f *Facts) string {
+					if f.After == nil {
+						return ""
+					}
+					n := f.After.(*thing).Threads
+					for _, o := range f.Dependents {
+						n += o.(*thing).Threads
+					}
+					if most := f.Owner.(*thing).Threads; n > most {
+						return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
+					}
+					return ""
+				}},
+				{ID: "EXACT-10", When: AtDelete, Check: func(f *Facts) string {
+					for _, lid := range f.All("Lid") {
+						if m := lid.(*thing); m.Name == f.Before.(*thing).Name && len(m.OwnerReferences) == 0 {
+							return "leaves lid/" + m.Name + " behind, which is to go with it"
+						}
+					}
+					return ""
+				}},
+			},
 		}}
 }
 

@@ -4,14 +4,17 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // crew is another controller of Apps, beside the operator: it keeps Secrets for them.
-func crew() Subject {
-	return Subject{Process: "crew", Controller: "crew", Kind: "App", Dependents: []string{"Secret"},
-		Selector: selectorOf,
-		Replicas: func(o any) int { return o.(*thing).Replicas },
-		Counted:  func(o any) int { return o.(*thing).Counted }}
+func crew() Actor {
+	return Actor{Process: "crew", Controller: "crew", For: kind("App"), Owns: kinds("Secret"),
+		Contract: Contract{
+			Selector: selectorOf,
+			Replicas: func(o runtime.Object) int { return o.(*thing).Replicas },
+			Counted:  func(o runtime.Object) int { return o.(*thing).Counted },
+		}}
 }
 
 // manned is an App for which the second of its controllers is to keep Secrets.
@@ -74,18 +77,18 @@ var sharedKindStories = []story{
 // What an owner selects each controller of its kind reads for itself, and one that is
 // upgraded reads it anew.
 func TestSelectorIsOfItsController(t *testing.T) {
-	all := func(any) labels.Selector { return labels.Everything() }
-	none := func(any) labels.Selector { return labels.Nothing() }
-	j := NewJudge([]Subject{{Process: "a", Controller: "a", Kind: "App", Selector: all},
-		{Process: "b", Controller: "b", Kind: "App", Selector: none}}, All())
+	all := func(runtime.Object) labels.Selector { return labels.Everything() }
+	none := func(runtime.Object) labels.Selector { return labels.Nothing() }
+	j := NewJudge([]Actor{{Process: "a", Controller: "a", For: kind("App"), Contract: Contract{Selector: all}},
+		{Process: "b", Controller: "b", For: kind("App"), Contract: Contract{Selector: none}}}, All())
 	owner, p := object("App", "a"), pod("p", nil)
 	for i, want := range []bool{true, false} {
-		if got := j.state.Selects(&j.state.processes[i].Subject, owner, p); got != want {
+		if got := j.state.Selects(&j.state.processes[i].Actor, owner, p); got != want {
 			t.Errorf("controller %d: selects %v, want %v", i, got, want)
 		}
 	}
-	j.AddSubject(Subject{Process: "a", Controller: "a", Kind: "App", Selector: none})
-	if j.state.Selects(&j.state.processes[0].Subject, owner, p) {
+	j.AddActor(Actor{Process: "a", Controller: "a", For: kind("App"), Contract: Contract{Selector: none}})
+	if j.state.Selects(&j.state.processes[0].Actor, owner, p) {
 		t.Error("selects as before the upgrade")
 	}
 }

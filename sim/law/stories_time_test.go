@@ -8,9 +8,8 @@ import (
 
 // timing is a subject that deletes Runs so many minutes after they have failed as there are
 // Threads to them.
-func timing() Subject {
-	return Subject{Process: "ttl", Controller: "ttl", Profile: Upstream, Stays: func(o any, now time.Time) string {
-		r := o.(*thing)
+func timing() Actor {
+	stays := func(r *thing, now time.Time) string {
 		switch {
 		case r.Kind != "Run" || !r.Failed:
 			return "it goes on"
@@ -18,7 +17,22 @@ func timing() Subject {
 			return "its time is not over"
 		}
 		return ""
-	}}
+	}
+	return Actor{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
+		{ID: "TTL-1", When: AtDelete | WhenSettled, Check: func(f *Facts) string {
+			if f.Before != nil {
+				return stays(f.Before.(*thing), f.Now)
+			}
+			if f.Forever {
+				f.Now = f.Now.Add(time.Hour)
+			}
+			for _, r := range f.All("Run") {
+				if stays(r.(*thing), f.Now) == "" {
+					return "run/" + r.(*thing).Name + " is still there"
+				}
+			}
+			return ""
+		}}}}}
 }
 
 // failed is a Run that goes after so many minutes.

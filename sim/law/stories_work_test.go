@@ -2,6 +2,7 @@ package law
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -246,20 +247,20 @@ func (o *thing) on(node string) *thing {
 	return o.as(func(o *thing) { o.Node = node })
 }
 
-func exactly(s *Subject) {
-	s.Surge = func(o any) int { return o.(*thing).Surge }
-	s.Unavailable = func(o any) int { return o.(*thing).Lacking }
-	s.Identity = func(o any) string { return o.(*thing).Node }
+func exactly(s *Actor) {
+	s.MaxSurge = func(o runtime.Object) int { return o.(*thing).Surge }
+	s.MaxUnavailable = func(o runtime.Object) int { return o.(*thing).Lacking }
+	s.Identity = func(o runtime.Object) string { return o.(*thing).Node }
 	s.Finalizers = []string{ownFinalizer}
 	s.Counts = []Count{{
 		Name: "placed",
-		Of:   func(o any) int { return o.(*thing).Placed },
-		Is: func(_, o any) bool {
+		Of:   func(o runtime.Object) int { return o.(*thing).Placed },
+		Is: func(_, o runtime.Object) bool {
 			return o.(*thing).Node != "" && !meta.Deleting(o.(metav1.Object))
 		},
 	}, {
 		Name: "threads",
-		Of:   func(o any) int { return o.(*thing).Threads },
-		Each: func(_, o any) int { return o.(*thing).Threads },
+		Of:   func(o runtime.Object) int { return o.(*thing).Threads },
+		Each: func(_, o runtime.Object) int { return o.(*thing).Threads },
 	}}
 }

@@ -30,7 +30,7 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if k == nil {
 		return Committed
 	}
-	if !k.read && w.Subject.Profile >= Upstream || k.refuses {
+	if !k.read && w.Actor.Profile >= Upstream || k.refuses {
 		return Informed
 	}
 	return Committed

@@ -37,11 +37,11 @@ func (t *taken) fold(s *stored, r *sim.Record, w *Write) {
 			t.put(place{ref.UID, r.Object.Kind, view.KeyOf(r.Object)}, false)
 		}
 	case w.Deletes && w.Owner != nil && !w.Mine && ownName(s, w):
-		if o := s.Object(w.Before.GetUID()); o != nil && o.maker != nil && o.maker.Kind == w.Owner.Kind &&
+		if o := s.Object(w.Before.GetUID()); o != nil && o.maker != nil && o.maker.For.Kind == w.Owner.Kind &&
 			o.maker != w.maker() {
 			t.put(place{w.Owner.UID, r.Object.Kind, view.KeyOf(r.Object)}, true)
 		}
-	case w.Deletes && w.Mine && w.Subject != nil && w.Subject.Wanted != nil && !w.Subject.counts(r.Before, w.Before) &&
+	case w.Deletes && w.Mine && w.Actor != nil && w.Actor.Wanted != nil && !w.Actor.counts(r.Before, w.Before) &&
 		!meta.Deleting(w.Before):
 		t.put(place{w.Owner.UID, r.Object.Kind, view.KeyOf(r.Object)}, true)
 	}

@@ -6,6 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -24,6 +26,20 @@ type thing struct {
 	Lacking  int
 	Node     string
 	Failed   bool
+}
+
+func (o *thing) DeepCopyObject() runtime.Object { return o.as(func(*thing) {}) }
+
+// kind is a kind of the objects of stories.
+func kind(name string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Version: "v1", Kind: name}
+}
+
+func kinds(names ...string) (all []schema.GroupVersionKind) {
+	for _, name := range names {
+		all = append(all, kind(name))
+	}
+	return all
 }
 
 var uids int
@@ -197,44 +213,48 @@ func (t *tape) fault(process, verb string) *sim.Record {
 
 func (t *tape) settled() *sim.Record { return t.add(sim.Record{Op: sim.Settled}) }
 
-func selectorOf(owner any) labels.Selector {
+func selectorOf(owner runtime.Object) labels.Selector {
 	if owner.(*thing).Selector == nil {
 		return nil
 	}
 	return labels.SelectorFromSet(owner.(*thing).Selector)
 }
 
-func subjects() []Subject {
-	s := Subject{Process: "rs", Controller: "replicaset", Kind: "ReplicaSet", APIVersion: "v1",
-		Dependents: []string{"Pod"},
-		Selector:   selectorOf,
-		Replicas:   func(o any) int { return o.(*thing).Replicas },
-		Active:     func(o any) bool { return !o.(*thing).Failed },
-		Counted:    func(o any) int { return o.(*thing).Counted },
-		Profile:    Upstream,
-		Standalone: []sim.Ref{{Kind: "Pod", Namespace: pod("itself", nil).Namespace, Name: "itself"}},
+func subjects() []Actor {
+	s := Actor{Process: "rs", Controller: "replicaset", For: kind("ReplicaSet"),
+		Owns: kinds("Pod"),
+		Contract: Contract{
+			Selector:   selectorOf,
+			Replicas:   func(o runtime.Object) int { return o.(*thing).Replicas },
+			Active:     func(o runtime.Object) bool { return !o.(*thing).Failed },
+			Counted:    func(o runtime.Object) int { return o.(*thing).Counted },
+			Profile:    Upstream,
+			Standalone: []sim.Ref{{Kind: "Pod", Namespace: pod("itself", nil).Namespace, Name: "itself"}},
+		},
 	}
 	exactly(&s)
 	c := s
 	c.Finalizers = nil
-	c.Process, c.Controller, c.Kind = "rc", "replication", "ReplicationController"
+	c.Process, c.Controller, c.For.Kind = "rc", "replication", "ReplicationController"
 	work := s
-	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
+	work.Process, work.Controller, work.For.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
 	work.Counts = []Count{{Name: "ended", Ever: true, Of: s.Counts[0].Of, Is: s.Counts[0].Is}}
-	work.Leaves = func(o any) bool { return o.(*thing).Failed }
-	cron := Subject{Process: "cron", Controller: "cronjob", Kind: "CronJob", Dependents: []string{"Pod"}, Polls: true}
-	work.Most = func(o any) int {
+	work.Ignores = func(o runtime.Object) bool { return o.(*thing).Failed }
+	cron := Actor{Process: "cron", Controller: "cronjob", For: kind("CronJob"), Owns: kinds("Pod"), Contract: Contract{Polls: true}}
+	work.MaxActive = func(o runtime.Object) int {
 		if n := o.(*thing).Replicas; n > 0 {
 			return n
 		}
 		return -1
 	}
-	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
-		Tends: []string{"ReplicationController"}}
-	return append([]Subject{s, c, work, cron, op, byName(), vaults(), program(), limiting(), doubling(), outsider(),
-		{Process: "gc", Controller: collector, Profile: Upstream},
-		{Process: "ns", Controller: drainer, Profile: Upstream}, timing()}, placing()...)
+	op := Actor{Process: "op", Controller: "operator", For: kind("App"), Owns: kinds("Pod"),
+		Contract: Contract{
+			MayEdit: kinds("ReplicationController"),
+		}}
+	return append([]Actor{s, c, work, cron, op, byName(), vaults(), program(), limiting(), doubling(), outsider(),
+		{Process: "gc", Controller: collector, Contract: Contract{Profile: Upstream}},
+		{Process: "ns", Controller: drainer, Contract: Contract{Profile: Upstream}}, timing()}, placing()...)
 }
 
 // served is a server that knows every kind but Widgets.

@@ -19,15 +19,15 @@ type vague map[types.UID]bool
 // of which the process saw whose it is, but not that owner, as one that is nobody's.
 func (v *vague) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process
-	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Subject.Counts, forGood) {
+	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Actor.Counts, forGood) {
 		return
 	}
 	switch {
-	case r.Object.Kind == p.Subject.Kind:
+	case r.Object.Kind == p.Actor.For.Kind:
 		if s.guesses(p, r, w.After.GetUID()) {
 			v.put(w.After.GetUID())
 		}
-	case w.Owner != nil && w.Owner.Kind == p.Subject.Kind && p.manages(r.Object.Kind) && letsGo(&p.Subject, w) &&
+	case w.Owner != nil && w.Owner.Kind == p.Actor.For.Kind && p.manages(r.Object.Kind) && letsGo(&p.Actor, w) &&
 		meta.SameRef(w.SawOwner, w.Owner) && p.resolve(w.Owner, r.Object.Namespace) == "":
 		v.put(w.Owner.UID)
 	}
@@ -62,7 +62,8 @@ func (s *State) guesses(p *process, r *sim.Record, owner types.UID) bool {
 // then.
 func (p *process) behind(s *State, r *sim.Record, owner types.UID) bool {
 	k := p.work(r)
-	for _, kind := range p.Subject.Dependents {
+	for _, gvk := range p.Actor.Owns {
+		kind := gvk.Kind
 		if k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun {
 			return true
 		}

@@ -14,9 +14,9 @@ import (
 // which object became what, and this whose it was, whose it is, and what that amounts to
 // for its actor. It is worked out once for all laws, and good until the next record.
 type Write struct {
-	For     sim.Ref  // what the actor was syncing; where nobody says, what its references say
-	Subject *Subject // who the actor is, where it has a collection; nil for everybody else
-	GC      bool     // the actor is the garbage collector
+	For   sim.Ref // what the actor was syncing; where nobody says, what its references say
+	Actor *Actor  // who the actor is, where it has a collection; nil for everybody else
+	GC    bool    // the actor is the garbage collector
 
 	Before, After, Saw        metav1.Object          // the object, and as the actor had read it; nil for none
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
@@ -37,11 +37,11 @@ type Write struct {
 
 // maker is who makes the object, if the write does; nil for somebody who is no
 // subject.
-func (w *Write) maker() *Subject {
+func (w *Write) maker() *Actor {
 	if w.process == nil {
 		return nil
 	}
-	return &w.process.Subject
+	return &w.process.Actor
 }
 
 // isFor reports whether a ControllerRef names the object being synced, as the
@@ -65,7 +65,7 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) &&
 		maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
-		meta.SameFinalizersBut(a.GetFinalizers(), b.GetFinalizers(), w.Subject.Finalizers) &&
+		meta.SameFinalizersBut(a.GetFinalizers(), b.GetFinalizers(), w.Actor.Finalizers) &&
 		meta.SameBody(r.Before, r.After)
 }
 
@@ -75,10 +75,10 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 // of what it has read, or an apply, does at once what two lawful writes would do.
 // What others have put into the metadata stays.
 func (w *Write) takesByName(r *sim.Record) bool {
-	return w.Subject.Selector == nil && w.SawOwner == nil &&
+	return w.Actor.Selector == nil && w.SawOwner == nil &&
 		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
 		meta.SameRefsBut(w.Before, w.After, w.For.UID) &&
-		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
+		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
 // unhands reports whether a write takes the actor's own finalizers off, and does
@@ -89,7 +89,7 @@ func (w *Write) unhands(r *sim.Record) bool {
 		return false
 	case w.After == nil:
 		return r.Verb != "delete" && r.Verb != "deletecollection" && meta.Deleting(w.Before) &&
-			meta.SameFinalizersBut(w.Before.GetFinalizers(), nil, w.Subject.Finalizers)
+			meta.SameFinalizersBut(w.Before.GetFinalizers(), nil, w.Actor.Finalizers)
 	}
 	return len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()) && w.onlyRefs(r) &&
 		meta.SameRefsBut(w.Before, w.After, "")
@@ -102,7 +102,7 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 		return false
 	}
 	ref := meta.ControllerOf(w.Before)
-	return w.Subject.Profile < Upstream || ref != nil && ref.Kind == w.For.Kind && ref.Name == w.For.Name &&
+	return w.Actor.Profile < Upstream || ref != nil && ref.Kind == w.For.Kind && ref.Name == w.For.Name &&
 		ref.UID != uidOf(w.For)
 }
 
@@ -136,7 +136,7 @@ func (w *Write) counting(r *sim.Record) *work {
 }
 
 // letsGo reports whether a write takes a finalizer off that the subject declares.
-func letsGo(sub *Subject, w *Write) bool {
+func letsGo(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.Before, f) && !meta.Finalized(w.After, f)
 	})

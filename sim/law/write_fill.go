@@ -16,10 +16,10 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	if w.process == nil {
 		return
 	}
-	if w.process.Subject.Outside {
+	if w.process.Actor.Outside {
 		known = Commits
 	}
-	w.GC = w.process.Subject.Controller == collector
+	w.GC = w.process.Actor.Controller == collector
 	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {
 		// A version that the request carried it had read.
@@ -27,16 +27,16 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 			w.Saw = w.Before
 		}
 	}
-	if w.process.Subject.Kind == "" {
+	if w.process.Actor.For.Kind == "" {
 		return
 	}
-	w.Subject = &w.process.Subject
+	w.Actor = &w.process.Actor
 	w.SawOwner = meta.ControllerOf(w.Saw)
 	if w.For.UID == "" && w.process.keyedOtherwise(s, r.For) {
 		w.inferFor(r)
 	}
 	w.readFor(r)
-	w.Dependent = w.process.manages(r.Object.Kind) && !w.outOfReach(s, r) && !w.Subject.standsAlone(r.Object)
+	w.Dependent = w.process.manages(r.Object.Kind) && !w.outOfReach(s, r) && !w.Actor.standsAlone(r.Object)
 	w.Mine = w.isFor(w.Owner)
 	w.SawMine = w.isFor(w.SawOwner)
 	w.Adopts = w.Claims && w.isFor(w.NewOwner)
@@ -49,12 +49,12 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 // shown one, or the key is of another kind's object that it watches. A controller may have more
 // queues than one.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
-	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Subject.Kind, f.Namespace, f.Name) == nil {
+	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true
 	}
 	for _, c := range p.caches {
-		if c.Kind != p.Subject.Kind && c.Get(f.Namespace, f.Name) != nil {
-			return p.Cache(p.Subject.Kind).Get(f.Namespace, f.Name) == nil
+		if c.Kind != p.Actor.For.Kind && c.Get(f.Namespace, f.Name) != nil {
+			return p.Cache(p.Actor.For.Kind).Get(f.Namespace, f.Name) == nil
 		}
 	}
 	return false
@@ -68,7 +68,7 @@ func (w *Write) readFor(r *sim.Record) {
 	if k == nil || k.live == "" || string(k.live) == w.For.UID {
 		return
 	}
-	own := r.Object.Kind == w.Subject.Kind && w.Before != nil && w.Before.GetUID() == k.live
+	own := r.Object.Kind == w.Actor.For.Kind && w.Before != nil && w.Before.GetUID() == k.live
 	if own || w.Owner != nil && w.Owner.UID == k.live ||
 		w.Owner == nil && w.NewOwner != nil && w.NewOwner.UID == k.live {
 		w.For.UID, w.read = string(k.live), true
@@ -87,7 +87,7 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 		return true
 	}
 	o := s.Object(w.Before.GetUID())
-	return o != nil && o.maker == &w.process.Subject
+	return o != nil && o.maker == &w.process.Actor
 }
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the
@@ -104,10 +104,10 @@ func (w *Write) inferFor(r *sim.Record) {
 		ref = to
 	}
 	saw := w.SawOwner
-	if saw != nil && saw.Kind == w.Subject.Kind && !w.Claims && (ref == nil || ref.Kind != saw.Kind) {
+	if saw != nil && saw.Kind == w.Actor.For.Kind && !w.Claims && (ref == nil || ref.Kind != saw.Kind) {
 		ref = saw
 	}
-	if ref == nil || ref.Kind != w.Subject.Kind || ref.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
+	if ref == nil || ref.Kind != w.Actor.For.Kind || ref.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
 		return
 	}
 	namespace := r.Object.Namespace

@@ -35,7 +35,7 @@ func TestOnlyRefs(t *testing.T) {
 		{"a creation", nil, p, false},
 		{"another kind of value", p, custom(int64(1)), false},
 	} {
-		if got := (&Write{Subject: &Subject{}, Before: meta.Of(c.before),
+		if got := (&Write{Actor: &Actor{}, Before: meta.Of(c.before),
 			After: meta.Of(c.after)}).onlyRefs(&sim.Record{Before: c.before, After: c.after}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

@@ -85,7 +85,7 @@ func (g *growth) note(r *sim.Record) {
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
-		return p == nil || p.Controller().Replicas == nil
+		return p == nil || p.Controller().Contract.Replicas == nil
 	}
 	if r := t.World.History.At(d.last[2]); r != nil && fight.OnlyTimes(r.Before, r.After) {
 		return false // a heartbeat

@@ -36,8 +36,10 @@ func TestOutsideGoesByWhatWas(t *testing.T) {
 	made := do(law.User, fakeapi.Request{Verb: fakeapi.Create, Kind: server.Kind(sets), Namespace: "default",
 		Object: set})
 	w.Outside("op", host.Controller{Name: "replicaset", For: sets,
-		Owns:     []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")},
-		Replicas: func(o runtime.Object) int { return int(*o.(*appsv1.ReplicaSet).Spec.Replicas) }})
+		Owns: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")},
+		Contract: law.Contract{
+			Replicas: func(o runtime.Object) int { return int(*o.(*appsv1.ReplicaSet).Spec.Replicas) },
+		}})
 	less := made.Object.(*appsv1.ReplicaSet).DeepCopy()
 	less.Spec.Replicas = new(int32(1))
 	do(law.User, fakeapi.Request{Verb: fakeapi.Update, Kind: server.Kind(sets), Namespace: "default", Name: "web",

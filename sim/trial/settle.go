@@ -165,7 +165,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		t.limit.writes, t.limit.tally = writes+l.Writes, c
 	}
 	s, look, beats := Settling{}, firstLook, false
-	dog := watchdog.Watch()
+	dog := watchdog.Watch(t.Judge.Asking)
 	defer dog.End()
 	for {
 		enabled := t.World.Enabled()

@@ -26,12 +26,14 @@ type Trial struct {
 	fight watch
 	rest  resting
 	limit deadline
+
+	brings bool // the invariants of contracts are judged that are none of the laws
 }
 
 // Options say what a trial begins with. The zero value is an empty cluster
 // under the default schedule and every law.
 type Options struct {
-	Laws    []*law.Law      // nil means [law.All]
+	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
 	Server  *fakeapi.Server // nil means an empty one; what it holds is the initial state, made by the user
 
@@ -40,7 +42,8 @@ type Options struct {
 
 // New makes a cluster without processes.
 func New(o Options) *Trial {
-	if o.Laws == nil {
+	brings := o.Laws == nil
+	if brings {
 		o.Laws = law.All()
 	}
 	if o.Choices == nil {
@@ -51,7 +54,7 @@ func New(o Options) *Trial {
 		o.Server = fakeapi.New(fakeapi.Options{})
 	}
 	t := &Trial{World: sim.New(o.Choices), Server: o.Server, Judge: law.NewJudge(nil, o.Laws)}
-	t.Judge.Kinds = served(o.Server)
+	t.Judge.Kinds, t.brings = served(o.Server), brings
 	t.World.History.Records = *records.Get().(*[]sim.Record)
 	t.Cluster = host.NewCluster(t.World, t.Server)
 	t.World.Add(&t.user)
@@ -93,17 +96,27 @@ func Standing(s *fakeapi.Server) (records []sim.Record) {
 // owes them. The name must be unique in the trial; two processes may run the
 // same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
-	t.Judge.AddSubject(subjectOf(name, c))
+	t.judged(actorOf(name, &c))
 	return t.Cluster.Start(name, c)
+}
+
+// judged makes a process known to the laws.
+func (t *Trial) judged(a law.Actor) {
+	t.Judge.AddActor(a)
+	if t.brings {
+		for _, l := range a.Laws() {
+			t.Judge.AddLaw(l)
+		}
+	}
 }
 
 // Outside tells the laws of a program that is not of this world and acts in it ([host.Cluster.As]):
 // by which name, and what it owes, which is what a controller declares. What it knows is what its
 // own requests were answered.
 func (t *Trial) Outside(name string, as host.Controller) {
-	s := subjectOf(name, as)
+	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
-	t.Judge.AddSubject(s)
+	t.judged(s)
 }
 
 // StartManager starts an instance of a controller manager, which runs its members
@@ -111,11 +124,11 @@ func (t *Trial) Outside(name string, as host.Controller) {
 func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Controller,
 	members []host.Member) *host.Process {
 	for _, m := range members {
-		t.Judge.AddSubject(subjectOf(m.Name, m.Controller))
+		t.judged(actorOf(m.Name, &m.Controller))
 	}
 	return t.Cluster.StartManager(name, func(lead func(bool)) host.Controller {
 		c := elector(lead)
-		t.Judge.AddSubject(subjectOf(name, c))
+		t.judged(actorOf(name, &c))
 		return c
 	}, members)
 }
@@ -123,7 +136,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 // SwitchMembers replaces the programs of a manager's members.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
-		t.Judge.AddSubject(subjectOf(m.Name, programs[i]))
+		t.judged(actorOf(m.Name, &programs[i]))
 	}
 	p.SwitchMembers(programs)
 }
@@ -131,7 +144,7 @@ func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 // Switch replaces a process's program by another generation of it: an upgrade
 // or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
-	t.Judge.AddSubject(subjectOf(p.Name, c))
+	t.judged(actorOf(p.Name, &c))
 	p.Switch(c)
 }
 

@@ -120,7 +120,7 @@ func TestSettle(t *testing.T) {
 	})
 	wants := syncs(nothing)
 	wants.Owns = append(wants.Owns, secrets)
-	wants.Replicas = func(kruntime.Object) int { return 1 }
+	wants.Contract.Replicas = func(kruntime.Object) int { return 1 }
 	idles := wants // a heartbeat is rest, and rest is judged
 	idles.New = syncs(later(10*time.Minute, nothing)).New
 	pile := syncs(func(ctx context.Context, r reads, key string) error {
@@ -196,7 +196,7 @@ func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 // asked only where the limits say that it is.
 func TestCutByTheClockIsNoRest(t *testing.T) {
 	wants := syncs(later(10*time.Minute, nothing))
-	wants.Owns, wants.Replicas = append(wants.Owns, secrets), func(kruntime.Object) int { return 1 }
+	wants.Owns, wants.Contract.Replicas = append(wants.Owns, secrets), func(kruntime.Object) int { return 1 }
 	for _, rest := range []bool{false, true} {
 		w := trial.New(trial.Options{})
 		t.Cleanup(w.Stop)
@@ -226,7 +226,7 @@ func TestCutInTheMiddle(t *testing.T) {
 			r.Queue.AddAfter(key, waits)
 			return err
 		})
-		c.Owns, c.Replicas = append(c.Owns, secrets), func(kruntime.Object) int { return wants }
+		c.Owns, c.Contract.Replicas = append(c.Owns, secrets), func(kruntime.Object) int { return wants }
 		return c
 	}
 	named := func(name string) *corev1.Secret {

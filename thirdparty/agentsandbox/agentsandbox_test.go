@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllerruntime"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
@@ -41,16 +41,19 @@ func TestAgentSandbox(t *testing.T) {
 						Tracer: untraced{}}).SetupWithManager(m, 1)
 				}),
 			in(host.Controller{Name: "sandboxclaim", For: v1alpha1.GroupVersion.WithKind("SandboxClaim"),
-				Owns:  []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
-				Tends: pods, Spares: ofNoPool}, func(m ctrl.Manager) error {
+				Owns: []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
+				Contract: law.Contract{
+					MayEdit:    pods,
+					Invariants: []*law.Invariant{{ID: "PODGC-1", When: law.AtWrite, Check: ofNoPool}},
+				}}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxClaimReconciler{Client: m.GetClient(), Scheme: m.GetScheme(),
 					Tracer: untraced{}, Recorder: m.GetEventRecorderFor("sandboxclaim-controller")}).
 					SetupWithManager(m, 1)
 			}),
 			in(host.Controller{Name: "sandboxwarmpool", For: v1alpha1.GroupVersion.WithKind("SandboxWarmPool"),
-				Owns: pods, Replicas: controllerruntime.Of(func(p *v1alpha1.SandboxWarmPool) int {
+				Owns: pods, Contract: law.Contract{Replicas: controllerruntime.Of(func(p *v1alpha1.SandboxWarmPool) int {
 					return int(p.Spec.Replicas)
-				}),
+				})},
 			}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxWarmPoolReconciler{Client: m.GetClient()}).SetupWithManager(m, 1)
 			}),
@@ -58,8 +61,8 @@ func TestAgentSandbox(t *testing.T) {
 }
 
 // ofNoPool says why a claim has to leave a pod alone.
-func ofNoPool(obj runtime.Object, _ bool, _ func(kind, namespace, name string) runtime.Object) string {
-	if pod, ok := obj.(*corev1.Pod); ok {
+func ofNoPool(f *law.Facts) string {
+	if pod, ok := f.Before.(*corev1.Pod); ok {
 		if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind != "SandboxWarmPool" {
 			return "it is of no pool"
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
@@ -47,8 +48,10 @@ func TestLeaderWorkerSet(t *testing.T) {
 					m.GetEventRecorder("leaderworkerset")).SetupWithManager(m)
 			}),
 			in(host.Controller{Name: "pod", For: corev1.SchemeGroupVersion.WithKind("Pod"),
-				Owns:  []schema.GroupVersionKind{sets},
-				Tends: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")}, // it restarts groups
+				Owns: []schema.GroupVersionKind{sets},
+				Contract: law.Contract{
+					MayEdit: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")}, // it restarts groups
+				},
 			}, func(m ctrl.Manager) error {
 				return controllers.NewPodReconciler(m.GetClient(), m.GetScheme(), m.GetEventRecorder("pod"), nil).
 					SetupWithManager(m)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
@@ -49,7 +50,9 @@ func TestSampleController(t *testing.T) {
 		Controllers: []host.Controller{bubble.Controller(host.Controller{
 			Name: "sample", For: v1alpha1.SchemeGroupVersion.WithKind("Foo"),
 			Owns: []schema.GroupVersionKind{appsv1.SchemeGroupVersion.WithKind("Deployment")},
-			Most: func(runtime.Object) int { return 1 },
+			Contract: law.Contract{
+				MaxActive: func(runtime.Object) int { return 1 },
+			},
 		}, run)},
 	})
 }

@@ -53,7 +53,7 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 		if other, is := instead[name]; is {
 			c = other
 		}
-		if !c.Program {
+		if !c.Hosted() {
 			c.Workers = workers
 		}
 		w.Start(name, c)

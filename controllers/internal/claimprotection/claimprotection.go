@@ -15,6 +15,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Finalizer is the one that keeps a claim.
@@ -32,7 +33,7 @@ type Without struct {
 // New returns the controller. It syncs claims, whoever owns them, and makes none.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "persistentvolumeclaim-protection", Profile: host.Upstream, Finalizers: []string{Finalizer}, Keeps: keeps,
+		Name: "persistentvolumeclaim-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},
 		New: func(env *host.Env) host.Reconciler {
 			return &controller{env: env, without: &without, claims: env.Informer(claimKind).GetIndexer(),
 				pods: env.Informer(pod.Kind).GetIndexer()}

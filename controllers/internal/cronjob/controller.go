@@ -17,6 +17,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var (
@@ -29,8 +30,11 @@ func New(without Without) host.Controller {
 	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
 	c := declared("current")
-	c.Profile, c.Oversteps = host.Upstream, oversteps
-	c.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
+	c.Contract.Profile = law.Upstream
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+		return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+	}}}
+	c.Contract.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
 	c.Routes = []host.Route{cronJobRoute(&without), jobs.Route(jobKind)}
 	return c
@@ -41,17 +45,19 @@ func declared(generation string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Generation: generation,
 		For: cronJobKind, Owns: []schema.GroupVersionKind{jobKind},
-		Active:   func(job runtime.Object) bool { return running(job.(*batchv1.Job)) },
-		Identity: func(job runtime.Object) string { return scheduledAt(job.(*batchv1.Job)) },
-		Most:     atOnce,
-		Counts: []host.Count{{
-			Name: "finished Jobs in active",
-			Of:   func(runtime.Object) int { return 0 },
-			Is: func(owner, job runtime.Object) bool {
-				j := job.(*batchv1.Job)
-				return finished(j) != "" && listed(owner.(*batchv1.CronJob), j.UID)
-			},
-		}},
+		Contract: law.Contract{
+			Active:    func(job runtime.Object) bool { return running(job.(*batchv1.Job)) },
+			Identity:  func(job runtime.Object) string { return scheduledAt(job.(*batchv1.Job)) },
+			MaxActive: atOnce,
+			Counts: []law.Count{{
+				Name: "finished Jobs in active",
+				Of:   func(runtime.Object) int { return 0 },
+				Is: func(owner, job runtime.Object) bool {
+					j := job.(*batchv1.Job)
+					return finished(j) != "" && listed(owner.(*batchv1.CronJob), j.UID)
+				},
+			}},
+		},
 	}
 }
 

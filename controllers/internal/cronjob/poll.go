@@ -38,7 +38,7 @@ const (
 // and the time of a Job stands in an annotation, as it does today.
 func Polling(g Generation) host.Controller {
 	c := declared(string(g))
-	c.Polls = true
+	c.Contract.Polls = true
 	c.New = func(env *host.Env) host.Reconciler {
 		env.Queue.Add(everything)
 		return &poller{env: env, generation: g, cronJobs: map[string]*batchv1.CronJob{}}

@@ -92,7 +92,7 @@ func TestOversteps(t *testing.T) {
 			nodes = append(nodes, node)
 		}
 		all := func(string) []runtime.Object { return nodes }
-		got := New(Options{Generation: Current}).Oversteps(set, x.others, x.was, x.is, time.Time{}, all)
+		got := oversteps(set, x.others, x.was, x.is, time.Time{}, all)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}
@@ -110,7 +110,7 @@ func TestRetries(t *testing.T) {
 			set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: c.number}
 			p.Labels[generationLabel] = c.label
 		}
-		if got := New(Options{Generation: Current}).Retries(set, p, all); got != c.want {
+		if got := New(Options{Generation: Current}).Contract.RetryOf(set, p, all); got != c.want {
 			t.Errorf("template %q, pod of %q: %q, want %q", c.number, c.label, got, c.want)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Kind is the kind of the sets.
@@ -103,20 +104,29 @@ func New(o Options) host.Controller {
 		Owns:       []schema.GroupVersionKind{pod.Kind},
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
-		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
-		Leaves:     func(owner runtime.Object) bool { return selector(owner.(*appsv1.DaemonSet)) == nil },
-		Identity:   identity,
-		Profile:    host.Upstream,
-		Active:     active,
-		Twins:      twins,
+		Contract: law.Contract{
+			Selector:       func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
+			Ignores:        func(owner runtime.Object) bool { return selector(owner.(*appsv1.DaemonSet)) == nil },
+			Identity:       identity,
+			Profile:        law.Upstream,
+			Active:         active,
+			AllowDuplicate: twins,
+		},
 	}
 	if o.Generation == ControllerRef || o.Generation == Current {
-		c.Amiss, c.Neglects = amiss, neglects
+		c.Contract.Invariants = []*law.Invariant{{ID: "KIND-DS", When: law.WhenSettled, Check: onEachNode}}
 	}
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
-		c.Lacks, c.Retries, c.Oversteps = lacks, retries, oversteps
+		c.Contract.RetryOf = retries
+		c.Contract.Invariants = append(c.Contract.Invariants,
+			&law.Invariant{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
+				return lacks(f.Owner, f.After, f.All)
+			}},
+			&law.Invariant{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}})
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/placement"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // identity is the node of a pod (EXACT-3).
@@ -32,6 +33,20 @@ func twins(owner, a, b runtime.Object) bool {
 func active(obj runtime.Object) bool {
 	p, ok := obj.(*corev1.Pod)
 	return ok && !pod.Ended(p)
+}
+
+// onEachNode is KIND-DS. What is left of a node that is gone wakes nobody: it is wrong where the set was looked at since.
+func onEachNode(f *law.Facts) string {
+	what := amiss(f.Owner, f.Dependents, f.All)
+	if what == "" && f.Reconciled {
+		if what = neglects(f.Owner, f.Dependents, f.All); what != "" {
+			what += ", and was looked at since"
+		}
+	}
+	if what == "" {
+		return ""
+	}
+	return "has " + what
 }
 
 // amiss says on which node a set has not the one pod that it should have, or one that

@@ -98,7 +98,6 @@ func TestLacks(t *testing.T) {
 		"another hash": {func(r *appsv1.ControllerRevision) { r.Labels = nil }, true},
 	} {
 		all := func(string) []runtime.Object { return []runtime.Object{there(c.change)} }
-		lacks := New(Options{Generation: Current}).Lacks
 		if got := lacks(set, daemon("p", "n", "new"), all); (got != "") != c.lacks {
 			t.Errorf("%s: %q", name, got)
 		}

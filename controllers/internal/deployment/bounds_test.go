@@ -107,7 +107,7 @@ func TestOversteps(t *testing.T) {
 				rs.Spec.Template = u.d.Spec.Template
 			}
 		}
-		got := New(Options{}).Oversteps(u.d, c.others, c.before, c.after, time.Time{}, nil)
+		got := oversteps(u.d, c.others, c.before, c.after, time.Time{}, nil)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

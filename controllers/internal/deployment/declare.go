@@ -8,6 +8,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/template"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // New returns the controller in a generation.
@@ -19,12 +20,16 @@ func New(o Options) host.Controller {
 		Owns:       []schema.GroupVersionKind{SetKind},
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     routes(&o),
-		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
-		Leaves:     func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
-		Identity:   identity,
-		Counts:     counts(),
-		Oversteps:  oversteps,
-		Profile:    host.Upstream,
+		Contract: law.Contract{
+			Selector: func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
+			Ignores:  func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
+			Identity: identity,
+			Counts:   counts(),
+			Invariants: []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}}},
+			Profile: law.Upstream,
+		},
 	}
 }
 
@@ -40,10 +45,10 @@ func identity(dependent runtime.Object) string {
 
 // counts are the numbers of the status, each of which adds up what ReplicaSets say of
 // their pods (EXACT-8).
-func counts() []host.Count {
+func counts() []law.Count {
 	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
-		each func(s *appsv1.ReplicaSetStatus) int32) host.Count {
-		return host.Count{
+		each func(s *appsv1.ReplicaSetStatus) int32) law.Count {
+		return law.Count{
 			Name: name,
 			Of:   func(owner runtime.Object) int { return int(of(&owner.(*appsv1.Deployment).Status)) },
 			Each: func(_, dependent runtime.Object) int {
@@ -51,7 +56,7 @@ func counts() []host.Count {
 			},
 		}
 	}
-	return []host.Count{
+	return []law.Count{
 		number("replicas", func(s *appsv1.DeploymentStatus) int32 { return s.Replicas },
 			func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas }),
 		number("readyReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.ReadyReplicas },

@@ -25,6 +25,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var (
@@ -44,9 +45,12 @@ var (
 // longer, or that its controller is gone.
 func New() host.Controller {
 	return host.Controller{
-		Name: "disruption", Profile: host.Upstream, For: budgetKind,
-		Tends: []schema.GroupVersionKind{podKind}, // of which it takes back that they go (stale.go)
-		New:   func(env *host.Env) host.Reconciler { return newReconciler(env) },
+		Name: "disruption", For: budgetKind,
+		Contract: law.Contract{
+			Profile: law.Upstream,
+			MayEdit: []schema.GroupVersionKind{podKind}, // of which it takes back that they go (stale.go)
+		},
+		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
 			{Kind: budgetKind, Do: wakeBudget}, {Kind: podKind, Do: wakeForPod},
 			{Kind: replicationKind, Do: ignore}, {Kind: replicaSetKind, Do: ignore},

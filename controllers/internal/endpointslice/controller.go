@@ -17,6 +17,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var (
@@ -37,14 +38,14 @@ const (
 // have written, so the routing laws of upstream's claiming controllers are not for it.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "endpointslice", Profile: host.Writing,
+		Name: "endpointslice", Contract: law.Contract{Profile: law.Writing,
+			Replicas: wanted, MaxActive: most, Active: found},
 		For: serviceKind, Owns: []schema.GroupVersionKind{sliceKind},
 		Backoff: host.Backoff{First: time.Second, Longest: 1000 * time.Second},
 		New:     func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
 		Routes: []host.Route{
 			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: wakeForNode},
 		},
-		Replicas: wanted, Most: most, Active: found,
 	}
 }
 

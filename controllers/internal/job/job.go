@@ -25,40 +25,46 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // New returns the controller.
 func New(o Options) host.Controller {
 	c := host.Controller{
-		Name:        "job",
-		Generation:  string(o.Generation),
-		For:         Kind,
-		Owns:        []schema.GroupVersionKind{pod.Kind},
-		New:         func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:      []host.Route{jobRoute(&o), podRoute(&o)},
-		Selector:    func(owner runtime.Object) labels.Selector { return selectorOf(owner.(*batchv1.Job)) },
-		Replicas:    wants,
-		Surge:       surge,
-		Unavailable: func(owner runtime.Object) int { return max(wants(owner), 0) },
-		Leaves: func(owner runtime.Object) bool {
-			j := owner.(*batchv1.Job)
-			return finished(j) || foreign(j) || selectorOf(j) == nil
+		Name:       "job",
+		Generation: string(o.Generation),
+		For:        Kind,
+		Owns:       []schema.GroupVersionKind{pod.Kind},
+		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes:     []host.Route{jobRoute(&o), podRoute(&o)},
+		Contract: law.Contract{
+			Selector:       func(owner runtime.Object) labels.Selector { return selectorOf(owner.(*batchv1.Job)) },
+			Replicas:       wants,
+			MaxSurge:       surge,
+			MaxUnavailable: func(owner runtime.Object) int { return max(wants(owner), 0) },
+			Ignores: func(owner runtime.Object) bool {
+				j := owner.(*batchv1.Job)
+				return finished(j) || foreign(j) || selectorOf(j) == nil
+			},
+			Identity:        func(p runtime.Object) string { return p.(*corev1.Pod).Annotations[indexKey] },
+			Counted:         func(owner runtime.Object) int { return int(owner.(*batchv1.Job).Status.Active) },
+			Counts:          counts,
+			Active:          func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
+			Finalizers:      []string{tracking},
+			FinalizerReason: keeps,
+			Profile:         law.Upstream,
 		},
-		Identity:   func(p runtime.Object) string { return p.(*corev1.Pod).Annotations[indexKey] },
-		Counted:    func(owner runtime.Object) int { return int(owner.(*batchv1.Job).Status.Active) },
-		Counts:     counts,
-		Active:     func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
-		Finalizers: []string{tracking},
-		Keeps:      keeps,
-		Profile:    host.Upstream,
 	}
 	if o.Generation == Current {
-		c.Counts, c.Oversteps = slices.Concat(counts, onces), oversteps
+		c.Contract.Counts = slices.Concat(counts, onces)
+		c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+			return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+		}}}
 		c.Backoff = host.Backoff{First: time.Second, Longest: time.Minute}
 	}
 	if o.Generation != Current {
 		c.Routes = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}
-		c.Finalizers, c.Keeps = nil, nil
+		c.Contract.Finalizers, c.Contract.FinalizerReason = nil, nil
 	}
 	return c
 }

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // wants is how many active pods a Job asks for by its spec and status; -1 where that
@@ -66,7 +66,7 @@ func surge(owner runtime.Object) int {
 // counts are the numbers of a Job's status that count its pods (EXACT-8). How many
 // are terminating is not among them: a pod that nothing holds is gone by its
 // deletion, and the status says for a moment that it is terminating.
-var counts = []host.Count{
+var counts = []law.Count{
 	{Name: "active",
 		Of: func(owner runtime.Object) int { return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Active)) },
 		Is: func(_, p runtime.Object) bool { return pod.Active(p.(*corev1.Pod)) }},
@@ -93,7 +93,7 @@ var counts = []host.Count{
 // still to be counted (EXACT-12). When a Job fails, every pod that has not succeeded has
 // failed, so that of failed ones there may be as many as there were pods that are not
 // counted as succeeded.
-var onces = []host.Count{
+var onces = []law.Count{
 	{Name: "pods that succeeded", Once: true,
 		Of: func(owner runtime.Object) int {
 			j := owner.(*batchv1.Job)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 const (
@@ -69,7 +70,11 @@ func New(o Options) host.Controller {
 		o.Threshold = Threshold
 	}
 	return host.Controller{
-		Name: "podgc", Profile: host.Upstream, Spares: spares, Quarantine: quarantine,
+		Name: "podgc", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
+			{ID: "PODGC-1", When: law.AtWrite, Recent: quarantine, Check: func(f *law.Facts) string {
+				return spares(f.Before, f.After == nil, f.Get)
+			}},
+		}},
 		New: func(env *host.Env) host.Reconciler {
 			env.Queue.Add(round)
 			return &collector{options: &o, env: env,

@@ -20,6 +20,7 @@ import (
 	"github.com/threelaws/threelaws/internal/usage"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var quotaKind = corev1.SchemeGroupVersion.WithKind("ResourceQuota")
@@ -27,7 +28,7 @@ var quotaKind = corev1.SchemeGroupVersion.WithKind("ResourceQuota")
 // New returns the controller.
 func New() host.Controller {
 	return host.Controller{
-		Name: "resourcequota", Profile: host.Upstream, For: quotaKind,
+		Name: "resourcequota", Contract: law.Contract{Profile: law.Upstream}, For: quotaKind,
 		New: func(env *host.Env) host.Reconciler {
 			return &reconciler{env: env, quotas: env.Informer(quotaKind).GetIndexer(),
 				watched: map[schema.GroupVersionKind]bool{}}

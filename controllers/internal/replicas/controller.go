@@ -16,6 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Options choose a controller.
@@ -76,12 +77,14 @@ func New(kind *Traits, o Options) host.Controller {
 		Owns:       []schema.GroupVersionKind{pod.Kind},
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(kind, &o, env) },
 		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
-		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
-		Replicas:   func(owner runtime.Object) int { s := kind.Read(owner); return s.wants() },
-		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
-		Counts:     counts(kind),
-		Profile:    host.Upstream,
-		Active:     func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
+		Contract: law.Contract{
+			Selector: func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
+			Replicas: func(owner runtime.Object) int { s := kind.Read(owner); return s.wants() },
+			Counted:  func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
+			Counts:   counts(kind),
+			Profile:  law.Upstream,
+			Active:   func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
+		},
 	}
 	return c
 }

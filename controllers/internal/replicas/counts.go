@@ -9,14 +9,14 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // counts declares which pods the numbers in a set's status count (EXACT-8).
-func counts(kind *Traits) []host.Count {
+func counts(kind *Traits) []law.Count {
 	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32,
-		is func(set *Set, p *corev1.Pod) bool) host.Count {
-		return host.Count{
+		is func(set *Set, p *corev1.Pod) bool) law.Count {
+		return law.Count{
 			Name: name,
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
@@ -35,7 +35,7 @@ func counts(kind *Traits) []host.Count {
 			},
 		}
 	}
-	list := []host.Count{
+	list := []law.Count{
 		number("replicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas },
 			func(*Set, *corev1.Pod) bool { return true }),
 		number("fullyLabeledReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.FullyLabeledReplicas },
@@ -52,8 +52,8 @@ func counts(kind *Traits) []host.Count {
 
 // availableCount is judged where no time has to pass before a ready pod is
 // available: otherwise it depends on when one looks.
-func availableCount(kind *Traits) host.Count {
-	return host.Count{
+func availableCount(kind *Traits) law.Count {
+	return law.Count{
 		Name: "availableReplicas",
 		Of: func(owner runtime.Object) int {
 			set := kind.Read(owner)
@@ -69,8 +69,8 @@ func availableCount(kind *Traits) host.Count {
 	}
 }
 
-func terminatingCount(kind *Traits) host.Count {
-	return host.Count{
+func terminatingCount(kind *Traits) law.Count {
+	return law.Count{
 		Name: "terminatingReplicas",
 		Of: func(owner runtime.Object) int {
 			set := kind.Read(owner)

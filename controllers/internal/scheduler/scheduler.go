@@ -23,6 +23,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // room is how many pods a node has room for that does not say it: as many as a
@@ -38,7 +39,7 @@ var (
 // ownership do not concern it: it binds any pod, whoever owns it.
 func New() host.Controller {
 	return host.Controller{
-		Name: "scheduler", Profile: host.Upstream,
+		Name: "scheduler", Contract: law.Contract{Profile: law.Upstream},
 		New: func(env *host.Env) host.Reconciler {
 			pods := env.Informer(podKind).GetIndexer()
 			if err := pods.AddIndexers(cache.Indexers{byNode: nodeOf, unplaced: uidOfUnplaced}); err != nil {

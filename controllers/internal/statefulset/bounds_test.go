@@ -82,7 +82,7 @@ func TestOversteps(t *testing.T) {
 		if x.is != "" {
 			is = named(x.is)
 		}
-		got := New(Options{Generation: Current}).Oversteps(set, others, was, is, time.Time{}, nil)
+		got := oversteps(set, others, was, is, time.Time{}, nil)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Kind is the kind of the sets.
@@ -81,7 +82,9 @@ func New(o Options) host.Controller {
 		For:        Kind,
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
-		Profile:    host.Upstream,
+		Contract: law.Contract{
+			Profile: law.Upstream,
+		},
 	}
 	if o.Generation == Current {
 		c.Routes = append(c.Routes, claimRoute(&o))

@@ -14,6 +14,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // declare tells the laws what a set asks for. Its revisions are its own as its pods
@@ -23,44 +24,57 @@ func declare(c *host.Controller, g Generation) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)
-		c.Unwatched = []schema.GroupVersionKind{history.Kind}
-		c.Lacks, c.Strands, c.Oversteps = lacks, strands, oversteps
+		c.Contract.Unwatched = []schema.GroupVersionKind{history.Kind}
+		c.Contract.Invariants = []*law.Invariant{
+			{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
+				return lacks(f.Owner, f.After, f.All)
+			}},
+			{ID: "EXACT-10", When: law.AtDelete, Check: func(f *law.Facts) string {
+				if what := strands(f.Owner, f.Before, f.All); what != "" {
+					return "leaves " + what + " behind, which is to go with it"
+				}
+				return ""
+			}},
+			{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}},
+		}
 	}
-	c.Leaves = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
-	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
-	c.Replicas = func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), wanted) }
-	c.Active = func(obj runtime.Object) bool {
+	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
+	c.Contract.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
+	c.Contract.Replicas = func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), wanted) }
+	c.Contract.Active = func(obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
 		return ok && !pod.Ended(p)
 	}
-	c.Unavailable = func(owner runtime.Object) int {
+	c.Contract.MaxUnavailable = func(owner runtime.Object) int {
 		strategy := owner.(*appsv1.StatefulSet).Spec.UpdateStrategy.Type
 		if g == Current && strategy == appsv1.RollingUpdateStatefulSetStrategyType {
 			return 1 // it takes one at a time
 		}
 		return 0
 	}
-	c.Identity = func(obj runtime.Object) string {
+	c.Contract.Identity = func(obj runtime.Object) string {
 		if p, ok := obj.(*corev1.Pod); ok {
 			return "number " + strconv.Itoa(ordinal(p))
 		}
 		return ""
 	}
-	c.Wanted = func(owner, obj runtime.Object) bool {
+	c.Contract.Wanted = func(owner, obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
 		return !ok || wants(owner.(*appsv1.StatefulSet), ordinal(p))
 	}
-	c.Awaits = func(owner, obj runtime.Object) bool {
+	c.Contract.BlocksCreate = func(owner, obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
 		return ok && (p.DeletionTimestamp != nil || pod.Ended(p) || ordered(owner.(*appsv1.StatefulSet), g) && !up(p))
 	}
-	c.Willing = func(owner, obj runtime.Object) bool {
+	c.Contract.Adoptable = func(owner, obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
 		return !ok || member(owner.(*appsv1.StatefulSet), p.Name, &Without{})
 	}
-	c.Counts = counts()
+	c.Contract.Counts = counts()
 	if g != Current {
-		c.Counts = c.Counts[:1]
+		c.Contract.Counts = c.Contract.Counts[:1]
 	}
 }
 
@@ -136,16 +150,16 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 
 // counts declares which pods the numbers in a status count. How many are of which
 // revision is not said: it depends on what the revisions are in that status.
-func counts() []host.Count {
-	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) host.Count {
-		return host.Count{Name: name,
+func counts() []law.Count {
+	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) law.Count {
+		return law.Count{Name: name,
 			Of: func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), of) },
 			Is: func(_, obj runtime.Object) bool {
 				p, ok := obj.(*corev1.Pod)
 				return ok && is(p)
 			}}
 	}
-	return []host.Count{
+	return []law.Count{
 		count("replicas", func(set *appsv1.StatefulSet) int { return int(set.Status.Replicas) }, exists),
 		count("readyReplicas", func(set *appsv1.StatefulSet) int { return int(set.Status.ReadyReplicas) }, up),
 		count("availableReplicas", func(set *appsv1.StatefulSet) int {

@@ -116,14 +116,13 @@ func TestLacksAndStrands(t *testing.T) {
 			}
 			return []runtime.Object{claim}
 		}
-		declared := New(Options{Generation: Current})
-		if got := declared.Lacks(set, p, all); got != c.lacks {
+		if got := lacks(set, p, all); got != c.lacks {
 			t.Errorf("%s: lacks %q, want %q", c.name, got, c.lacks)
 		}
-		if got := declared.Strands(set, p, all); got != c.strands {
+		if got := strands(set, p, all); got != c.strands {
 			t.Errorf("%s: strands %q, want %q", c.name, got, c.strands)
 		}
-		if declared.Lacks(set, r, all) != "" || declared.Strands(set, r, all) != "" {
+		if lacks(set, r, all) != "" || strands(set, r, all) != "" {
 			t.Errorf("%s: a revision lacks or strands something", c.name)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Without names guards to leave out; see package mutants. The zero value keeps them
@@ -33,7 +34,9 @@ var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 // and to own. It deletes those of which the owner has said when.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "ttl-after-finished", Profile: host.Upstream, Stays: stays,
+		Name: "ttl-after-finished", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
+			{ID: "TTL-1", When: law.AtDelete | law.WhenSettled, Check: inTime},
+		}},
 		New: func(env *host.Env) host.Reconciler {
 			return &cleaner{without: without, env: env, jobs: env.Informer(kind).GetIndexer()}
 		},
@@ -110,6 +113,27 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 		return false
 	}
 	return true
+}
+
+// lifetime is longer than any Job is kept: it says how long in a number of seconds that goes up to 68 years.
+const lifetime = 100 * 365 * 24 * time.Hour
+
+// inTime is TTL-1: a Job is deleted when its time is over and not before. Once all has settled, for good or because the
+// world's time is over, none is there whose time is over, or will be in a time that nobody waits for.
+func inTime(f *law.Facts) string {
+	if f.Before != nil {
+		return stays(f.Before, f.Now)
+	}
+	now, what := f.Now, " is still there, and its time is over"
+	if f.Forever {
+		now, what = now.Add(lifetime), " is there for ever: nobody waits for its time to be over"
+	}
+	for _, obj := range f.All(kind.Kind) {
+		if j := obj.(*batchv1.Job); stays(j, now) == "" {
+			return sim.Ref{Kind: kind.Kind, Namespace: j.Namespace, Name: j.Name}.String() + what
+		}
+	}
+	return ""
 }
 
 // stays says why a Job is not deleted as yet (TTL-1).

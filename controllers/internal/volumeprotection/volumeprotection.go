@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Finalizer is the one that keeps a volume.
@@ -29,7 +30,7 @@ type Without struct {
 // one its status says, which whoever binds claims writes.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "persistentvolume-protection", Profile: host.Upstream, Finalizers: []string{Finalizer}, Keeps: keeps,
+		Name: "persistentvolume-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},
 		New: func(env *host.Env) host.Reconciler {
 			return &controller{env: env, without: &without, volumes: env.Informer(volumeKind).GetIndexer()}
 		},

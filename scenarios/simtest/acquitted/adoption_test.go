@@ -13,6 +13,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // adoptions gathers the ConfigMaps that are labelled with an App's name: it adopts
@@ -20,7 +21,9 @@ import (
 // update carries the resourceVersion that it read.
 var adoptions = host.Controller{
 	Name: "adoptions", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
-	Selector: func(o runtime.Object) labels.Selector { return named(o.(metav1.Object).GetName()) },
+	Contract: law.Contract{
+		Selector: func(o runtime.Object) labels.Selector { return named(o.(metav1.Object).GetName()) },
+	},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
 		mapped(configMaps, func(_ host.View, o metav1.Object) []string {
 			if name := o.GetLabels()["app"]; name != "" {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // autoscaler scales, by its office, ReplicaSets that are an App's.
 var autoscaler = host.Controller{
-	Name: "autoscaler", For: secrets, Tends: []schema.GroupVersionKind{replicaSets},
+	Name: "autoscaler", For: secrets, Contract: law.Contract{MayEdit: []schema.GroupVersionKind{replicaSets}},
 	Routes: []host.Route{itself(secrets), {Kind: replicaSets, Do: func(v host.View, _ host.Event, out *host.Effect) {
 		out.Keys = append(out.Keys, "default/token")
 	}}},

@@ -11,11 +11,12 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // collections cleans up by one request for all that is labelled with the App's uid.
 var collections = host.Controller{
-	Name: "collections", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Finalizers: []string{finalizer},
+	Name: "collections", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Contract: law.Contract{Finalizers: []string{finalizer}},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},
 	New: operator(func(ctx context.Context, c client, key string) error {
 		app := c.app(key)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var (
@@ -26,7 +27,9 @@ const finalizer = "example.com/clean-up"
 // holds the App until both are gone.
 var finalizers = host.Controller{
 	Name: "finalizers", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
-	Replicas: replicas, Finalizers: []string{finalizer},
+	Contract: law.Contract{
+		Replicas: replicas, Finalizers: []string{finalizer},
+	},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},
 	New:    operator(syncFinalizers),
 }

@@ -11,12 +11,13 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // generated keeps spec.replicas ConfigMaps by names that the server makes, counted
 // live before anything is made or deleted.
 var generated = host.Controller{
-	Name: "generated", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Replicas: replicas,
+	Name: "generated", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Contract: law.Contract{Replicas: replicas},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},
 	New: operator(func(ctx context.Context, c client, key string) error {
 		app := c.app(key)

@@ -13,13 +13,14 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // namespaces keeps for each App a ConfigMap of its own and another in a namespace
 // that serves the whole cluster. That one may have no reference to the App; labels
 // say whose it is, and a finalizer sees to its end.
 var namespaces = host.Controller{
-	Name: "namespaces", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Finalizers: []string{finalizer},
+	Name: "namespaces", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Contract: law.Contract{Finalizers: []string{finalizer}},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
 		mapped(configMaps, func(_ host.View, o metav1.Object) []string {
 			if l := o.GetLabels(); l["app"] != "" {

@@ -76,7 +76,7 @@ var wrongEnds = []wrong{{
 
 // holding says which finalizer is the operator's own.
 func holding(c host.Controller) host.Controller {
-	c.Finalizers = []string{anchor}
+	c.Contract.Finalizers = []string{anchor}
 	return c
 }
 

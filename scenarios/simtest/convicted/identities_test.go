@@ -89,8 +89,8 @@ var wrongIdentities = []wrong{{
 
 // numbered says that a ship's number is its own.
 func numbered(c host.Controller) host.Controller {
-	c.Replicas = nil
-	c.Identity = func(m runtime.Object) string { return m.(*corev1.ConfigMap).Data["number"] }
+	c.Contract.Replicas = nil
+	c.Contract.Identity = func(m runtime.Object) string { return m.(*corev1.ConfigMap).Data["number"] }
 	return c
 }
 

@@ -80,6 +80,6 @@ var moreSubtle = []wrong{{
 func says(name string, n int) host.Controller {
 	c := operates(name, fleets, ships,
 		doing{sync: func(o *operator, f metav1.Object) error { return o.reports(f, "ready", n) }})
-	c.Owns, c.Replicas = nil, nil
+	c.Owns, c.Contract.Replicas = nil, nil
 	return c
 }

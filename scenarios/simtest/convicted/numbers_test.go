@@ -9,6 +9,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // wrongNumbers make too many, too few, or tell a wrong number.
@@ -122,7 +123,7 @@ var wrongNumbers = []wrong{{
 
 // exact says which number of a fleet's status counts its ships.
 func exact(c host.Controller) host.Controller {
-	c.Counts = []host.Count{{
+	c.Contract.Counts = []law.Count{{
 		Name: "ready",
 		Of: func(owner runtime.Object) int {
 			if n, found, _ := unstructuredInt(owner.(metav1.Object), "status", "ready"); found {

@@ -89,13 +89,13 @@ var wrongOwners = []wrong{{
 
 // counting says what the status counts.
 func counting(c host.Controller) host.Controller {
-	c.Counted, c.Selector = counted, selector
+	c.Contract.Counted, c.Contract.Selector = counted, selector
 	return c
 }
 
 // unclaimed says nothing of what is wanted.
 func unclaimed(c host.Controller) host.Controller {
-	c.Replicas = nil
+	c.Contract.Replicas = nil
 	return c
 }
 

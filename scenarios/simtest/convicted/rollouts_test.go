@@ -2,7 +2,6 @@ package convicted_test
 
 import (
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // wrongRollouts take things in the wrong order, too much at a time, or twice.
@@ -52,19 +52,19 @@ func led(name string, replicas int, flagship string) string {
 
 // convoy says that each ship but the flagship rests on that.
 func convoy(c host.Controller) host.Controller {
-	c.Replicas = nil
-	c.Lacks = func(owner, ship runtime.Object, all func(kind string) []runtime.Object) string {
-		lead := field(owner.(metav1.Object), "flagship")
-		if ship.(metav1.Object).GetName() == lead {
+	c.Contract.Replicas = nil
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
+		lead := field(f.Owner.(metav1.Object), "flagship")
+		if f.After.(metav1.Object).GetName() == lead {
 			return ""
 		}
-		for _, o := range all("ConfigMap") {
+		for _, o := range f.All("ConfigMap") {
 			if m := o.(metav1.Object); m.GetName() == lead && m.GetDeletionTimestamp() == nil {
 				return ""
 			}
 		}
 		return "its flagship " + lead + " is not there"
-	}
+	}}}
 	return c
 }
 
@@ -84,28 +84,28 @@ func laden(c host.Controller) host.Controller {
 		env.Informer(secrets)
 		return plain(env)
 	}
-	c.Strands = func(_, ship runtime.Object, all func(kind string) []runtime.Object) string {
-		s := ship.(metav1.Object)
-		for _, o := range all("Secret") {
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-10", When: law.AtDelete, Check: func(f *law.Facts) string {
+		s := f.Before.(metav1.Object)
+		for _, o := range f.All("Secret") {
 			if cargo := o.(metav1.Object); cargo.GetName() == s.GetName() && !metav1.IsControlledBy(cargo, s) {
-				return "secret/" + cargo.GetName()
+				return "leaves secret/" + cargo.GetName() + " behind, which is to go with it"
 			}
 		}
 		return ""
-	}
+	}}}
 	return c
 }
 
 // atSea says that no more than one ship may be missing.
 func atSea(c host.Controller) host.Controller {
-	c.Replicas = nil
-	c.Oversteps = func(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
-		_ func(kind string) []runtime.Object) string {
-		if n := want(owner); before != nil && after == nil && len(others) < n-1 {
-			return fmt.Sprintf("leaves %d of %d at sea", len(others), n)
+	c.Contract.Replicas = nil
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+		n, others := want(f.Owner), len(f.Dependents)
+		if f.Before != nil && f.After == nil && others < n-1 {
+			return fmt.Sprintf("leaves %d of %d at sea", others, n)
 		}
 		return ""
-	}
+	}}}
 	return c
 }
 
@@ -123,7 +123,7 @@ func (o *operator) paints(f metav1.Object) error {
 
 // homing says that the status counts each ship that has come home, for good.
 func homing(c host.Controller) host.Controller {
-	c.Counts = []host.Count{{
+	c.Contract.Counts = []law.Count{{
 		Name: "home",
 		Of: func(owner runtime.Object) int {
 			n, _, _ := unstructuredInt(owner.(metav1.Object), "status", "ready")

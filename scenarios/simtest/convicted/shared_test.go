@@ -28,7 +28,7 @@ func crews(makes int) host.Controller {
 		}
 		return nil
 	}})
-	c.Replicas = func(runtime.Object) int { return 2 }
+	c.Contract.Replicas = func(runtime.Object) int { return 2 }
 	return c
 }
 

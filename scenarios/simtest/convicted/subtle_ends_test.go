@@ -98,8 +98,8 @@ func lastOff(name, finalizer string) host.Controller {
 				}
 				return o.merge(fleets, f.GetName(), finalizers(), "")
 			}})
-	c.Replicas, c.Owns = nil, nil
-	c.Finalizers = []string{finalizer}
+	c.Contract.Replicas, c.Owns = nil, nil
+	c.Contract.Finalizers = []string{finalizer}
 	return c
 }
 
@@ -118,6 +118,6 @@ func refitting(want func(runtime.Object) int) host.Controller {
 		o.env.Queue.AddAfter(keyOf(f), 10*time.Minute)
 		return o.keeps(f)
 	})
-	c.Replicas = want
+	c.Contract.Replicas = want
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // The wrong operators manage Fleets, each of so many ships, or ReplicaSets of
@@ -96,7 +97,7 @@ type operator struct {
 
 // operates makes the operator on one kind of owner.
 func operates(name string, owner, member schema.GroupVersionKind, does doing) host.Controller {
-	c := host.Controller{Name: name, For: owner, Owns: []schema.GroupVersionKind{member}, Replicas: want}
+	c := host.Controller{Name: name, For: owner, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
 	c.New = func(env *host.Env) host.Reconciler {
 		o := &operator{client: env.Client, env: env, owner: owner, member: member, seen: map[string]string{},
 			owners: env.Informer(owner).GetIndexer(), members: env.Informer(member).GetIndexer()}

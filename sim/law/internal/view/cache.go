@@ -6,6 +6,7 @@ package view
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -62,10 +63,10 @@ func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 }
 
 // Values are the objects of the view.
-func (c *Cache) Values() []any {
-	all := make([]any, len(c.Entries))
+func (c *Cache) Values() []runtime.Object {
+	all := make([]runtime.Object, len(c.Entries))
 	for i := range c.Entries {
-		all[i] = c.Entries[i].Value
+		all[i], _ = c.Entries[i].Value.(runtime.Object)
 	}
 	return all
 }

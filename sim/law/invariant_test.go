@@ -1,0 +1,175 @@
+package law
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// oneDisk is an invariant of somebody else: no two disks for one app.
+func oneDisk(when When) *Invariant {
+	return &Invariant{ID: "one-disk", Sentence: "No two disks for one app.", When: when, Check: func(f *Facts) string {
+		if n := len(f.All("Disk")); n > 1 {
+			return strconv.Itoa(n) + " disks"
+		}
+		return ""
+	}}
+}
+
+// An invariant holds, is violated, and looks violated while it holds: of a world, and of one controller.
+func TestInvariants(t *testing.T) {
+	disks := func(process string, n int) func(t *tape) {
+		return func(t *tape) {
+			for i := range n {
+				t.commit(process, "create", nil, nil, object("Disk", "d"+strconv.Itoa(i)))
+			}
+			t.settled()
+		}
+	}
+	replaced := func(t *tape) {
+		d := object("Disk", "d")
+		t.commit("maker", "create", nil, nil, d)
+		t.commit("maker", "update", nil, d, d.as(func(*thing) {}))
+		t.commit("maker", "delete", nil, d, nil)
+		t.commit("maker", "create", nil, nil, object("Disk", "d"))
+		t.settled()
+	}
+	for _, c := range []struct {
+		name       string
+		when       When
+		ofContract bool
+		tell       func(t *tape)
+		breaks     int
+	}{
+		{"one disk, at rest", WhenSettled, false, disks("maker", 1), 0},
+		{"two, at rest", WhenSettled, false, disks("maker", 2), 1},
+		{"two of the user, at rest", WhenSettled, false, disks(User, 2), 1},
+		{"one, at writes", AtWrite, false, disks("maker", 1), 0},
+		{"three, at writes", AtWrite, false, disks("maker", 3), 2},
+		{"two of the user, at writes", AtWrite, false, disks(User, 2), 0},
+		{"replaced by one of its name, at writes", AtWrite, false, replaced, 0},
+		{"two, at deletes", AtDelete, false, disks("maker", 2), 0},
+		{"of a contract, two, at rest", WhenSettled, true, disks("maker", 2), 1},
+		{"of a contract, replaced, at rest", WhenSettled, true, replaced, 0},
+	} {
+		tp := &tape{}
+		c.tell(tp)
+		v := oneDisk(c.when)
+		maker := Actor{Process: "maker", Controller: "maker"}
+		laws := []*Law{v.Law()}
+		if c.ofContract {
+			maker.Invariants = []*Invariant{v}
+			laws = maker.Laws()
+		}
+		j := NewJudge([]Actor{maker}, laws)
+		for i := range tp.records {
+			j.Observe(&tp.records[i])
+		}
+		if n := count(j, "one-disk"); n != c.breaks {
+			t.Errorf("%s: %d violations, want %d: %v", c.name, n, c.breaks, j.Breaches())
+		}
+	}
+}
+
+// What is wrong with an invariant itself, or with a contract, is said in one line with its name.
+func TestMistakesInInvariants(t *testing.T) {
+	check := func(f func(f *Facts) string) *Invariant {
+		return &Invariant{ID: "mine", Sentence: "It holds.", When: WhenSettled, Check: f}
+	}
+	for _, c := range []struct {
+		want string
+		v    *Invariant
+	}{
+		{"invariant mine: its Check panics: nobody at invariant_test.go:", check(func(*Facts) string { panic("nobody") })},
+		{"invariant mine: it reads the kind Widget, which the world does not have",
+			check(func(f *Facts) string { f.All("Widget"); return "" })},
+		{"invariant mine: its Check changes an object that it is given: change a DeepCopy", check(func(f *Facts) string {
+			f.All("Pod")[0].(*thing).Labels["app"] = "other"
+			return ""
+		})},
+	} {
+		j := NewJudge(nil, []*Law{c.v.Law()})
+		j.Kinds = served
+		tp := &tape{}
+		tp.exist(pod("p", nil))
+		tp.settled()
+		if got := misused(func() {
+			for i := range tp.records {
+				j.Observe(&tp.records[i])
+			}
+		}); !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	ok := func(*Facts) string { return "" }
+	for want, c := range map[string]*Contract{
+		"two invariants have the ID mine":                                    {Invariants: []*Invariant{check(ok), check(ok)}},
+		"invariant never-fight: a law has that name: give it another ID":     {Invariants: []*Invariant{{ID: "never-fight", Sentence: "x", When: AtWrite, Check: ok}}},
+		"invariant mine: Check is nil: it says what is wrong":                {Invariants: []*Invariant{check(nil)}},
+		"invariant mine: When is empty: it would never be asked":             {Invariants: []*Invariant{{ID: "mine", Sentence: "x", Check: ok}}},
+		"Contract.MaxSurge needs Replicas: it is how many more than that an": {MaxSurge: func(runtime.Object) int { return 1 }},
+		"Contract.Counts[0] needs Of, and Is or Each":                        {Counts: []Count{{Name: "ready"}}},
+		"": {Invariants: []*Invariant{{ID: "EXACT-11", When: AtWrite, Check: ok}}},
+	} {
+		got := ""
+		if err := c.Check(); err != nil {
+			got = err.Error()
+		}
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, c := range map[string]Contract{
+		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {MaxSurge: func(runtime.Object) int { return -1 }},
+		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return labels.Nothing() }},
+		"": {Selector: selectorOf, MaxSurge: func(runtime.Object) int { return 0 }},
+	} {
+		j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, All())
+		tp := &tape{}
+		tp.exist(set("a", 1))
+		tp.settled()
+		if got := misused(func() {
+			for i := range tp.records {
+				j.Observe(&tp.records[i])
+			}
+		}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func misused(f func()) (text string) {
+	defer func() {
+		if m, is := recover().(Misuse); is {
+			text = m.Error()
+		}
+	}()
+	f()
+	return ""
+}
+
+// The invariant of an actor that comes later is asked once.
+func TestInvariantsOfLaterActors(t *testing.T) {
+	v := oneDisk(WhenSettled)
+	j := NewJudge(nil, nil)
+	j.Observe(&sim.Record{Op: sim.Settled})
+	maker := Actor{Process: "maker", Controller: "maker", Contract: Contract{Invariants: []*Invariant{v}}}
+	j.AddActor(maker)
+	for range 2 {
+		j.AddLaw(maker.Laws()[0])
+	}
+	tp := &tape{}
+	tp.exist(object("Disk", "a"), object("Disk", "b"))
+	tp.settled()
+	for i := range tp.records {
+		j.Observe(&tp.records[i])
+	}
+	if n := count(j, "one-disk"); n != 1 {
+		t.Errorf("%d violations, want 1", n)
+	}
+}
