@@ -53,6 +53,12 @@ func TestSameEnd(t *testing.T) {
 		list, err := env.Client.List(ctx, secret, "default", metav1.ListOptions{})
 		return strconv.Itoa(len(list)), err
 	}
+	issued := func(before string) func(context.Context, *host.Env) (string, error) {
+		return func(ctx context.Context, env *host.Env) (string, error) {
+			text, err := cached(ctx, env)
+			return before + text, err
+		}
+	}
 	named := func(name string) func(context.Context, *host.Env) (string, error) {
 		return func(context.Context, *host.Env) (string, error) { return name, nil }
 	}
@@ -66,6 +72,10 @@ func TestSameEnd(t *testing.T) {
 		{"violated: what the cache lacks decides", noting("left", cached), noting("right", cached), true, ""},
 		{"looks wrong: the first of two decides", noting("left", named("left")), noting("right", named("right")), false,
 			"left out, since quiet runs differ there: ConfigMap data.is"},
+		{"looks wrong: a certificate", noting("left", issued("-----BEGIN CERTIFICATE-----\n")),
+			noting("right", issued("-----BEGIN CERTIFICATE-----\n")), false, ""},
+		{"looks wrong: a certificate in base64", noting("left", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk")),
+			noting("right", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk")), false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{c.left, c.right}})

@@ -416,6 +416,28 @@ func awaits(a *at, owner *thing) error {
 	return applies(a, owner)
 }
 
+// follows edits its dependents as its owner is edited. It creates none of a wrong color.
+func follows(a *at, owner *thing) error {
+	if ended(owner) {
+		return nil
+	}
+	for _, name := range wanted(owner) {
+		next := a.dependent(owner, name)
+		d := a.cached(name)
+		if d == nil {
+			return awaits(a, owner)
+		}
+		if !metav1.IsControlledBy(d, owner) {
+			return taken(d)
+		}
+		if is, want := fmt.Sprint(d.Object["data"]), fmt.Sprint(next.Object["data"]); is != want {
+			d.Object["data"] = next.Object["data"]
+			return a.update(d)
+		}
+	}
+	return nil
+}
+
 // definition is a CRD of any fields.
 func definition(group, kind, plural string) string {
 	return fmt.Sprintf(`
@@ -522,6 +544,7 @@ func TestEditsThatDoNotSettle(t *testing.T) {
 		shown string
 	}{
 		{fights, "follows     spec.color: green -> greenx, and does not settle any more\n"},
+		{follows, "waits       after spec.color: green -> greenx: it tries again, and writes nothing\n"},
 		{awaits, "waits       after spec.color: green -> greenx: it tries again, and writes nothing\n"},
 	} {
 		plan := prepared(t, subjectOf(t, operates(gardens, parts, x.idiom)))
