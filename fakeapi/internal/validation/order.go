@@ -19,7 +19,7 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 			n++
 		}
 		slices.SortStableFunc(errs[i:i+n], func(a, b *field.Error) int {
-			return cmp.Compare(keyOf(a.Field), keyOf(b.Field))
+			return cmp.Compare(entryOf(a), entryOf(b))
 		})
 		i += n
 	}
@@ -31,6 +31,12 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 // maps of a LimitRange are checked together, after the names in each.
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
+	if keysAsValues(e.Field) {
+		return e.Field
+	}
+	if ofRequest(e) {
+		return strings.TrimSuffix(e.Field, "limits") + "requests"
+	}
 	of := strings.TrimSuffix(e.Field, "["+key+"]")
 	if strings.HasPrefix(of, "spec.limits[") && of != e.Field && fmt.Sprint(e.BadValue) != key {
 		return of[:strings.IndexByte(of, ']')]
@@ -39,6 +45,31 @@ func mapOf(e *field.Error) string {
 		return ""
 	}
 	return of
+}
+
+// entryOf is the key of the entry that an error is about.
+func entryOf(e *field.Error) string {
+	if keysAsValues(e.Field) {
+		return fmt.Sprint(e.BadValue)
+	}
+	if ofRequest(e) {
+		return "\xff"
+	}
+	return keyOf(e.Field)
+}
+
+// ofRequest reports whether an error says that a request wants a limit. It does not name
+// the request, so it comes after the errors that do.
+func ofRequest(e *field.Error) bool {
+	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
+		strings.HasPrefix(e.Detail, "Limit must be set")
+}
+
+// keysAsValues reports whether errors about the keys of the map at a path have the path of
+// the map, and the key as their bad value. A PersistentVolumeClaim's status has two such
+// maps.
+func keysAsValues(path string) bool {
+	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
 
 // keyOf is the key at the end of a path; "" for an index or none.
