@@ -94,7 +94,7 @@ func (c *checked) runs(args ...string) outcomeOf {
 // current is a controller of this module, of which nothing is declared but what it is.
 func current(t *testing.T, name string) host.Controller {
 	for _, c := range controllers.Builtin() {
-		if c.Name == name && c.Generation == "current" {
+		if c.Name == name && c.Era == "current" {
 			return host.Controller{Name: c.Name, For: c.For, Routes: c.Routes, New: c.New, Workers: c.Workers}
 		}
 	}

@@ -62,7 +62,7 @@ func TestJUnit(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 
-	got = typed(t, "explore -n 20 --generation selector --junit x.xml testdata/settles.txtar testdata/breaks.txtar")
+	got = typed(t, "explore -n 20 --era selector --junit x.xml testdata/settles.txtar testdata/breaks.txtar")
 	s = readSuite(t, "x.xml")
 	if got.code != scenarios.ExitFail || s.Tests != 2 || s.Failures != 2 {
 		t.Fatalf("exit %d\n%s%s%s", got.code, got.out, got.err, read(t, "x.xml"))
@@ -95,7 +95,7 @@ func TestAnnotations(t *testing.T) {
 	if !strings.Contains(got[1], "title=output differs::") || !strings.Contains(got[1], "%0A") {
 		t.Error(got[1])
 	}
-	x := typed(t, "explore --json --annotations -n 20 --generation selector testdata/settles.txtar")
+	x := typed(t, "explore --json --annotations -n 20 --era selector testdata/settles.txtar")
 	got, want := annotated(x.err), "::error file=testdata/settles.txtar,title=take-ownership::"
 	if len(got) != 2 || !strings.HasPrefix(got[0], want) || len(annotated(x.out)) != 0 {
 		t.Errorf("%s\n%s", x.err, x.out)

@@ -115,8 +115,8 @@ func controllerWords(g *scenarios.Registry) []string {
 	var words []string
 	for _, c := range g.Controllers {
 		words = append(words, c.Name)
-		if c.Generation != "" {
-			words = append(words, c.Name+"@"+c.Generation)
+		if c.Era != "" {
+			words = append(words, c.Name+"@"+c.Era)
 		}
 	}
 	for alias := range g.Aliases {

@@ -46,7 +46,7 @@ func TestCompletions(t *testing.T) {
 		{"replay testdata/f|", "testdata/fights.txtar"},
 		{"explore --strategy |", "exhaustive mix pct random"},
 		{"explore --strategy=p|", "pct"},
-		{"explore --generation |", "binding controllerref current endless gated gated-without-gc selector"},
+		{"explore --era |", "binding controllerref current endless gated gated-without-gc selector"},
 		{"explore --faults cr|", "crash:1"},
 		{"explore --faults crash:1,lo|", "crash:1,lost:1"},
 		{"explore --mutant replicaset/skip-re|", "replicaset/skip-recheck"},

@@ -17,7 +17,7 @@ type exploration struct {
 	File        string        `json:"file"`
 	Strategy    string        `json:"strategy"`
 	Seed        uint64        `json:"seed"`
-	Generation  string        `json:"generation,omitempty"`
+	Era         string        `json:"era,omitempty"`
 	Schedules   int           `json:"schedules"`
 	Distinct    int           `json:"distinct"`
 	Failed      int           `json:"failed"`
@@ -61,7 +61,7 @@ func (f failureJSON) replay() string {
 
 // newExploration adds up what was found.
 func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploration, interrupted bool) *exploration {
-	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Generation: x.generation,
+	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Era: x.era,
 		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled,
 		Outcomes: []outcome{}}
 	for _, o := range found.Outcomes {

@@ -96,7 +96,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	if err != nil {
 		return nil, err
 	}
-	if err := regenerate(a.registry, f, x.generation); err != nil {
+	if err := regenerate(a.registry, f, x.era); err != nil {
 		return nil, err
 	}
 	unexpectLast(f)

@@ -24,18 +24,18 @@ func unexpectLast(f *scenarios.File) {
 	}
 }
 
-// regenerate lets the file's controllers run in another generation: those that
+// regenerate lets the file's controllers run in another era: those that
 // have it, one at least.
-func regenerate(g *scenarios.Registry, f *scenarios.File, generation string) error {
-	if generation == "" {
+func regenerate(g *scenarios.Registry, f *scenarios.File, era string) error {
+	if era == "" {
 		return nil
 	}
-	if all := g.Generations(); !slices.Contains(all, generation) {
-		return usage("--generation: unknown generation %s%s", generation, suggest(generation, all))
+	if all := g.Eras(); !slices.Contains(all, era) {
+		return usage("--era: unknown era %s%s", era, suggest(era, all))
 	}
 	has := map[string]bool{}
 	for _, c := range g.Controllers {
-		has[c.Name+"@"+c.Generation] = true
+		has[c.Name+"@"+c.Era] = true
 	}
 	changed := false
 	for _, s := range f.Steps {
@@ -47,14 +47,14 @@ func regenerate(g *scenarios.Registry, f *scenarios.File, generation string) err
 			if alias, ok := g.Aliases[name]; ok {
 				name = alias
 			}
-			if has[name+"@"+generation] || name == "*" || name == "all" {
-				s.Args[i] = scenarios.Arg{Text: name + "@" + generation, Value: name + "@" + generation}
+			if has[name+"@"+era] || name == "*" || name == "all" {
+				s.Args[i] = scenarios.Arg{Text: name + "@" + era, Value: name + "@" + era}
 				changed = true
 			}
 		}
 	}
 	if !changed {
-		return notFile(f.Name, "no controller of this file has a generation "+generation)
+		return notFile(f.Name, "no controller of this file has an era "+era)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// --generation is of every controller of a file that has it, named one by one or as all of them.
+// --era is of every controller of a file that has it, named one by one or as all of them.
 func TestRegenerate(t *testing.T) {
 	for _, x := range []struct{ line, want string }{
 		{"replicaset podgc", "replicaset@selector podgc"},

@@ -12,9 +12,9 @@ type exploring struct {
 
 	checks
 
-	faults     string
-	generation string
-	out        string
+	faults string
+	era    string
+	out    string
 }
 
 // register gives a command its flags.
@@ -29,7 +29,9 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
 	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
 	fl.StringVar(&x.Mutant, "mutant", "", "run this mutant instead of its controller")
-	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
+	fl.StringVar(&x.era, "era", "", "run the file's controllers as they were in this era")
+	fl.StringVar(&x.era, "generation", "", "")
+	_ = fl.MarkDeprecated("generation", "use --era")
 	fl.StringVar(&x.out, "out", failuresDir,
 		"where failures are written; run leaves out directories whose names begin with a dot")
 	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
@@ -44,7 +46,7 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	complete(cmd, "faults", completeList(faultWords()))
 	complete(cmd, "laws", completeList(a.lawWords()))
 	complete(cmd, "mutant", completeWords(a.mutantNames()...))
-	complete(cmd, "generation", completeWords(a.registry.Generations()...))
+	complete(cmd, "era", completeWords(a.registry.Eras()...))
 }
 
 // strategies are the ways to choose schedules.

@@ -78,9 +78,9 @@ func TestGolden(t *testing.T) {
 		{"run-breaks", "run testdata/breaks.txtar"},
 		{"run-fights", "run testdata/fights.txtar"},
 		{"explore", "explore -n 40 testdata/settles.txtar"},
-		{"explore-fight", "explore -n 40 --generation selector --out OUT testdata/settles.txtar"},
+		{"explore-fight", "explore -n 40 --era selector --out OUT testdata/settles.txtar"},
 		{"explore-exhaustive",
-			"explore --strategy exhaustive --generation controllerref --out OUT testdata/breaks.txtar"},
+			"explore --strategy exhaustive --era controllerref --out OUT testdata/breaks.txtar"},
 		{"show", "show testdata/fights.txtar"},
 		{"show-tree", "show --as tree testdata/settles.txtar"},
 		{"show-tree-at", "show --as tree --at 3 testdata/settles.txtar"},
@@ -126,7 +126,7 @@ func compare(t *testing.T, path, got string) {
 // a scenario.
 func TestFailureReplays(t *testing.T) {
 	dir := t.TempDir()
-	got := cli(t, "explore", "-n", "40", "--generation", "selector", "--out", dir, "testdata/settles.txtar")
+	got := cli(t, "explore", "-n", "40", "--era", "selector", "--out", dir, "testdata/settles.txtar")
 	if got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
@@ -297,7 +297,7 @@ func TestLooseSettles(t *testing.T) {
 // What explore writes of itself is out of the way of run and of git.
 func TestFailuresAreNoScenarios(t *testing.T) {
 	work(t)
-	got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar")
+	got := cli(t, "explore", "-n", "20", "--era", "selector", "testdata/settles.txtar")
 	if got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}

@@ -69,7 +69,7 @@ func TestPrintedKeysAreListed(t *testing.T) {
 		args  string
 		index int // in outputs, of those of the command
 	}{
-		{"run testdata", 0}, {"explore -n 20 --generation selector testdata/settles.txtar", 0},
+		{"run testdata", 0}, {"explore -n 20 --era selector testdata/settles.txtar", 0},
 		{"replay testdata/breaks.txtar", 0}, {"show testdata/fights.txtar", 0},
 		{"show --as timeline testdata/fights.txtar", 1}, {"show --as tree testdata/settles.txtar", 2},
 		{"show --as dot testdata/settles.txtar", 2}, {"laws", 0},

@@ -177,13 +177,13 @@ func TestBoundedSearchCoversNotEverything(t *testing.T) {
 // no schedule comes to its end, the answer is not yes.
 func TestNoScheduleComesToItsEnd(t *testing.T) {
 	work(t)
-	got := cli(t, "explore", "-n", "20", "--generation", "selector", "--laws", "GC-1", "testdata/settles.txtar")
+	got := cli(t, "explore", "-n", "20", "--era", "selector", "--laws", "GC-1", "testdata/settles.txtar")
 	said := strings.Contains(got.out, "no schedule came to its end: ") && strings.Contains(got.out, "20  fights")
 	if got.code != scenarios.ExitNotSettled || !said {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	got = typed(t,
-		"explore --strategy exhaustive --generation selector --laws GC-1 --states 300 testdata/settles.txtar")
+		"explore --strategy exhaustive --era selector --laws GC-1 --states 300 testdata/settles.txtar")
 	if got.code == scenarios.ExitPass || !strings.HasPrefix(got.out, "not everything was covered") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}

@@ -27,7 +27,7 @@ func isPage(t *testing.T, path, says string) {
 // with the run as it was found as well; run and replay in .threelaws.
 func TestFailuresLeavePages(t *testing.T) {
 	work(t)
-	got := typed(t, "explore -n 40 --generation selector --out OUT testdata/settles.txtar")
+	got := typed(t, "explore -n 40 --era selector --out OUT testdata/settles.txtar")
 	found, _ := filepath.Glob("OUT/*.html")
 	if len(found) == 0 {
 		t.Fatalf("explore left no page:\n%s%s", got.out, got.err)

@@ -36,7 +36,7 @@ func TestWidth(t *testing.T) {
 	work(t)
 	var b bytes.Buffer
 	c := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &b, Err: &b, Width: 72}
-	args := "explore -n 20 --generation selector --out a-directory-of-some-length testdata/settles.txtar"
+	args := "explore -n 20 --era selector --out a-directory-of-some-length testdata/settles.txtar"
 	c.Run(t.Context(), strings.Fields(args))
 	for line := range strings.Lines(b.String()) {
 		if n := len([]rune(line)) - 1; n > 72 && !strings.Contains(line, "threelaws ") {

@@ -13,7 +13,7 @@ type recordJSON struct {
 	Op          string     `json:"op"`
 	Cause       int        `json:"cause"` // index; -1 for none
 	Process     string     `json:"process,omitempty"`
-	Generation  string     `json:"generation,omitempty"`
+	Era         string     `json:"era,omitempty"`
 	Incarnation int        `json:"incarnation,omitempty"`
 	Worker      int        `json:"worker,omitempty"`
 	For         *refJSON   `json:"for,omitempty"`
@@ -61,7 +61,7 @@ func records(c *console, h *sim.History) error {
 
 func recordOf(r *sim.Record) *recordJSON {
 	j := &recordJSON{Index: r.Index, Step: r.Step, At: r.At.String(), Op: render.OpName(r.Op), Cause: r.Cause,
-		Process: r.Process, Generation: r.Generation, Incarnation: r.Incarnation, Worker: r.Worker,
+		Process: r.Process, Era: r.Era, Incarnation: r.Incarnation, Worker: r.Worker,
 		For: refOf(r.For), Verb: r.Verb, Subresource: r.Subresource, Object: refOf(r.Object), Version: r.Version,
 		Code: r.Code, Reason: r.Reason, Message: r.Message, Initial: r.Initial, Tombstone: r.Tombstone,
 		Stale: r.Stale(), Lost: r.Lost, Enqueued: r.Enqueued, Observed: r.Observed,

@@ -64,7 +64,7 @@ kubernetes, two PriorityClasses, and in each namespace the service account defau
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 is any free one")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "write a kubeconfig to this file")
 	f.StringSliceVar(&o.controllers, "controllers", nil,
-		"controllers to run, NAME[@GENERATION],...; * for those of the controller manager, all for every one, "+
+		"controllers to run, NAME[@ERA],...; * for those of the controller manager, all for every one, "+
 			"-NAME for all but one")
 	f.StringSliceVar(&o.programs, "programs", nil,
 		"programs of others to be judged as controllers, by their user agents, NAME=CONTROLLER,...")

@@ -16,7 +16,7 @@ import (
 // and sees to it that there is one. Where no scheduler runs the kubelet puts pods there
 // itself.
 func lifelike(s *site, chosen []host.Controller) []host.Controller {
-	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Generation == "" })
+	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
 	if at < 0 {
 		return chosen
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The newest generation of every controller keeps every law in every world of this
+// The newest era of every controller keeps every law in every world of this
 // project, under schedules with faults of all sorts. SOAK says how many schedules there
 // are over all worlds; without it there are twenty of each.
-func TestConformingGenerationKeepsTheLaws(t *testing.T) {
+func TestConformingEraKeepsTheLaws(t *testing.T) {
 	files := wholeWorlds(t)
 	total := 20 * len(files)
 	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil && n > 1 {
@@ -30,7 +30,7 @@ func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	g := builtin.Registry()
 	schedules := 0
 	for i, f := range files {
-		_ = regenerate(g, f, "current") // of files without a controller that has generations it makes nothing
+		_ = regenerate(g, f, "current") // of files without a controller that has eras it makes nothing
 		x, err := scenarios.Explore(context.Background(), f, -1, g, scenarios.ExploreOptions{
 			Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true,
 		})
@@ -46,7 +46,7 @@ func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	t.Logf("%d schedules of %d worlds", schedules, len(files))
 }
 
-// wholeWorlds are the scenarios that can be of one generation from end to end.
+// wholeWorlds are the scenarios that can be of one era from end to end.
 func wholeWorlds(t *testing.T) []*scenarios.File {
 	paths, err := walk("../scenarios/testdata")
 	if err != nil {

@@ -15,7 +15,7 @@ func TestExploreWhereNothingCanBeWritten(t *testing.T) {
 	if err := os.WriteFile("taken", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := cli(t, "explore", "-n", "20", "--generation", "selector", "--out", "taken", "testdata/settles.txtar")
+	got := cli(t, "explore", "-n", "20", "--era", "selector", "--out", "taken", "testdata/settles.txtar")
 	if got.code != scenarios.ExitUsage || got.err == "" || !strings.HasPrefix(got.err, "threelaws: --out: ") {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}

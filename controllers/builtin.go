@@ -25,41 +25,41 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// gatedOff is the gated generation in a cluster whose garbage collector is
+// gatedOff is the gated era in a cluster whose garbage collector is
 // disabled: it does as the selector generation does.
 const gatedOff = "gated-without-gc"
 
-// Builtin returns the table of controllers. Of several generations of one name
+// Builtin returns the table of controllers. Of several eras of one name
 // the last is the one that a name alone means.
 func Builtin() []host.Controller {
 	var table []host.Controller
 	for _, kind := range []*replicas.Traits{replicaset.Kind, replication.Kind} {
-		off := replicas.New(kind, replicas.Options{Generation: replicas.Gated})
-		off.Generation = gatedOff
+		off := replicas.New(kind, replicas.Options{Era: replicas.Gated})
+		off.Era = gatedOff
 		table = append(table,
-			replicas.New(kind, replicas.Options{Generation: replicas.Selector}),
+			replicas.New(kind, replicas.Options{Era: replicas.Selector}),
 			off,
-			replicas.New(kind, replicas.Options{Generation: replicas.Gated, GarbageCollector: true}),
-			replicas.New(kind, replicas.Options{Generation: replicas.ControllerRef}),
-			replicas.New(kind, replicas.Options{Generation: replicas.Current}),
+			replicas.New(kind, replicas.Options{Era: replicas.Gated, GarbageCollector: true}),
+			replicas.New(kind, replicas.Options{Era: replicas.ControllerRef}),
+			replicas.New(kind, replicas.Options{Era: replicas.Current}),
 		)
 	}
 	return append(table,
-		deployment.New(deployment.Options{Generation: deployment.Selector}),
-		deployment.New(deployment.Options{Generation: deployment.Gated}),
-		deployment.New(deployment.Options{Generation: deployment.ControllerRef}),
-		deployment.New(deployment.Options{Generation: deployment.Current}),
-		statefulset.New(statefulset.Options{Generation: statefulset.Selector}),
-		statefulset.New(statefulset.Options{Generation: statefulset.ControllerRef}),
-		statefulset.New(statefulset.Options{Generation: statefulset.Current}),
-		daemonset.New(daemonset.Options{Generation: daemonset.Selector}),
-		daemonset.New(daemonset.Options{Generation: daemonset.Gated}),
-		daemonset.New(daemonset.Options{Generation: daemonset.ControllerRef}),
-		daemonset.New(daemonset.Options{Generation: daemonset.Current}),
-		job.New(job.Options{Generation: job.Selector}),
-		job.New(job.Options{Generation: job.Gated}),
-		job.New(job.Options{Generation: job.ControllerRef}),
-		job.New(job.Options{Generation: job.Current}),
+		deployment.New(deployment.Options{Era: deployment.Selector}),
+		deployment.New(deployment.Options{Era: deployment.Gated}),
+		deployment.New(deployment.Options{Era: deployment.ControllerRef}),
+		deployment.New(deployment.Options{Era: deployment.Current}),
+		statefulset.New(statefulset.Options{Era: statefulset.Selector}),
+		statefulset.New(statefulset.Options{Era: statefulset.ControllerRef}),
+		statefulset.New(statefulset.Options{Era: statefulset.Current}),
+		daemonset.New(daemonset.Options{Era: daemonset.Selector}),
+		daemonset.New(daemonset.Options{Era: daemonset.Gated}),
+		daemonset.New(daemonset.Options{Era: daemonset.ControllerRef}),
+		daemonset.New(daemonset.Options{Era: daemonset.Current}),
+		job.New(job.Options{Era: job.Selector}),
+		job.New(job.Options{Era: job.Gated}),
+		job.New(job.Options{Era: job.ControllerRef}),
+		job.New(job.Options{Era: job.Current}),
 		cronjob.Polling(cronjob.Selector),
 		cronjob.Polling(cronjob.ControllerRef),
 		cronjob.New(cronjob.Without{}),
@@ -109,11 +109,11 @@ func Aliases() map[string]string {
 	return all
 }
 
-// FullName is a controller's name in the table: "name@generation", or "name" where
-// there is one generation only.
+// FullName is a controller's name in the table: "name@era", or "name" where
+// there is one era only.
 func FullName(c *host.Controller) string {
-	if c.Generation == "" {
+	if c.Era == "" {
 		return c.Name
 	}
-	return c.Name + "@" + c.Generation
+	return c.Name + "@" + c.Era
 }

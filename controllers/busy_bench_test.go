@@ -24,7 +24,7 @@ import (
 )
 
 // BenchmarkBusyCluster runs every controller of the table, each in its newest
-// generation, over a cluster of five nodes with twenty objects of every kind that one
+// era, over a cluster of five nodes with twenty objects of every kind that one
 // of them syncs, for five minutes of virtual time. A step has to be offered by all
 // processes and judged by all laws.
 func BenchmarkBusyCluster(b *testing.B) {
@@ -88,7 +88,7 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// newest are the controllers of the table in their newest generations, and the kubelet
+// newest are the controllers of the table in their newest eras, and the kubelet
 // that runs pods where the scheduler has put them.
 func newest() []host.Controller {
 	var all []host.Controller

@@ -1,6 +1,6 @@
 // Package controllers is the table of controllers that this module brings: those of
 // kube-controller-manager that own objects, collect them or read who owns them, each in
-// the generations it had (before ControllerRef, between, as proposed, and of today), the
+// the eras it had (before ControllerRef, between, as proposed, and of today), the
 // garbage collector, the namespace controller, a kubelet, and the reaper that deleted as
 // kubectl once did. They are written to be read: each shows the rules of ownership it
 // follows, by the clauses of the specification.

@@ -14,7 +14,7 @@ func twoManagers(c *cluster, first, second string) {
 		var members []host.Member
 		for _, kind := range []string{"replicaset", "replication"} {
 			members = append(members, host.Member{Name: kind + []string{"#1", "#2"}[i],
-				Controller: inGeneration(c.t, kind, []string{first, second}[i])})
+				Controller: inEra(c.t, kind, []string{first, second}[i])})
 		}
 		candidate := func(lead func(bool)) host.Controller { return controllers.Candidate(name, lead) }
 		c.StartManager(name, candidate, members)
@@ -23,7 +23,7 @@ func twoManagers(c *cluster, first, second string) {
 
 // A leader whose election is slow, and nothing else of it, goes on when the lease is
 // another's: two lead, until it looks. What they do together is lawful, and comes to
-// rest, in each pair of conforming generations (SKEW-1).
+// rest, in each pair of conforming eras (SKEW-1).
 func TestTwoLeaders(t *testing.T) {
 	for _, g := range [][2]string{
 		{"current", "current"}, {"controllerref", "current"}, {"current", "controllerref"},

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The newest generation of every controller owes all the laws; that of EndpointSlices, which
+// The newest era of every controller owes all the laws; that of EndpointSlices, which
 // knows its slices by a label and claims none, those of writing.
 func TestNewestOweAllLaws(t *testing.T) {
 	newest := map[string]host.Controller{}

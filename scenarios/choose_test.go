@@ -12,7 +12,7 @@ import (
 // A list of controllers means what it means to kube-controller-manager.
 func TestChoose(t *testing.T) {
 	g := &scenarios.Registry{
-		Controllers: []host.Controller{{Name: "a", Generation: "old"}, {Name: "a", Generation: "new"}, {Name: "b"},
+		Controllers: []host.Controller{{Name: "a", Era: "old"}, {Name: "a", Era: "new"}, {Name: "b"},
 			{Name: "kubelet"}},
 		Managed: []string{"a", "b"}, Absent: []string{"c"}, Aliases: map[string]string{"a-controller": "a"},
 	}
@@ -33,7 +33,7 @@ func TestChoose(t *testing.T) {
 		{"a a-controller", "! a is named twice"},
 		{"-b", "! -b leaves out what nothing means: name * or all as well"},
 		{"* -*", "! -* leaves nothing"},
-		{"*@older", "! unknown generation older; did you mean old?"},
+		{"*@older", "! unknown era older; did you mean old?"},
 		{"c", "! c is one of kube-controller-manager's controllers, and is not here"},
 		{"* -c", "a@new b"},
 		{"kubelt", "! unknown controller kubelt; did you mean kubelet?"},

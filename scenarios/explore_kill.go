@@ -87,8 +87,8 @@ func (p *Script) unused(mutant string) string {
 		return ""
 	}
 	for name, c := range p.Replace { // there is one
-		if c.Generation != "" {
-			name += "@" + c.Generation
+		if c.Era != "" {
+			name += "@" + c.Era
 		}
 		return mutant + " stands in for " + name + ", which the file does not run"
 	}

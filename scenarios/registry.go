@@ -17,7 +17,7 @@ import (
 // laws. This package does not import controllers; whoever runs files passes
 // them in.
 type Registry struct {
-	Controllers []host.Controller // the last of a name is its default generation
+	Controllers []host.Controller // the last of a name is its default era
 	Mutants     []host.Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // "gc": "garbagecollector"
@@ -50,14 +50,14 @@ func (g *Registry) server() *fakeapi.Server {
 // client acts for the user, at once. It may depend on nothing but what it reads.
 type Func func(user host.Client) error
 
-// Controller finds "name" or "name@generation"; a name alone means the last of
+// Controller finds "name" or "name@era"; a name alone means the last of
 // that name. The string says what is wrong, "" when nothing is.
 func (g *Registry) Controller(spec string) (host.Controller, string) {
-	name, generation, _ := strings.Cut(spec, "@")
+	name, era, _ := strings.Cut(spec, "@")
 	if a, ok := g.Aliases[name]; ok {
 		name = a
 	}
-	var names, generations []string
+	var names, eras []string
 	found := -1
 	for i, c := range g.Controllers {
 		if !slices.Contains(names, c.Name) {
@@ -66,8 +66,8 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 		if c.Name != name {
 			continue
 		}
-		generations = append(generations, c.Generation)
-		if generation == "" || c.Generation == generation {
+		eras = append(eras, c.Era)
+		if era == "" || c.Era == era {
 			found = i
 		}
 	}
@@ -76,26 +76,26 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 		return g.Controllers[found], ""
 	case slices.Contains(g.Absent, name):
 		return host.Controller{}, name + " is one of kube-controller-manager's controllers, and is not here"
-	case len(generations) == 0:
+	case len(eras) == 0:
 		text := suggest(name, append(slices.Clone(names), slices.Sorted(maps.Keys(g.Aliases))...))
 		if text == "" { // a long list is better than none
 			slices.Sort(names)
 			text = "; there are " + strings.Join(names, ", ")
 		}
 		return host.Controller{}, "unknown controller " + name + text
-	case len(generations) == 1 && generations[0] == "":
-		return host.Controller{}, "unknown generation " + generation + " of " + name +
+	case len(eras) == 1 && eras[0] == "":
+		return host.Controller{}, "unknown era " + era + " of " + name +
 			", which is the same in all of them"
 	}
-	return host.Controller{}, "unknown generation " + generation + " of " + name + suggest(generation, generations)
+	return host.Controller{}, "unknown era " + era + " of " + name + suggest(era, eras)
 }
 
-// Generations lists every generation any controller has.
-func (g *Registry) Generations() []string {
+// Eras lists every era any controller has.
+func (g *Registry) Eras() []string {
 	var all []string
 	for _, c := range g.Controllers {
-		if c.Generation != "" && !slices.Contains(all, c.Generation) {
-			all = append(all, c.Generation)
+		if c.Era != "" && !slices.Contains(all, c.Era) {
+			all = append(all, c.Era)
 		}
 	}
 	return all
@@ -151,8 +151,8 @@ func (g *Registry) Check() error {
 			return g.wrong("%v", err)
 		}
 		for k := range g.Controllers[:i] {
-			if d := &g.Controllers[k]; d.Name == c.Name && d.Generation == c.Generation {
-				return g.wrong("two controllers are named %s: give one another Name, or another Generation", c.Name)
+			if d := &g.Controllers[k]; d.Name == c.Name && d.Era == c.Era {
+				return g.wrong("two controllers are named %s: give one another Name, or another Era", c.Name)
 			}
 		}
 	}

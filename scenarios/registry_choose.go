@@ -8,10 +8,10 @@ import (
 )
 
 // Choose returns the controllers that a list means, as --controllers of
-// kube-controller-manager does: "name" or "name@generation" is that one, "*" those
+// kube-controller-manager does: "name" or "name@era" is that one, "*" those
 // that the controller manager runs unless told otherwise, "all" every one of the
-// table, "-name" leaves one out that "*" or "all" means. "*@generation" and
-// "all@generation" take that generation where there is one, and the newest elsewhere.
+// table, "-name" leaves one out that "*" or "all" means. "*@era" and
+// "all@era" take that era where there is one, and the newest elsewhere.
 // Of what is both named and left out the first mention counts (KCM-1).
 // The string says what is wrong, "" when nothing is.
 func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
@@ -43,14 +43,14 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		if !isWildcard(spec) {
 			continue
 		}
-		word, generation, _ := strings.Cut(spec, "@")
-		if all := g.Generations(); generation != "" && !slices.Contains(all, generation) {
-			return nil, "unknown generation " + generation + suggest(generation, all)
+		word, era, _ := strings.Cut(spec, "@")
+		if all := g.Eras(); era != "" && !slices.Contains(all, era) {
+			return nil, "unknown era " + era + suggest(era, all)
 		}
 		for _, name := range g.meant(word) {
 			named := slices.ContainsFunc(chosen, func(d host.Controller) bool { return d.Name == name })
 			if !named && !slices.Contains(out, name) {
-				chosen = append(chosen, g.inGeneration(name, generation))
+				chosen = append(chosen, g.inEra(name, era))
 			}
 		}
 		return g.inOrder(chosen), ""
@@ -80,10 +80,10 @@ func (g *Registry) meant(word string) []string {
 	return names
 }
 
-// inGeneration is a controller in a generation, or in its newest where it does not
+// inGeneration is a controller in an era, or in its newest where it does not
 // have it.
-func (g *Registry) inGeneration(name, generation string) host.Controller {
-	if c, what := g.Controller(name + "@" + generation); what == "" {
+func (g *Registry) inEra(name, era string) host.Controller {
+	if c, what := g.Controller(name + "@" + era); what == "" {
 		return c
 	}
 	c, _ := g.Controller(name)

@@ -34,7 +34,7 @@ type Run struct {
 
 	replace  map[string]host.Controller // controller name -> what to start instead
 	replaced bool                       // and it was
-	switched int                        // the record after the last change of a generation
+	switched int                        // the record after the last change of an era
 	marks    map[string]uint64          // name -> revision of the server
 	stale    bool                       // the script restarts processes from older states
 	tried    func(s *Step, err error)   // told of what the user tries; nil for nobody

@@ -80,9 +80,9 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 }
 
 // replacing returns what runs instead of a controller. A mutant stands in for
-// its own generation only.
+// its own era only.
 func (r *Run) replacing(c host.Controller) host.Controller {
-	if m, ok := r.replace[c.Name]; ok && (m.Generation == c.Generation || m.Generation == "") {
+	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
 		r.replaced = true
 		return m
 	}

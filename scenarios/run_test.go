@@ -82,7 +82,7 @@ func parse(t *testing.T, script string) *scenarios.File {
 	return f
 }
 
-// A fight under the old generation is shown as its cycle; the same objects
+// A fight under the old era is shown as its cycle; the same objects
 // settle after an upgrade.
 func TestFightAndUpgrade(t *testing.T) {
 	f := parse(t, `judge never-fight

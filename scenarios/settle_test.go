@@ -19,7 +19,7 @@ func restless(sync func(env *host.Env, key string) error) *scenarios.Registry {
 	g := registry()
 	rs := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 	g.Controllers = append(g.Controllers, host.Controller{
-		Name: "restless", Generation: "v1", For: rs,
+		Name: "restless", Era: "v1", For: rs,
 		New: func(env *host.Env) host.Reconciler {
 			return host.SyncFunc(func(_ context.Context, key string) error { return sync(env, key) })
 		},

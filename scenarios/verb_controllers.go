@@ -1,7 +1,7 @@
 package scenarios
 
 var verbControllers = &Verb{
-	Name: "controllers", Args: "NAME[@GENERATION]...", Min: 1, Max: -1, Listed: true,
+	Name: "controllers", Args: "NAME[@ERA]...", Min: 1, Max: -1, Listed: true,
 	Summary: "start one process of each controller",
 	Detail: `Each process has its own caches, queue and workers, and is named like its
 controller. Without a generation the newest one runs. The kinds it works on must be

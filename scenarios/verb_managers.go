@@ -11,7 +11,7 @@ import (
 const managerName = "manager"
 
 var verbManagers = &Verb{
-	Name: "managers", Args: "NAME[@GENERATION]... [count=N]", Min: 1, Max: -1, Listed: true,
+	Name: "managers", Args: "NAME[@ERA]... [count=N]", Min: 1, Max: -1, Listed: true,
 	Summary: "start instances of the controller manager, of which one leads",
 	Detail: `Each instance stands for election by the Lease kube-system/kube-controller-manager,
 and runs the controllers of the list (see controllers) while it holds it. The first is
@@ -90,12 +90,12 @@ func isManager(process string) bool {
 	return base == managerName
 }
 
-// membersIn are the programs of a manager's members in another generation: of those
+// membersIn are the programs of a manager's members in another era: of those
 // that have it, the others stay what they are.
-func (r *Run) membersIn(p *host.Process, generation string) []host.Controller {
+func (r *Run) membersIn(p *host.Process, era string) []host.Controller {
 	var programs []host.Controller
 	for _, m := range p.Members() {
-		c, what := r.registry.Controller(m.Controller().Name + "@" + generation)
+		c, what := r.registry.Controller(m.Controller().Name + "@" + era)
 		if what != "" {
 			c = m.Controller()
 		}

@@ -11,20 +11,20 @@ import (
 )
 
 var verbDuplicate = &Verb{
-	Name: "duplicate", Args: "PROCESS[@GENERATION]", Min: 1, Max: 1,
+	Name: "duplicate", Args: "PROCESS[@ERA]", Min: 1, Max: 1,
 	Summary: "start a second instance of a process's controller",
 	Detail: `Both run at once, as in a slow hand-over of leadership. The new process is named
 NAME#2.`,
 	Example: "duplicate replicaset",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
-		name, generation, _ := strings.Cut(s.Word(0), "@")
+		name, era, _ := strings.Cut(s.Word(0), "@")
 		if err := c.process(s, name); err != nil {
 			return err
 		}
 		base := c.started[c.alias(name)]
-		if generation != "" {
-			if _, what := c.registry.Controller(base + "@" + generation); what != "" {
+		if era != "" {
+			if _, what := c.registry.Controller(base + "@" + era); what != "" {
 				return s.wrong("%s", what)
 			}
 		}
@@ -39,17 +39,17 @@ NAME#2.`,
 }
 
 // duplicate starts another instance of a process's controller, of the same
-// generation or of the one named behind "@".
+// era or of the one named behind "@".
 func (r *Run) duplicate(process string) error {
-	name, generation, _ := strings.Cut(process, "@")
+	name, era, _ := strings.Cut(process, "@")
 	ps, err := r.processesNamed(name)
 	if err != nil {
 		return err
 	}
 	c := ps[0].Controller()
-	if generation != "" {
+	if era != "" {
 		var what string
-		if c, what = r.registry.Controller(c.Name + "@" + generation); what != "" {
+		if c, what = r.registry.Controller(c.Name + "@" + era); what != "" {
 			return r.errorf("%s", what)
 		}
 	}
@@ -57,8 +57,8 @@ func (r *Run) duplicate(process string) error {
 }
 
 var verbSwitch = &Verb{
-	Name: "switch", Args: "PROCESS|all GENERATION", Min: 2, Max: 2,
-	Summary: "replace a process's program by another generation",
+	Name: "switch", Args: "PROCESS|all ERA", Min: 2, Max: 2,
+	Summary: "replace a process's program by another era",
 	Detail: `The process is stopped where it stands and comes up with empty memory and
 caches: an upgrade or a downgrade. all switches every process whose controller
 has that generation. An instance of the controller manager is switched with all that
@@ -66,17 +66,17 @@ it runs, and stands for election anew.`,
 	Example: "switch replicaset selector\nswitch all controllerref",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
-		name, generation := s.Word(0), s.Word(1)
+		name, era := s.Word(0), s.Word(1)
 		if name == "all" || c.managed() && isManager(name) {
-			if all := c.registry.Generations(); !slices.Contains(all, generation) {
-				return s.wrong("unknown generation %s%s", generation, suggest(generation, all))
+			if all := c.registry.Eras(); !slices.Contains(all, era) {
+				return s.wrong("unknown era %s%s", era, suggest(era, all))
 			}
 			return nil
 		}
 		if err := c.process(s, name); err != nil {
 			return err
 		}
-		if _, what := c.registry.Controller(c.started[c.alias(name)] + "@" + generation); what != "" {
+		if _, what := c.registry.Controller(c.started[c.alias(name)] + "@" + era); what != "" {
 			return s.wrong("%s", what)
 		}
 		return nil
@@ -85,8 +85,8 @@ it runs, and stands for election anew.`,
 }
 
 // switchTo replaces the program of a process, of every instance of a controller,
-// or of "all", by another generation.
-func (r *Run) switchTo(process, generation string) error {
+// or of "all", by another era.
+func (r *Run) switchTo(process, era string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (r *Run) switchTo(process, generation string) error {
 		if p.Manager() != nil || len(p.Members()) > 0 {
 			continue // as a whole
 		}
-		c, what := r.registry.Controller(p.Controller().Name + "@" + generation)
+		c, what := r.registry.Controller(p.Controller().Name + "@" + era)
 		if what != "" && process == "all" {
 			continue
 		}
@@ -105,10 +105,10 @@ func (r *Run) switchTo(process, generation string) error {
 		}
 		next[p] = r.replacing(c)
 	}
-	return r.act("switch "+process+" "+generation, func() error {
+	return r.act("switch "+process+" "+era, func() error {
 		for _, p := range ps {
 			if len(p.Members()) > 0 {
-				r.t.SwitchMembers(p, r.membersIn(p, generation))
+				r.t.SwitchMembers(p, r.membersIn(p, era))
 			}
 			if c, ok := next[p]; ok {
 				if what := Unserved(r.t.Server, c); what != "" {
@@ -138,7 +138,7 @@ every write, as one from before the field existed.`,
 	run: func(r *Run, s *Step) error { return r.downgradeServer(s.Word(0) == "on") },
 }
 
-// downgradeServer switches the server's own generation.
+// downgradeServer switches the server's own era.
 func (r *Run) downgradeServer(on bool) error {
 	word, verb := "off", "upgrade"
 	if on {

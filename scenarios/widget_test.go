@@ -27,10 +27,10 @@ var (
 // and lets the server choose names, so that it makes too many where the cache
 // lags; it also takes away surplus that is not its own.
 func widgets(broken bool) host.Controller {
-	c := host.Controller{Name: "widget", Generation: "good", For: widgetKind,
+	c := host.Controller{Name: "widget", Era: "good", For: widgetKind,
 		Owns: []schema.GroupVersionKind{configMap}}
 	if broken {
-		c.Generation = "broken"
+		c.Era = "broken"
 	}
 	c.New = func(env *host.Env) host.Reconciler {
 		o := &widgetOperator{client: env.Client, widgets: env.Informer(widgetKind).GetStore(),

@@ -12,7 +12,7 @@ const (
 	Delivery            // one watch event, or one difference of a (re)list, reached one informer
 	SyncStart           // a worker took a key and began to sync it
 	SyncEnd             // the worker ended it; Message holds the error, if any
-	FaultHit            // a fault, a hold, a switch of generation or the end of one: Verb says which
+	FaultHit            // a fault, a hold, a switch of era or the end of one: Verb says which
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
 	Stuck               // at settle: a process still waits for something nothing in flight can bring
 	Settled             // nothing but faults is enabled: the world is quiet
@@ -37,7 +37,7 @@ type Record struct {
 	Asked int
 
 	Process     string // who: a process, "user", "faults"
-	Generation  string // of the process's controller, "" for none
+	Era         string // of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
 	Worker      int    // which of its workers
 

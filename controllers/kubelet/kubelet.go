@@ -46,7 +46,7 @@ type Without struct {
 	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }
 
-// The generations beside the plain kubelet.
+// The eras beside the plain kubelet.
 const (
 	binding = "binding" // it binds pods to a node
 	endless = "endless" // its pods do not end
@@ -59,17 +59,17 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 // ownership do not concern it: it is no controller of pods, but writes their
 // status, and removes those that were deleted, whoever owns them.
 func New(o Options) host.Controller {
-	generation := ""
+	era := ""
 	switch {
 	case o.Lifelike:
-		generation = looks
+		era = looks
 	case o.Bind != "":
-		generation = binding
+		era = binding
 	case o.Endless:
-		generation = endless
+		era = endless
 	}
 	return host.Controller{
-		Name: "kubelet", Generation: generation, Contract: law.Contract{Profile: law.Upstream},
+		Name: "kubelet", Era: era, Contract: law.Contract{Profile: law.Upstream},
 		New: func(env *host.Env) host.Reconciler {
 			k := &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
 			if o.Lifelike {

@@ -216,12 +216,12 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Each sort of kubelet is a generation.
-func TestGenerations(t *testing.T) {
+// Each sort of kubelet is an era.
+func TestEras(t *testing.T) {
 	for want, o := range map[string]Options{"": {Node: "n"}, "lifelike": {Lifelike: true, Bind: "n"},
 		"binding": {Bind: "n", Endless: true}, "endless": {Endless: true}} {
-		if got := New(o).Generation; got != want {
-			t.Errorf("generation %q, want %q", got, want)
+		if got := New(o).Era; got != want {
+			t.Errorf("era %q, want %q", got, want)
 		}
 	}
 }

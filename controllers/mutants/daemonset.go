@@ -98,7 +98,7 @@ var daemonSetMutants = []mutant{
 
 // daemon is a DaemonSet controller of today without what f sets.
 func daemon(f func(w *daemonset.Without)) build {
-	o := daemonset.Options{Generation: daemonset.Current}
+	o := daemonset.Options{Era: daemonset.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return daemonset.New(o) }, o.Without}
 }

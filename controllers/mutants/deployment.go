@@ -7,7 +7,7 @@ import (
 
 // rolling is a Deployment controller without what f sets.
 func rolling(f func(w *deployment.Without)) build {
-	o := deployment.Options{Generation: deployment.Current}
+	o := deployment.Options{Era: deployment.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return deployment.New(o) }, o.Without}
 }

@@ -89,11 +89,11 @@ var statusMutants = []mutant{
 		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
 }
 
-// client is a ReplicaSet controller of a generation whose requests go through another
+// client is a ReplicaSet controller of an era whose requests go through another
 // client.
-func client(g replicas.Generation, through func(c *careless, inner host.Client) host.Client) build {
+func client(g replicas.Era, through func(c *careless, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
-		c := replicaset.New(replicas.Options{Generation: g})
+		c := replicaset.New(replicas.Options{Era: g})
 		inner := c.New
 		c.New = func(env *host.Env) host.Reconciler {
 			e := *env

@@ -8,7 +8,7 @@ import (
 
 // worker is a Job controller without what f sets.
 func worker(f func(w *job.Without)) build {
-	o := job.Options{Generation: job.Current}
+	o := job.Options{Era: job.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return job.New(o) }, o.Without}
 }

@@ -24,15 +24,15 @@ type build struct {
 
 // of is a ReplicaSet controller without what f sets.
 func of(f func(w *replicas.Without)) build {
-	o := replicas.Options{Generation: replicas.Current}
+	o := replicas.Options{Era: replicas.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// proposed is a ReplicaSet controller of the generation without a consistency store,
+// proposed is a ReplicaSet controller of the era without a consistency store,
 // which hides what some guards of expectations are for, without what f sets.
 func proposed(f func(w *replicas.Without)) build {
-	o := replicas.Options{Generation: replicas.ControllerRef}
+	o := replicas.Options{Era: replicas.ControllerRef}
 	f(&o.Without)
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
@@ -40,7 +40,7 @@ func proposed(f func(w *replicas.Without)) build {
 // declared is a ReplicaSet controller of which f changes the declaration.
 func declared(f func(c *host.Controller)) build {
 	return build{make: func() host.Controller {
-		c := replicaset.New(replicas.Options{Generation: replicas.Current})
+		c := replicaset.New(replicas.Options{Era: replicas.Current})
 		f(&c)
 		return c
 	}}

@@ -103,7 +103,7 @@ var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 // sweeper is a StatefulSet controller that deletes claims when its set is going.
 func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool) build {
 	return build{make: func() host.Controller {
-		c := statefulset.New(statefulset.Options{Generation: statefulset.Current})
+		c := statefulset.New(statefulset.Options{Era: statefulset.Current})
 		inner := c.New
 		c.New = func(env *host.Env) host.Reconciler {
 			return &sweeping{statefulSet: inner(env).(statefulSet), env: env, its: its}
@@ -160,7 +160,7 @@ func byPrefix() build {
 
 // sts is a StatefulSet controller of today without what f sets.
 func sts(f func(w *statefulset.Without)) build {
-	o := statefulset.Options{Generation: statefulset.Current}
+	o := statefulset.Options{Era: statefulset.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return statefulset.New(o) }, o.Without}
 }

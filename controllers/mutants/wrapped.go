@@ -70,7 +70,7 @@ func first(do func(c *careless, ctx context.Context, key string) error) build {
 // wrap is the ReplicaSet controller in another environment, and with another
 // thing to do.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
-	c := replicaset.New(replicas.Options{Generation: replicas.Current})
+	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
 	c.New = func(env *host.Env) host.Reconciler {
 		e := *env

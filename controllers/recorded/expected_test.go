@@ -16,6 +16,6 @@ var faults = map[string]host.Controller{
 	// web-01 counts as web-1, and is to get its name. That write is refused, and tried
 	// again on what the cache has by that name: a pod that is nobody's and does not
 	// match. It gets the labels of a pod of the set (LAW-2).
-	"controllers/sts-adopt-by-name": statefulset.New(statefulset.Options{Generation: statefulset.Current,
+	"controllers/sts-adopt-by-name": statefulset.New(statefulset.Options{Era: statefulset.Current,
 		Without: statefulset.Without{Canonical: true, SamePod: true}}),
 }

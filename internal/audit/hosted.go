@@ -25,7 +25,7 @@ var accounts = map[string][]string{
 }
 
 // Hosted is what a table of controllers says of those that kube-controller-manager runs
-// under accounts of their own. Of several generations the last one counts. empty makes an
+// under accounts of their own. Of several eras the last one counts. empty makes an
 // object of a kind.
 func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
 	var all []Controller

@@ -35,7 +35,7 @@ const (
 
 // elsewhere is whose laws are none of just any controller's.
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
-	clause.Generations}
+	clause.Eras}
 
 // Verdicts are what became of the laws of the controller's profile that any controller may
 // owe. Those on the garbage collector and on named controllers are none of them.

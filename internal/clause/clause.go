@@ -33,7 +33,7 @@ const (
 	Routing    Kind = 'R' // by what an event enqueues
 	Validation Kind = 'V' // by what the API server accepts
 	Data       Kind = 'D' // by what is stored
-	Crossing   Kind = 'X' // from one generation to another
+	Crossing   Kind = 'X' // from one era to another
 	Seen       Kind = 'U' // by what a user sees
 )
 
@@ -42,20 +42,20 @@ type About byte
 
 // Whose doing a clause can be.
 const (
-	Anybody     About = iota // any controller
-	Keyed                    // who syncs objects of one kind
-	Owners                   // who has dependents
-	Claimers                 // who selects dependents
-	Wanting                  // who says how many dependents there are to be
-	Identified               // whose dependents have an identity
-	Counting                 // whose status counts dependents
-	Finalizing               // who takes finalizers off
-	Collector                // the garbage collector
-	Drainer                  // the namespace controller
-	Named                    // the controllers of Only
-	Generations              // who has more than one generation
-	Server                   // the API server: no controller can break it
-	Tool                     // this tool, or kubectl
+	Anybody    About = iota // any controller
+	Keyed                   // who syncs objects of one kind
+	Owners                  // who has dependents
+	Claimers                // who selects dependents
+	Wanting                 // who says how many dependents there are to be
+	Identified              // whose dependents have an identity
+	Counting                // whose status counts dependents
+	Finalizing              // who takes finalizers off
+	Collector               // the garbage collector
+	Drainer                 // the namespace controller
+	Named                   // the controllers of Only
+	Eras                    // who has more than one era
+	Server                  // the API server: no controller can break it
+	Tool                    // this tool, or kubectl
 )
 
 // Section is the clauses on one subject.
@@ -76,9 +76,9 @@ func Sections() []Section {
 		{"GCPOLICY: default deletion policy", gcpolicyClauses},
 		{"KIND: one controller each", kindClauses},
 		{"CREATEDBY: who made an object", createdbyClauses},
-		{"UPGRADE: to a later generation of the controller manager", upgradeClauses},
+		{"UPGRADE: to a later era of the controller manager", upgradeClauses},
 		{"DOWNGRADE: and back", downgradeClauses},
-		{"SKEW: two generations at once", skewClauses},
+		{"SKEW: two eras at once", skewClauses},
 		{"CHECKLIST: the proposal's own", checklistClauses},
 		{"JOBSEL: Job selector generation", jobselClauses},
 		{"WRITE: Writing Controllers", writeClauses},

@@ -8,7 +8,7 @@ var gcpolicyClauses = []Clause{
 	{ID: "GCPOLICY-2", Kind: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
 		Sentence: "The default is per kind and API version, declared by that kind's strategy, visible in one table.",
 		Cases:    []string{"finalizers/default-policy-"}},
-	{ID: "GCPOLICY-3", Kind: Crossing, About: Generations,
+	{ID: "GCPOLICY-3", Kind: Crossing, About: Eras,
 		Source:   "controller-ref.md, Default garbage collection policy; Upgrading",
 		Sentence: "Upgrading the controller manager alone changes nothing in what a plain delete does."},
 }

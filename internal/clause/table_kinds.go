@@ -21,7 +21,7 @@ var kindClauses = []Clause{
 		Only:     []string{"job"}},
 	{ID: "KIND-CRON-1", Kind: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
-		Sentence: "CronJob works by polling (the old generation) and links Jobs by ControllerRef.",
+		Sentence: "CronJob works by polling (the old era) and links Jobs by ControllerRef.",
 		Only:     []string{"cronjob"}},
 	{ID: "KIND-CRON-2", Kind: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",

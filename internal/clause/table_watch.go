@@ -29,7 +29,7 @@ var watchClauses = []Clause{
 	{ID: "WATCH-8", Kind: Routing, About: Owners, Before: "it routes by selector and tie-break",
 		Source: "controller-ref.md, Watches",
 		Sentence: "Tie-break routing by (creation time, name) is the pre-ControllerRef behaviour; it is modelled in " +
-			"the old generation and shown to misroute across kinds."},
+			"the old era and shown to misroute across kinds."},
 }
 
 var writeClauses = []Clause{

@@ -96,10 +96,10 @@ type Run struct {
 
 // Process is who acts: a controller's process, the user.
 type Process struct {
-	Name       string   `json:"name"`
-	Generation string   `json:"generation,omitempty"`
-	Syncs      []string `json:"syncs,omitempty"` // the objects that it works for
-	Acts       bool     `json:"acts"`            // in what is shown
+	Name  string   `json:"name"`
+	Era   string   `json:"era,omitempty"`
+	Syncs []string `json:"syncs,omitempty"` // the objects that it works for
+	Acts  bool     `json:"acts"`            // in what is shown
 }
 
 // Object is an object of the run, by its name: a namesake that comes later is the
@@ -245,8 +245,8 @@ func (m *maker) process(r *sim.Record) int {
 		m.processes[r.Process] = len(m.run.Processes)
 	}
 	p := &m.run.Processes[m.processes[r.Process]-1]
-	if r.Generation != "" {
-		p.Generation = r.Generation
+	if r.Era != "" {
+		p.Era = r.Era
 	}
 	return m.processes[r.Process]
 }

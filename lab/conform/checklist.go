@@ -121,7 +121,7 @@ func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string
 	return []byte(b.String())
 }
 
-// newest is the sheet of a controller's newest generation, nil for none.
+// newest is the sheet of a controller's newest era, nil for none.
 func (r *Report) newest(controller string) *Sheet {
 	for _, s := range r.Sheets {
 		if s.Name == controller && s.Newest {
@@ -188,7 +188,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	return ""
 }
 
-// holds says of a clause which newest generations keep it and which older ones break it.
+// holds says of a clause which newest eras keep it and which older ones break it.
 func (r *Report) holds(c *clause.Clause) string {
 	var held, broken, unasked []string
 	applies := 0
@@ -226,7 +226,7 @@ func (r *Report) holds(c *clause.Clause) string {
 	return strings.Join(parts, "; ")
 }
 
-// called names a controller, with its generation where several of them count as newest.
+// called names a controller, with its era where several of them count as newest.
 func (r *Report) called(s *Sheet) string {
 	for _, o := range r.Sheets {
 		if o != s && o.Newest && o.Name == s.Name {

@@ -1,6 +1,6 @@
 // Package conform holds what controllers do against the list of clauses: which
 // scenarios, mutants and recorded cases there are for each clause, which clause each
-// controller of a registry keeps under exploration in each generation, and the
+// controller of a registry keeps under exploration in each era, and the
 // pages that are made of it.
 package conform
 

@@ -15,7 +15,7 @@ import (
 // Options say what is examined.
 type Options struct {
 	Controller string // this one only; "" for all
-	Generation string // this one only; "" for all
+	Era        string // this one only; "" for all
 	Schedules  int    // of each world
 }
 
@@ -28,7 +28,7 @@ type examined struct {
 }
 
 // Examine explores the worlds of a registry's controllers and says which clause each
-// keeps in each generation. The result depends on the options alone, not on the cores.
+// keeps in each era. The result depends on the options alone, not on the cores.
 func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
 	all := Subjects(g)
 	worlds, pinned, err := plan(files, g, all, o)
@@ -57,22 +57,22 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest generation of each controller, and the worlds that
+// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds that
 // are made for each clause with the older ones too, which never settle in many scenarios. Pinned are the files that
 // name a clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
 ) (worlds, pinned []*world, err error) {
-	add := func(name string, text []byte, generations []string) error {
-		for _, generation := range generations {
+	add := func(name string, text []byte, eras []string) error {
+		for _, era := range eras {
 			for _, faults := range []map[string]int{nil, everyFault()} {
-				w, err := in(name, text, generation, g, all)
+				w, err := in(name, text, era, g, all)
 				if err != nil {
 					return err
 				}
 				w.faults = faults
-				if old := generation != ""; w.wanted(o) &&
-					(!old || w.of(generation) && (faults == nil || !w.selecting())) {
+				if old := era != ""; w.wanted(o) &&
+					(!old || w.of(era) && (faults == nil || !w.selecting())) {
 					worlds = append(worlds, w)
 				}
 			}
@@ -101,7 +101,7 @@ func plan(
 			if !s.Newest {
 				break
 			}
-			if err := add(name, texts[name], generations(s.Name, all)); err != nil {
+			if err := add(name, texts[name], eras(s.Name, all)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -109,9 +109,9 @@ func plan(
 	return worlds, pinned, nil
 }
 
-// of reports whether somebody of the world runs in a generation.
-func (w *world) of(generation string) bool {
-	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Generation == generation })
+// of reports whether somebody of the world runs in an era.
+func (w *world) of(era string) bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Era == era })
 }
 
 // wanted reports whether somebody of the world is examined.
@@ -121,7 +121,7 @@ func (w *world) wanted(o Options) bool {
 
 // wants reports whether a controller is examined.
 func (o *Options) wants(s *Subject) bool {
-	return (o.Controller == "" || o.Controller == s.Name) && (o.Generation == "" || o.Generation == s.Generation)
+	return (o.Controller == "" || o.Controller == s.Name) && (o.Era == "" || o.Era == s.Era)
 }
 
 func everyFault() map[string]int {
@@ -158,7 +158,7 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 	return examined{w: w, x: x, err: err}
 }
 
-// oldTimes is how many times fewer schedules are drawn with generations that go by
+// oldTimes is how many times fewer schedules are drawn with eras that go by
 // selectors: they break what they break in nearly every one, and fight in many.
 const oldTimes = 5
 

@@ -39,10 +39,10 @@ func excused(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 		return unless(s.Name == drainer, "it is about the namespace controller")
 	case clause.Named:
 		if c.ID == "KIND-CRON-2" && s.Newest {
-			return "it goes by ControllerRef alone: the polling generations go by the annotation"
+			return "it goes by ControllerRef alone: the polling eras go by the annotation"
 		}
 		return unless(slices.Contains(c.Only, s.Name), "it is about "+strings.Join(c.Only, " and "))
-	case clause.Generations:
+	case clause.Eras:
 		return ageless(c, s, g)
 	}
 	return ""
@@ -56,10 +56,10 @@ func ageless(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 		return "its variants are other nodes, not other ages: nobody upgrades one to another"
 	case !s.Newest:
 		return "what it is upgraded to is asked"
-	case generationsOf(g, s.Name) < 2:
-		return "it has one generation"
+	case erasOf(g, s.Name) < 2:
+		return "it has one era"
 	case overlap && s.Name == "cronjob":
-		return "a Job is its maker's by uid in each generation: no two select it"
+		return "a Job is its maker's by uid in each era: no two select it"
 	}
 	return ""
 }
@@ -71,10 +71,10 @@ func unless(its bool, why string) string {
 	return why
 }
 
-func generationsOf(g *scenarios.Registry, name string) int {
+func erasOf(g *scenarios.Registry, name string) int {
 	n := 0
 	for _, c := range g.Controllers {
-		if c.Name == name && c.Generation != "" {
+		if c.Name == name && c.Era != "" {
 			n++
 		}
 	}
@@ -92,7 +92,7 @@ var unasked = map[[2]string]string{
 	{"resourcequota", "WRITE-4"}: "the law asks of each live read whether it lists, and there is none",
 }
 
-// excuse is why nothing comes to some clauses in the worlds of older generations.
+// excuse is why nothing comes to some clauses in the worlds of older eras.
 type excuse struct {
 	of      func(s *Sheet) bool
 	clauses string
@@ -102,7 +102,7 @@ type excuse struct {
 // excuses are looked through in their order.
 var excuses = []excuse{
 	{aged, "KIND-RS KIND-RC KIND-DEPLOY KIND-STS-1 KIND-STS-2 KIND-DS KIND-JOB KIND-CRON-1 KIND-CRON-2 JOBSEL-8 " +
-		"JOBSEL-9", "no law asks it, and the files that pin it run the newest generation, or one they name"},
+		"JOBSEL-9", "no law asks it, and the files that pin it run the newest era, or one they name"},
 	{selecting, "API-4 API-6 LAW-1b NOFIGHT-2 ADOPT-1 ADOPT-4 ADOPT-5 ADOPT-6 ADOPT-7",
 		"it adopts nothing: what it selects is its own"},
 	{selecting, "ORPHAN-1 ORPHAN-2", "it releases nothing: what it selects no longer it forgets"},
@@ -111,30 +111,30 @@ var excuses = []excuse{
 		"the law counts what is owned by ControllerRef, and it makes nothing that is"},
 	{selecting, "WRITE-7", "nothing is its own by ControllerRef, so nobody changes what is"},
 	{selecting, "WRITE-4", "the law asks of each live read whether it lists, and it has none: it checks nothing live"},
-	{selecting, "API-5 WRITE-3 WRITE-8", "only crashes and errors come to it, and generations from before " +
+	{selecting, "API-5 WRITE-3 WRITE-8", "only crashes and errors come to it, and eras from before " +
 		"ControllerRef are not run with faults: they fight as it is"},
 	{selecting, "EXACT-5", "the law asks of writes that are not conditional on a version, and it has none"},
-	{aged, "ADOPT-6", "few schedules have a race that is lost, and older generations are drawn fewer: " +
+	{aged, "ADOPT-6", "few schedules have a race that is lost, and older eras are drawn fewer: " +
 		"with --schedules=60 they are asked"},
 	{aged, "ORPHAN-2", "in no schedule is the Pod that it lets go gone when the release lands; the file that " +
-		"brings that about runs the newest generation"},
+		"brings that about runs the newest era"},
 	{aged, "EXACT-3", "its Pods have no index: Jobs with one are younger"},
 	{selecting, "EXACT-11", "the law counts what is owned by ControllerRef, and it makes nothing that is"},
 	{aged, "EXACT-9 EXACT-10", "it keeps no revisions and ties no claims: younger ones of its kind do"},
 	{aged, "EXACT-11", "it scales down as it likes: to keep what it needs of those at work is younger"},
 	{aged, "EXACT-12", "it counts the pods that it sees: to count each once, by its uid, is younger"},
 	{func(s *Sheet) bool { return s.Newest }, "UPGRADE-1 UPGRADE-2 UPGRADE-3 UPGRADE-4 DOWNGRADE-1 DOWNGRADE-2 SKEW-1",
-		"controllers.TestGenerations asks it of every pair of generations"},
+		"controllers.TestEras asks it of every pair of eras"},
 	{func(s *Sheet) bool { return s.Newest }, "GCPOLICY-3",
 		"the server decides it, whoever owns: the files that pin it run other controllers"},
-	{selecting, "WRITE-9", "resyncs are among the faults, and generations from before ControllerRef are run without"},
+	{selecting, "WRITE-9", "resyncs are among the faults, and eras from before ControllerRef are run without"},
 }
 
-// aged: an older generation.
+// aged: an older era.
 func aged(s *Sheet) bool { return !s.Newest }
 
 // selecting: one that goes by selectors, not by ControllerRef.
-func selecting(s *Sheet) bool { return !s.Newest && !refers(s.Name, s.Generation) }
+func selecting(s *Sheet) bool { return !s.Newest && !refers(s.Name, s.Era) }
 
 // reason says why nothing asked a clause of a controller, "" for none.
 func reason(s *Sheet, id string) string {
@@ -149,13 +149,13 @@ func reason(s *Sheet, id string) string {
 	return ""
 }
 
-// lawless are the generations from before ControllerRef, which break the laws: that is what
+// lawless are the eras from before ControllerRef, which break the laws: that is what
 // they are here for.
 var lawless = []string{"selector", "gated", "gated-without-gc"}
 
-// refers says whether a controller goes by ControllerRef in a generation. Of the gated
+// refers says whether a controller goes by ControllerRef in an era. Of the gated
 // ones those do that the proposal's checklist has a tick for.
-func refers(controller, generation string) bool {
-	return !slices.Contains(lawless, generation) ||
-		generation == "gated" && controller != "daemonset" && controller != "job"
+func refers(controller, era string) bool {
+	return !slices.Contains(lawless, era) ||
+		era == "gated" && controller != "daemonset" && controller != "job"
 }

@@ -31,10 +31,10 @@ const trackTable = `
 
 // row is the line of a bug.
 func (b *Bug) row() string {
-	by := "an older generation"
+	by := "an older era"
 	switch {
 	case b.Open:
-		by = "every generation: open"
+		by = "every era: open"
 	case b.By != "":
 		by = "`" + b.By + "`"
 	}

@@ -15,7 +15,7 @@ type State string
 // What can be known. A clause that nothing asked is never said to be held.
 const (
 	Held     State = "held"           // asked, and held in every schedule
-	Broken   State = "broken"         // broken in some schedule, as a generation of its age may
+	Broken   State = "broken"         // broken in some schedule, as an era of its age may
 	Breaking State = "broken!"        // broken in some schedule, which nothing excuses
 	Unasked  State = "not asked"      // nothing that was explored came to it
 	NotIts   State = "does not apply" // Why says why
@@ -31,7 +31,7 @@ type Report struct {
 	registry *scenarios.Registry
 }
 
-// Sheet is the list of clauses as one controller keeps them in one generation.
+// Sheet is the list of clauses as one controller keeps them in one era.
 type Sheet struct {
 	Subject
 
@@ -113,9 +113,9 @@ func (r *Report) add(e *examined) {
 		for i := range e.w.cast {
 			s := &e.w.cast[i]
 			ages := agesIn(e.w.file, s.Name, r.registry)
-			if c.About == clause.Generations && len(ages) < 2 || c.About == clause.Named &&
-				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Generation)) {
-				continue // it only stands by, or another generation of it runs
+			if c.About == clause.Eras && len(ages) < 2 || c.About == clause.Named &&
+				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Era)) {
+				continue // it only stands by, or another era of it runs
 			}
 			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {
@@ -145,7 +145,7 @@ func (r *Report) add(e *examined) {
 }
 
 // accused are those of the cast whom a law speaks of; where there are older
-// generations in it those of them: what becomes of others in such company says little.
+// eras in it those of them: what becomes of others in such company says little.
 func (w *world) accused(controller string) (who []int) {
 	old := w.old()
 	for i := range w.cast {
@@ -156,7 +156,7 @@ func (w *world) accused(controller string) (who []int) {
 	return who
 }
 
-// old reports whether somebody of the world runs in an older generation.
+// old reports whether somebody of the world runs in an older era.
 func (w *world) old() bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return !s.Newest })
 }

@@ -16,7 +16,7 @@ func pin(t *testing.T, name, expect string) *scenarios.File {
 	return pinOf(t, "replicaset", name, expect)
 }
 
-// pinOf is such a file of a generation.
+// pinOf is such a file of an era.
 func pinOf(t *testing.T, controller, name, expect string) *scenarios.File {
 	t.Helper()
 	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers "+controller+"\napply rs.yaml\nsettle\n"+expect+`
@@ -37,7 +37,7 @@ spec:
 	return f
 }
 
-// A clause that no law asks is held by the generation that a file runs, where each file that
+// A clause that no law asks is held by the era that a file runs, where each file that
 // pins it passes: one that fails breaks it, whatever another says.
 func TestPinThatFailsBreaksItsClause(t *testing.T) {
 	if testing.Short() {
@@ -50,12 +50,12 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 		want  conform.State
 	}{
 		{[]*scenarios.File{right}, conform.Held},
-		{[]*scenarios.File{older}, conform.Unasked}, // of another generation it says nothing
+		{[]*scenarios.File{older}, conform.Unasked}, // of another era it says nothing
 		{[]*scenarios.File{right, wrong}, conform.Breaking},
 	} {
 		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases()}
 		r, err := conform.Examine(t.Context(), x.files, g,
-			conform.Options{Controller: "replicaset", Generation: "current", Schedules: 1})
+			conform.Options{Controller: "replicaset", Era: "current", Schedules: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (r *Report) summary() string {
 		held, broken = held+s.count(Held), broken+s.count(Broken)
 		breaking, unasked = breaking+s.count(Breaking), unasked+s.count(Unasked)
 	}
-	text := fmt.Sprintf("%s, %d broken as older generations may", plural(held, "clause")+" held", broken)
+	text := fmt.Sprintf("%s, %d broken as older eras may", plural(held, "clause")+" held", broken)
 	if breaking > 0 {
 		text += fmt.Sprintf(", %d broken", breaking)
 	}

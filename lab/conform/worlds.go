@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// world is a scenario as it is explored: with its controllers in one generation.
+// world is a scenario as it is explored: with its controllers in one era.
 type world struct {
 	file   *scenarios.File
 	text   []byte         // of the file, for another reading of it
@@ -16,28 +16,28 @@ type world struct {
 	cast   []Subject      // the controllers that take part
 }
 
-// Subject is a controller in one generation.
+// Subject is a controller in one era.
 type Subject struct {
 	host.Controller
 
-	Newest bool // it is the generation that its name alone means
+	Newest bool // it is the era that its name alone means
 }
 
 // String is its name in the table: "replicaset@selector".
 func (s *Subject) String() string {
-	if s.Generation == "" {
+	if s.Era == "" {
 		return s.Name
 	}
-	return s.Name + "@" + s.Generation
+	return s.Name + "@" + s.Era
 }
 
-// Subjects are the controllers of a registry in each generation.
+// Subjects are the controllers of a registry in each era.
 func Subjects(g *scenarios.Registry) []Subject {
 	var all []Subject
 	for i, c := range g.Controllers {
 		newest := c.Name == kubelet ||
 			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
-		if c.Generation == "" && !newest {
+		if c.Era == "" && !newest {
 			continue // a variant that no name tells apart
 		}
 		all = append(all, Subject{c, newest})
@@ -50,19 +50,19 @@ func (w *world) selecting() bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return selecting(&Sheet{Subject: s}) })
 }
 
-// generations are those that a controller can be run in: "" for the newest, then the
+// eras are those that a controller can be run in: "" for the newest, then the
 // older ones.
-func generations(name string, all []Subject) []string {
+func eras(name string, all []Subject) []string {
 	list := []string{""}
 	for _, s := range all {
 		if s.Name == name && !s.Newest {
-			list = append(list, s.Generation)
+			list = append(list, s.Era)
 		}
 	}
 	return list
 }
 
-// newest is the newest generation of a controller, in a list; nothing for none.
+// newest is the newest era of a controller, in a list; nothing for none.
 func newest(name string, all []Subject) []Subject {
 	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name && s.Newest })
 	if i < 0 {
@@ -71,11 +71,11 @@ func newest(name string, all []Subject) []Subject {
 	return all[i : i+1]
 }
 
-// agesIn are the generations that a file runs a controller in.
+// agesIn are the eras that a file runs a controller in.
 func agesIn(f *scenarios.File, name string, g *scenarios.Registry) (seen []string) {
 	take := func(c *host.Controller) {
-		if c.Name == name && !slices.Contains(seen, c.Generation) {
-			seen = append(seen, c.Generation)
+		if c.Name == name && !slices.Contains(seen, c.Era) {
+			seen = append(seen, c.Era)
 		}
 	}
 	add := func(spec string) {
@@ -120,7 +120,7 @@ func cast(f *scenarios.File, g *scenarios.Registry) []string {
 	return names
 }
 
-// whole reports whether a file can be of one generation from end to end, and expects
+// whole reports whether a file can be of one era from end to end, and expects
 // no law to be broken on the way.
 func whole(f *scenarios.File) bool {
 	return !slices.ContainsFunc(f.Steps, func(s *scenarios.Step) bool {
@@ -128,9 +128,9 @@ func whole(f *scenarios.File) bool {
 	})
 }
 
-// in reads a scenario anew, with its controllers in a generation: "" for the newest
-// of each. Who has no such generation runs in the newest.
-func in(name string, text []byte, generation string, g *scenarios.Registry, all []Subject) (*world, error) {
+// in reads a scenario anew, with its controllers in an era: "" for the newest
+// of each. Who has no such era runs in the newest.
+func in(name string, text []byte, era string, g *scenarios.Registry, all []Subject) (*world, error) {
 	f, err := scenarios.Parse(name, text)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func in(name string, text []byte, generation string, g *scenarios.Registry, all 
 				continue
 			}
 			for _, o := range all {
-				if o.Name == c.Name && o.Generation == generation && generation != "" {
+				if o.Name == c.Name && o.Era == era && era != "" {
 					chosen = o
 				}
 			}

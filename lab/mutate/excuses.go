@@ -54,7 +54,7 @@ var ofAll = []Excuse{
 	{jobDir + "claim.go", "reconciler.claim", "drop right !metav1.IsControlledBy(p, j) && !tracked(p)", Equivalent,
 		"a copy that names the finalizer twice is tracked as well"},
 	{jobDir + "claim.go", "reconciler.claim", "*len(m.Finalizers) > 0", Equivalent,
-		"generations that put no finalizer on pods do not ask whether it is on"},
+		"eras that put no finalizer on pods do not ask whether it is on"},
 	{jobDir + "index.go", "indexPrefix", "equal len(name)+len(suffix) > maxPrefix", Equivalent, ownLength},
 	{jobDir + "index.go", "attempt.newIndexes", "equal left < wait", Equivalent,
 		"of two times that are equal it is no matter which is kept"},

@@ -44,7 +44,7 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	own := full.Controllers
 	full.Controllers = nil
 	for _, c := range controllers.Builtin() {
-		same := func(d host.Controller) bool { return d.Name == c.Name && d.Generation == c.Generation }
+		same := func(d host.Controller) bool { return d.Name == c.Name && d.Era == c.Era }
 		if !slices.ContainsFunc(own, same) {
 			full.Controllers = append(full.Controllers, c)
 		}

@@ -21,8 +21,8 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s: found %q; %s", spec, c.Name, what)
 		}
 	}
-	if c, _ := g.Controller("replicaset"); c.Generation != "" {
-		t.Errorf("replicaset is that of this module, generation %s", c.Generation)
+	if c, _ := g.Controller("replicaset"); c.Era != "" {
+		t.Errorf("replicaset is that of this module, era %s", c.Era)
 	}
 	if g.Reaper == nil || len(g.Laws) == 0 || len(g.Mutants) != 0 {
 		t.Errorf("laws %d, mutants %d, reaper %v", len(g.Laws), len(g.Mutants), g.Reaper != nil)

@@ -53,8 +53,8 @@ spec:
 // bare is a controller of this module with nothing declared but what a stranger declares.
 func bare(t *testing.T, name string) (undeclared, whole host.Controller) {
 	for _, c := range controllers.Builtin() {
-		if c.Name == name && c.Generation == "current" {
-			return host.Controller{Name: c.Name, Generation: c.Generation, For: c.For, Routes: c.Routes, New: c.New,
+		if c.Name == name && c.Era == "current" {
+			return host.Controller{Name: c.Name, Era: c.Era, For: c.For, Routes: c.Routes, New: c.New,
 				Workers: c.Workers}, c
 		}
 	}

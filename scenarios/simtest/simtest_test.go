@@ -44,7 +44,7 @@ func TestControllerRefKeepsTheLaws(t *testing.T) {
 	rapid.Check(t, conforming.Property(registry))
 }
 
-// The same generator does find fights under the generation before ControllerRef.
+// The same generator does find fights under the era before ControllerRef.
 func TestSelectorFights(t *testing.T) {
 	w := conforming
 	w.Controllers, w.Faults = "replicaset@selector replication@selector gc kubelet", nil

@@ -17,8 +17,8 @@ import (
 // Controller says what runs: a program that reconciles objects of one kind, and its Contract. It is a value; the table
 // of controllers is made of them.
 type Controller struct {
-	Name       string // "replicaset"
-	Generation string // "controllerref"; "" when there is only one
+	Name string // "replicaset"
+	Era  string // "controllerref"; "" when there is only one
 
 	For  schema.GroupVersionKind   // the kind it syncs; zero for controllers without one (the garbage collector)
 	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes

@@ -67,14 +67,14 @@ func (p *Process) Restart(from uint64) {
 	p.cluster.fact(p, "restart", detail)
 }
 
-// Switch replaces the process's program by another generation: an upgrade or a
+// Switch replaces the process's program by another era: an upgrade or a
 // downgrade.
 func (p *Process) Switch(ctl Controller) {
 	p.Crash(false)
 	p.controller = ctl
 	p.Incarnation++
 	p.start()
-	p.cluster.fact(p, "switch", ctl.Generation)
+	p.cluster.fact(p, "switch", ctl.Era)
 }
 
 // A controller manager is a process that takes part in an election, and the
@@ -102,7 +102,7 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 		if err := m.Controller.Check(); err != nil {
 			panic(Misuse(err.Error()))
 		}
-		p := &Process{Name: m.Name, Generation: m.Controller.Generation, Down: true, StandsBy: true, cluster: c,
+		p := &Process{Name: m.Name, Era: m.Controller.Era, Down: true, StandsBy: true, cluster: c,
 			controller: m.Controller, manager: manager}
 		c.processes = append(c.processes, p)
 		c.world.Add(actor{p})
@@ -148,9 +148,9 @@ func (p *Process) standBy(why string) {
 func (p *Process) SwitchMembers(programs []Controller) {
 	p.Crash(false)
 	for i, m := range p.members {
-		m.controller, m.Generation = programs[i], programs[i].Generation
+		m.controller, m.Era = programs[i], programs[i].Era
 	}
 	p.Incarnation++
 	p.start()
-	p.cluster.fact(p, "switch", programs[0].Generation)
+	p.cluster.fact(p, "switch", programs[0].Era)
 }

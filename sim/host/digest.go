@@ -52,7 +52,7 @@ const (
 )
 
 // createdByAnnotation holds its creator's uid and resource version in the
-// generations before ControllerRef.
+// eras before ControllerRef.
 const createdByAnnotation = "kubernetes.io/created-by"
 
 func ruleOfField(field int) metaRule {

@@ -145,7 +145,7 @@ func (g *guest) distinguish() {
 // sign fills in who is acting.
 func (g *guest) sign(c *Call, r *sim.Record) {
 	p := g.process
-	r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
 	r.Cause, r.Asked = c.cause, c.asked
 }
 

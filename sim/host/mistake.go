@@ -31,8 +31,8 @@ func (ctl *Controller) mistake() string {
 		return "a Name is one word, without quotes and @ # , ="
 	case ctl.Name == "user" || ctl.Name == apiserver:
 		return "the Name is taken: so whoever acts from outside the world is called"
-	case strings.ContainsAny(ctl.Generation, notInNames):
-		return fmt.Sprintf("Generation %q: it is one word, without quotes and @ # , =", ctl.Generation)
+	case strings.ContainsAny(ctl.Era, notInNames):
+		return fmt.Sprintf("Era %q: it is one word, without quotes and @ # , =", ctl.Era)
 	case ctl.New == nil:
 		return "New is nil: it makes the memory and the Sync of each start"
 	case ctl.program && (len(ctl.Routes) > 0 || ctl.Workers > 0):

@@ -194,7 +194,7 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 func (a actor) Digest(h *sim.Hash) {
 	p := a.p
 	h.String(p.Name)
-	h.String(p.Generation)
+	h.String(p.Era)
 	h.Word(uint64(p.Incarnation))
 	h.Bool(p.Down)
 	h.Word(uint64(p.slow))

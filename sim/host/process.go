@@ -16,7 +16,7 @@ import (
 // queue, its own workers. It is the unit of staleness and of failure.
 type Process struct {
 	Name        string
-	Generation  string
+	Era         string
 	Incarnation int  // restarts so far
 	Down        bool // crashed and not yet restarted
 	StandsBy    bool // down because its manager does not lead
@@ -104,7 +104,7 @@ func (c *Cluster) Start(name string, ctl Controller) *Process {
 // start makes a new incarnation: empty memory, empty caches.
 func (p *Process) start() {
 	c := p.cluster
-	p.Generation, p.Down, p.restarts, p.synced, p.busy = p.controller.Generation, false, false, false, 0
+	p.Era, p.Down, p.restarts, p.synced, p.busy = p.controller.Era, false, false, false, 0
 	p.informers, p.order, p.news = map[*fakeapi.Kind]*informer{}, nil, p.news[:0]
 	p.touched = true
 	p.causes, p.memory = map[string]int{}, 0

@@ -158,7 +158,7 @@ func guards(req *fakeapi.Request) sim.Guards {
 	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
 }
 
-// fact records a fault, a hold or a change of generation.
+// fact records a fault, a hold or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
 // factOn is fact about a process and one kind.
@@ -166,7 +166,7 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail,
 		Process: "faults"}
 	if p != nil {
-		r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+		r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
 	}
 	c.world.Record(r)
 }

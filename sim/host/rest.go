@@ -53,7 +53,7 @@ func (c *Cluster) Settled(reason string) {
 			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}
-				r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+				r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
 				r.For, _ = p.ownerOf(key)
 				r.Object = r.For
 				r.Message = "an expectation that nothing in flight can fulfil"

@@ -30,7 +30,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		}
 	}
 	p.memory.Word(changeFlags(ch, initial))
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation,
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Era: p.Era,
 		Incarnation: p.Incarnation,
 		Verb:        "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial,
 		Tombstone: ch.tombstone}

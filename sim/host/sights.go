@@ -113,7 +113,7 @@ func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
 		v = ch.before
 	}
 	p := g.process
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation,
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Era: p.Era,
 		Incarnation: p.Incarnation, Verb: "deliver", Object: refOf(s.state.kind, v.meta), Version: ch.version,
 		Initial: initial, Tombstone: ch.tombstone}
 	if old := s.put(key, ch.after); old != nil {

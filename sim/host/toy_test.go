@@ -31,7 +31,7 @@ type toy struct {
 
 func toyController(spoil bool) Controller {
 	return Controller{
-		Name: "toy", Generation: "v1", For: configMapGVK, Owns: nil,
+		Name: "toy", Era: "v1", For: configMapGVK, Owns: nil,
 		New: func(env *Env) Reconciler {
 			return &toy{env: env, spoil: spoil,
 				pods: corelisters.NewPodLister(env.Informer(podGVK).GetIndexer()),

@@ -261,7 +261,7 @@ func (w *worker) sign(r *sim.Record) {
 // stamp fills in who is acting.
 func (w *worker) stamp(r *sim.Record) {
 	p := w.process
-	r.Process, r.Generation, r.Incarnation, r.Worker = p.Name, p.Generation, p.Incarnation, w.id
+	r.Process, r.Era, r.Incarnation, r.Worker = p.Name, p.Era, p.Incarnation, w.id
 	r.For = w.owner
 	if w.saw != nil {
 		r.SawFor = w.saw.obj

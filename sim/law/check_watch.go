@@ -110,7 +110,7 @@ func neverHang(j *Judge, r *sim.Record) {
 	j.Report(Informed, "waits for what will not come: "+text)
 }
 
-// createdBy is the annotation in which the old generation kept who made an object.
+// createdBy is the annotation in which the old era kept who made an object.
 const createdBy = "kubernetes.io/created-by"
 
 // noTieBreak is WATCH-8: an event reaches a controller of another kind than

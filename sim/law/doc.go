@@ -71,7 +71,7 @@
 //   - FaultHit, with Process the process it hit: Verb "crash" and "restart"
 //     (Incarnation: the one that ended, the one that began), "stop" (for good),
 //     "hold" and "release" (Object.Kind: of which kind; "" for all), "relist",
-//     "switch" (of generation), "synced" (every informer of this incarnation
+//     "switch" (of era), "synced" (every informer of this incarnation
 //     has had its initial list); with Process "apiserver" "downgrade" and
 //     "upgrade" (it drops the controller field in between). Others are ignored.
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason, the records of the

@@ -29,7 +29,7 @@ type State struct {
 	spared    forbidden // objects that the server forbids somebody to delete
 	parted    parted    // nil where no program is asked
 
-	epoch     int  // user actions and switches of generation so far
+	epoch     int  // user actions and switches of era so far
 	dropping  bool // the server is of a version that does not know the controller field
 	restarted bool // a process crashed or restarted since the last of them
 }
@@ -37,7 +37,7 @@ type State struct {
 const selectorCache = 4096
 
 // selecting is one version of an owner as one subject reads it: two controllers may
-// sync a kind, and one generation may read another selector than the next.
+// sync a kind, and one era may read another selector than the next.
 type selecting struct {
 	sub   *Actor
 	owner any

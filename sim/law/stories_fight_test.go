@@ -45,7 +45,7 @@ var fightStories = []story{
 		t.fault("rs", "crash")
 		t.settled()
 	}},
-	{"NOFIGHT-3", "up again in another generation", broken, func(t *tape) {
+	{"NOFIGHT-3", "up again in another era", broken, func(t *tape) {
 		t.exist(set("a", 1))
 		t.fault("rs", "crash")
 		t.fault("rs", "switch")

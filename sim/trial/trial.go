@@ -141,7 +141,7 @@ func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	p.SwitchMembers(programs)
 }
 
-// Switch replaces a process's program by another generation of it: an upgrade
+// Switch replaces a process's program by another era of it: an upgrade
 // or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
 	t.judged(actorOf(p.Name, &c))

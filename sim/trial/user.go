@@ -75,7 +75,7 @@ func (u *user) Take(sim.Action) {
 }
 
 // Footprint says that a deed touches everything: it may be a fault, a switch of
-// generation, or several requests.
+// era, or several requests.
 func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
 // Digest folds how much is left to do.

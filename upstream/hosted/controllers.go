@@ -16,12 +16,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The generations of the controllers of this package.
+// The eras of the controllers of this package.
 const (
-	Generation = "upstream"
+	Era = "upstream"
 	// Unguarded is upstream's with the feature gate off by which a sync waits until the caches
 	// show what the controller wrote last, as it was before v1.36. Only those that have the gate
-	// have this generation.
+	// have this era.
 	Unguarded = "upstream-unguarded"
 )
 
@@ -34,7 +34,7 @@ var guards = map[string]featuregate.Feature{
 }
 
 // Controllers are upstream's own controllers of those names that the table of controllers
-// has, with what its newest generation says of them for the laws.
+// has, with what its newest era says of them for the laws.
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
@@ -52,7 +52,7 @@ func Controllers() []host.Controller {
 		all = slices.DeleteFunc(all, func(older host.Controller) bool { return older.Name == c.Name })
 		if guards[name] != "" {
 			old := Controller(name, c, guards[name])
-			old.Generation = Unguarded
+			old.Era = Unguarded
 			all = append(all, old)
 		}
 		all = append(all, Controller(name, c))
@@ -71,6 +71,6 @@ func Registry() *scenarios.Registry {
 // Controller is upstream's controller of a name, described as another is: one that makes
 // the same of the same objects. It is built with those feature gates off.
 func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
-	as.Generation = Generation
+	as.Era = Era
 	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })
 }

@@ -35,7 +35,7 @@ var strange = []struct {
 	text *regexp.Regexp
 	why  string
 }{
-	{regexp.MustCompile(`@|(?m)^switch `), "it is about older generations"},
+	{regexp.MustCompile(`@|(?m)^switch `), "it is about older eras"},
 	{regexp.MustCompile(`(?m)^managers `), "it is about instances of the manager"},
 	{regexp.MustCompile(`(?m)^controllers .*(\bnamespace\b|\*)`), mapOrder + "the kinds in a namespace"},
 	{regexp.MustCompile(`(?m)^controllers .*\bpodgc\b`), oneInstant},

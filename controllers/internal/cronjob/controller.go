@@ -40,10 +40,10 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared is what every generation tells the laws.
-func declared(generation string) host.Controller {
+// declared is what every era tells the laws.
+func declared(era string) host.Controller {
 	return host.Controller{
-		Name: "cronjob", Generation: generation,
+		Name: "cronjob", Era: era,
 		For: cronJobKind, Owns: []schema.GroupVersionKind{jobKind},
 		Contract: law.Contract{
 			Active:    func(job runtime.Object) bool { return running(job.(*batchv1.Job)) },
@@ -176,5 +176,5 @@ type round struct {
 	jobs    []*batchv1.Job   // its own, as cached
 	now     time.Time
 	changed bool // the status is to be written
-	polls   bool // it is of a generation that polls
+	polls   bool // it is of an era that polls
 }

@@ -1,4 +1,4 @@
-// Package cronjob is the CronJob controller in three generations: two that poll,
+// Package cronjob is the CronJob controller in three eras: two that poll,
 // and today's, which watches.
 //
 // A CronJob adopts nothing and releases nothing (RULES J87): a Job is its own if

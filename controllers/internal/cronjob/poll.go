@@ -13,45 +13,45 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// interval is how often the polling generations look at everything.
+// interval is how often the polling eras look at everything.
 const interval = 10 * time.Second
 
 // everything is the key that stands for a look at everything.
 const everything = "(all)"
 
-// Generation is a way of knowing which Jobs are a CronJob's.
-type Generation string
+// Era is a way of knowing which Jobs are a CronJob's.
+type Era string
 
-// The polling generations.
+// The polling eras.
 const (
 	// Selector: by the annotation that says who made them (before ControllerRef).
-	Selector Generation = "selector"
+	Selector Era = "selector"
 	// ControllerRef: as the proposal has it in 2017. What has a ControllerRef is its
 	// owner's, whoever made it; the annotation is for the rest (KIND-CRON-2).
-	ControllerRef Generation = "controllerref"
+	ControllerRef Era = "controllerref"
 )
 
-// Polling returns the controller in a generation that watches nothing: it lists all
+// Polling returns the controller in an era that watches nothing: it lists all
 // Jobs and all CronJobs every ten seconds, and goes through these (KIND-CRON-1).
 //
 // It deletes a Job where the real one scaled it down, deleted its Pods, and then it;
 // and the time of a Job stands in an annotation, as it does today.
-func Polling(g Generation) host.Controller {
+func Polling(g Era) host.Controller {
 	c := declared(string(g))
 	c.Contract.Polls = true
 	c.New = func(env *host.Env) host.Reconciler {
 		env.Queue.Add(everything)
-		return &poller{env: env, generation: g, cronJobs: map[string]*batchv1.CronJob{}}
+		return &poller{env: env, era: g, cronJobs: map[string]*batchv1.CronJob{}}
 	}
 	return c
 }
 
 // poller remembers what it has listed, until it has gone through it.
 type poller struct {
-	env        *host.Env
-	generation Generation
-	cronJobs   map[string]*batchv1.CronJob // by key
-	jobs       []*batchv1.Job
+	env      *host.Env
+	era      Era
+	cronJobs map[string]*batchv1.CronJob // by key
+	jobs     []*batchv1.Job
 }
 
 // Sync lists everything, or does what is due for one CronJob of the list.
@@ -65,8 +65,8 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	if cj == nil {
 		return nil // it was gone when everything was listed again
 	}
-	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.generation == Selector,
-		LiveChild: true, TakeOwned: p.generation == Selector, Terminating: true, History: true,
+	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
+		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,
 		Victim: true, Stranger: true}}
 	s := &round{reconciler: r, ctx: ctx, cj: cj.DeepCopy(), now: p.env.Now(), polls: true}
 	for _, job := range p.jobs {
@@ -107,7 +107,7 @@ func (p *poller) list(ctx context.Context) {
 
 // parent is the uid of the CronJob that a Job belongs to; "" for none.
 func (p *poller) parent(job *batchv1.Job) types.UID {
-	if ref := metav1.GetControllerOfNoCopy(job); ref != nil && p.generation == ControllerRef {
+	if ref := metav1.GetControllerOfNoCopy(job); ref != nil && p.era == ControllerRef {
 		if ref.Kind != cronJobKind.Kind {
 			return ""
 		}

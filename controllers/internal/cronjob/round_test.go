@@ -279,7 +279,7 @@ func TestPollingForgetsWhatIsGone(t *testing.T) {
 
 // Before ControllerRef a Job was its maker's, if that was a CronJob.
 func TestParent(t *testing.T) {
-	p := &poller{generation: Selector}
+	p := &poller{era: Selector}
 	for _, c := range []struct {
 		kind schema.GroupVersionKind
 		want types.UID
@@ -301,7 +301,7 @@ func TestPollingDeletesByName(t *testing.T) {
 	s, none, yes := &server{}, int32(0), true
 	cj := cronJob()
 	cj.Spec.FailedJobsHistoryLimit, cj.Spec.Suspend = &none, &yes
-	p := &poller{generation: ControllerRef,
+	p := &poller{era: ControllerRef,
 		env:      &host.Env{Client: s, Now: func() time.Time { return at("2024-05-01T00:00:30Z") }},
 		cronJobs: map[string]*batchv1.CronJob{"ns/a": cj}, jobs: []*batchv1.Job{job("j", ended(batchv1.JobFailed))}}
 	if err := p.Sync(t.Context(), "ns/a"); err != nil || fmt.Sprint(s.deleted) != "[j]" {

@@ -151,7 +151,7 @@ func (s *round) create(at time.Time) error {
 }
 
 // jobName is the name of the Job of a time: no two are started in one minute. The
-// polling generations counted the seconds.
+// polling eras counted the seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())

@@ -110,7 +110,7 @@ func TestRetries(t *testing.T) {
 			set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: c.number}
 			p.Labels[generationLabel] = c.label
 		}
-		if got := New(Options{Generation: Current}).Contract.RetryOf(set, p, all); got != c.want {
+		if got := New(Options{Era: Current}).Contract.RetryOf(set, p, all); got != c.want {
 			t.Errorf("template %q, pod of %q: %q, want %q", c.number, c.label, got, c.want)
 		}
 	}

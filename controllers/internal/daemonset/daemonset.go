@@ -33,28 +33,28 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 
 var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 
-// Generation is a way of deciding which pods are a set's own.
-type Generation string
+// Era is a way of deciding which pods are a set's own.
+type Era string
 
-// The generations.
+// The eras.
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
-	Selector Generation = "selector"
+	Selector Era = "selector"
 	// Gated: the same, but a set that is being deleted leaves its pods alone. That is
 	// the one item of the proposal's checklist that DaemonSet had.
-	Gated Generation = "gated"
+	Gated Era = "gated"
 	// ControllerRef: the proposal in full, as of 2017: pods are put on their nodes by
 	// the controller itself, and what is outdated tells a number in a label.
-	ControllerRef Generation = "controllerref"
+	ControllerRef Era = "controllerref"
 	// Current: what Kubernetes 1.36 does: revisions, pods that a scheduler puts on the
 	// node that their affinity names, and a look at the caches before each sync.
-	Current Generation = "current"
+	Current Era = "current"
 )
 
 // Options choose a controller.
 type Options struct {
-	Generation Generation
-	Without    Without
+	Era     Era
+	Without Without
 }
 
 // Without names guards to leave out; see package mutants. The zero value keeps
@@ -95,15 +95,15 @@ type Without struct {
 	Unchanged   bool // a status that is right already is written again
 }
 
-// New returns the controller in a generation.
+// New returns the controller in an era.
 func New(o Options) host.Controller {
 	c := host.Controller{
-		Name:       "daemonset",
-		Generation: string(o.Generation),
-		For:        Kind,
-		Owns:       []schema.GroupVersionKind{pod.Kind},
-		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
+		Name:   "daemonset",
+		Era:    string(o.Era),
+		For:    Kind,
+		Owns:   []schema.GroupVersionKind{pod.Kind},
+		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes: []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
 		Contract: law.Contract{
 			Selector:       func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
 			Ignores:        func(owner runtime.Object) bool { return selector(owner.(*appsv1.DaemonSet)) == nil },
@@ -113,10 +113,10 @@ func New(o Options) host.Controller {
 			AllowDuplicate: twins,
 		},
 	}
-	if o.Generation == ControllerRef || o.Generation == Current {
+	if o.Era == ControllerRef || o.Era == Current {
 		c.Contract.Invariants = []*law.Invariant{{ID: "KIND-DS", When: law.WhenSettled, Check: onEachNode}}
 	}
-	if o.Generation == Current {
+	if o.Era == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
 		c.Contract.RetryOf = retries

@@ -20,11 +20,11 @@ import (
 
 // syncOf is a sync of a set in a cluster of its own, which has the set, with caches that have
 // nothing.
-func syncOf(t *testing.T, g Generation) (*work, *host.Cluster) {
+func syncOf(t *testing.T, g Era) (*work, *host.Cluster) {
 	world := sim.New(sim.Zero{})
 	c := host.NewCluster(world, fakeapi.New(fakeapi.Options{}))
 	namespaced := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	r := &reconciler{options: &Options{Generation: g}, failures: failures{},
+	r := &reconciler{options: &Options{Era: g}, failures: failures{},
 		env: &host.Env{Client: c.Client("daemonset"), Queue: waits{after: map[string]time.Duration{}},
 			Now: world.Clock.Now},
 		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, namespaced), expected: expectations.New(world.Clock.Now)}
@@ -99,7 +99,7 @@ func TestFirstOnNode(t *testing.T) {
 func TestByNode(t *testing.T) {
 	pods := []*corev1.Pod{daemon("on", "n"), daemon("waits", "n", "waiting"), daemon("nowhere", ""),
 		daemon("over", "n", "ended", "going"), daemon("ended", "n", "ended"), daemon("going", "n", "going")}
-	for g, want := range map[Generation][]string{Current: {"ended", "going", "on", "waits"},
+	for g, want := range map[Era][]string{Current: {"ended", "going", "on", "waits"},
 		Selector: {"ended", "going", "on"}} {
 		w, _ := syncOf(t, g)
 		nodes := w.byNode(pods)
@@ -185,18 +185,18 @@ func TestBurst(t *testing.T) {
 func TestNewPod(t *testing.T) {
 	for _, c := range []struct {
 		number, want string
-		generation   Generation
+		era          Era
 	}{{"7", "7", Current}, {"x", "", Current}, {"", "", ControllerRef}, {"7", "7", ControllerRef}, {"7", "",
 		Selector}} {
-		w, _ := syncOf(t, c.generation)
+		w, _ := syncOf(t, c.era)
 		w.set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: c.number}
 		w.set.Spec.Template.Labels = nil
 		p := w.newPod("n")
 		if got, has := p.Labels[generationLabel]; got != c.want || has != (c.want != "") {
-			t.Errorf("%s, number %q: labels %v", c.generation, c.number, p.Labels)
+			t.Errorf("%s, number %q: labels %v", c.era, c.number, p.Labels)
 		}
-		if (p.Labels[hashLabel] == "new") != (c.generation == Current) {
-			t.Errorf("%s: labels %v", c.generation, p.Labels)
+		if (p.Labels[hashLabel] == "new") != (c.era == Current) {
+			t.Errorf("%s: labels %v", c.era, p.Labels)
 		}
 	}
 	w, _ := syncOf(t, Current)
@@ -261,7 +261,7 @@ func TestAlike(t *testing.T) {
 // A set that goes by ControllerRef does not wait for the deletion of a pod that it has lost; one that goes by selector
 // alone has lost none.
 func TestAwake(t *testing.T) {
-	for g, awake := range map[Generation]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
+	for g, awake := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		w, _ := syncOf(t, g)
 		if err := w.reconciler.pods.Add(daemon("p", "n")); err != nil {
 			t.Fatal(err)

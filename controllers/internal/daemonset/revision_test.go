@@ -205,9 +205,9 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
-// What is deleted is named by its uid, but by generations before ControllerRef.
+// What is deleted is named by its uid, but by eras before ControllerRef.
 func TestOnly(t *testing.T) {
-	for g, named := range map[Generation]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
+	for g, named := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		w, _ := syncOf(t, g)
 		o := w.only(metav1.ObjectMeta{UID: "u"}, false)
 		if (o.Preconditions != nil) != named || named && *o.Preconditions.UID != "u" {

@@ -16,7 +16,7 @@ import (
 )
 
 func podRoute(o *Options) host.Route {
-	if o.Generation == Selector || o.Generation == Gated {
+	if o.Era == Selector || o.Era == Gated {
 		t := &routing.TieBreak{Owner: Kind, Selects: selects}
 		return t.Route(pod.Kind)
 	}
@@ -75,7 +75,7 @@ func boundTo(v host.View, set *appsv1.DaemonSet, node string, o *Options) bool {
 		if p.Spec.NodeName != node {
 			return true
 		}
-		if o.Generation == Selector || o.Generation == Gated {
+		if o.Era == Selector || o.Era == Gated {
 			found = selects(set, p.Labels)
 		} else {
 			ref := metav1.GetControllerOfNoCopy(p)

@@ -72,7 +72,7 @@ func (w *work) newPod(node string) *corev1.Pod {
 	if p.Labels == nil {
 		p.Labels = map[string]string{}
 	}
-	switch w.options.Generation {
+	switch w.options.Era {
 	case Current:
 		p.Spec.Tolerations = tolerations(&p.Spec)
 		p.Labels[appsv1.ControllerRevisionHashLabelKey] = w.hash

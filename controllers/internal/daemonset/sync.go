@@ -30,7 +30,7 @@ type reconciler struct {
 	nodes     cache.Indexer
 	revisions cache.Indexer
 	expected  *expectations.Expectations
-	written   *consistency.Store // nil in the generations before
+	written   *consistency.Store // nil in the eras before
 	failures  failures
 	encoded   history.Memo
 }
@@ -43,7 +43,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	r.pods = env.Informer(pod.Kind).GetIndexer()
 	r.nodes = env.Informer(nodeKind).GetIndexer()
 	pod.Index(r.pods)
-	if o.Generation == Current {
+	if o.Era == Current {
 		r.revisions = env.Informer(history.Kind).GetIndexer()
 		history.Index(r.revisions)
 		r.written = consistency.New(env.Behind)
@@ -88,7 +88,7 @@ type work struct {
 	current *appsv1.ControllerRevision
 	old     []*appsv1.ControllerRevision
 	pods    []*corev1.Pod // the set's own
-	hash    string        // of the current revision; "" in the generations before
+	hash    string        // of the current revision; "" in the eras before
 }
 
 // Sync brings one set closer to one pod on each node.
@@ -123,11 +123,11 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 // its status can be told, as its revisions may be gone before its pods (RULES G69).
 // The selector generation went on.
 func (w *work) stopped() bool {
-	return w.set.DeletionTimestamp != nil && w.options.Generation != Selector && !w.options.Without.Terminating
+	return w.set.DeletionTimestamp != nil && w.options.Era != Selector && !w.options.Without.Terminating
 }
 
 func (w *work) sync(ctx context.Context) error {
-	if w.options.Generation == Current {
+	if w.options.Era == Current {
 		if err := w.construct(ctx); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (w *work) sight(object string) expectations.Sight {
 }
 
 func (w *work) bySelector() bool {
-	return w.options.Generation == Selector || w.options.Generation == Gated
+	return w.options.Era == Selector || w.options.Era == Gated
 }
 
 // own finds the set's own pods, those that have ended and that are being deleted

@@ -36,7 +36,7 @@ func (w *work) updated(p *corev1.Pod) bool {
 }
 
 // rolls reports whether outdated pods are replaced by the controller. The first
-// generations knew no such thing.
+// eras knew no such thing.
 func (w *work) rolls() bool {
 	return !w.bySelector() && w.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 }
@@ -114,7 +114,7 @@ func (w *work) roll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if surge == 0 || w.options.Generation != Current {
+	if surge == 0 || w.options.Era != Current {
 		return w.scale(ctx, nil, w.replaceable(pairs, unavailable))
 	}
 	nodes, drops, err := w.surge(pairs, wanted, surge)

@@ -11,13 +11,13 @@ import (
 )
 
 // own returns the ReplicaSets that are the Deployment's, claiming them as its
-// generation does.
+// era does.
 func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
-	if r.options.Generation == Selector {
+	if r.options.Era == Selector {
 		return r.selected(d), nil
 	}
 	without := r.options.Without.Ref
-	if r.options.Generation == Gated {
+	if r.options.Era == Gated {
 		without.LiveCheck, without.ObjectDeletion = true, true
 	}
 	m := &ref.Manager{Client: r.env.Client, Owner: d, Kind: Kind, Dependent: SetKind, Without: &without}

@@ -69,7 +69,7 @@ func (u *rollout) newSet() *appsv1.ReplicaSet {
 			Replicas: &size, MinReadySeconds: d.Spec.MinReadySeconds, Selector: &selector, Template: t,
 		},
 	}
-	if u.options.Generation != Selector && !u.options.Without.TakeOwned {
+	if u.options.Era != Selector && !u.options.Without.TakeOwned {
 		rs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, Kind)}
 	}
 	if u.options.Without.NameOfTemplate {
@@ -82,7 +82,7 @@ func (u *rollout) newSet() *appsv1.ReplicaSet {
 
 // hash is the hash of the Deployment's template.
 func (u *rollout) hash() string {
-	switch t := &u.d.Spec.Template; u.options.Generation {
+	switch t := &u.d.Spec.Template; u.options.Era {
 	case Selector:
 		return template.OldHash(t)
 	case Gated, ControllerRef:
@@ -115,7 +115,7 @@ func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv
 	if metav1.IsControlledBy(rs, u.d) && u.matches(rs) || u.options.Without.Taken {
 		return rs, nil
 	}
-	if u.options.Generation != Current || u.options.Without.Collisions {
+	if u.options.Era != Current || u.options.Without.Collisions {
 		return nil, refused
 	}
 	count := int32(1)

@@ -11,15 +11,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// New returns the controller in a generation.
+// New returns the controller in an era.
 func New(o Options) host.Controller {
 	return host.Controller{
-		Name:       "deployment",
-		Generation: string(o.Generation),
-		For:        Kind,
-		Owns:       []schema.GroupVersionKind{SetKind},
-		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     routes(&o),
+		Name:   "deployment",
+		Era:    string(o.Era),
+		For:    Kind,
+		Owns:   []schema.GroupVersionKind{SetKind},
+		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes: routes(&o),
 		Contract: law.Contract{
 			Selector: func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
 			Ignores:  func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },

@@ -20,28 +20,28 @@ var (
 	podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
-// Generation is a way of deciding which ReplicaSets are a Deployment's own.
-type Generation string
+// Era is a way of deciding which ReplicaSets are a Deployment's own.
+type Era string
 
-// The generations.
+// The eras.
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
-	Selector Generation = "selector"
+	Selector Era = "selector"
 	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open:
 	// events are routed by tie-break, and what is adopted is adopted on the word of the
 	// cache.
-	Gated Generation = "gated"
+	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
-	ControllerRef Generation = "controllerref"
+	ControllerRef Era = "controllerref"
 	// Current: what Kubernetes 1.36 added: a name that is taken is counted and another
 	// one found, and pods that are being deleted are told.
-	Current Generation = "current"
+	Current Era = "current"
 )
 
 // Options choose a controller.
 type Options struct {
-	Generation Generation
-	Without    Without
+	Era     Era
+	Without Without
 }
 
 // Without names guards to leave out; see package mutants. The zero value keeps

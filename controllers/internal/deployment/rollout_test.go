@@ -43,7 +43,7 @@ func rolloutOf(t *testing.T, change func(d *appsv1.Deployment), sets ...*appsv1.
 	if change != nil {
 		change(d)
 	}
-	u := &rollout{key: "default/web", reconciler: &reconciler{options: &Options{Generation: Current},
+	u := &rollout{key: "default/web", reconciler: &reconciler{options: &Options{Era: Current},
 		env:  &host.Env{Client: user, Now: world.Clock.Now},
 		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, byOwner)}}
 	obj := made(t, user, d)

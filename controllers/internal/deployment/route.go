@@ -13,7 +13,7 @@ import (
 
 func routes(o *Options) []host.Route {
 	sets := (&routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}).Route(SetKind)
-	if o.Generation == Selector || o.Generation == Gated {
+	if o.Era == Selector || o.Era == Gated {
 		sets = host.Route{Kind: SetKind, Do: tieBreak}
 	}
 	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}

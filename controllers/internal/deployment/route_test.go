@@ -83,7 +83,7 @@ func TestPodGone(t *testing.T) {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(other, Kind)}}}
 		view[Kind], view[SetKind] = append(view[Kind], other), append(view[SetKind], others)
 		var out host.Effect
-		for _, r := range routes(&Options{Generation: Current}) {
+		for _, r := range routes(&Options{Era: Current}) {
 			if r.Kind == podKind {
 				r.Do(view, host.Event{Old: c.gone}, &out)
 				r.Do(view, host.Event{Old: c.gone, New: c.gone}, &out)

@@ -43,7 +43,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 // terminating counts the pods that are being deleted; nil if a ReplicaSet whose
 // controller has looked at it does not say.
 func (u *rollout) terminating() *int32 {
-	if u.options.Generation != Current {
+	if u.options.Era != Current {
 		return nil
 	}
 	sum := int32(0)
@@ -61,7 +61,7 @@ func (u *rollout) terminating() *int32 {
 // writeStatus writes a status if it is not there already (WRITE-9).
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
 	before := u.d.Status
-	if u.options.Generation != Current {
+	if u.options.Era != Current {
 		before.TerminatingReplicas = nil // a field that an older program does not know
 	}
 	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {

@@ -22,7 +22,7 @@ import (
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
-	if r.options.Generation == Current && !r.options.Without.AdoptBare {
+	if r.options.Era == Current && !r.options.Without.AdoptBare {
 		m.Finalizers = []string{tracking}
 	}
 	if r.options.Without.OwnCount {
@@ -49,7 +49,7 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 // meanwhile (WATCH-5), or was shown before it was expected: so what is expected is
 // compared with the cache, too.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
-	if r.options.Generation == Current {
+	if r.options.Era == Current {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, j) })
 	}
 	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
@@ -58,7 +58,7 @@ func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 // owner is the uid by which what a Job expects is known. Before ControllerRef that
 // went by key alone.
 func (r *reconciler) owner(j *batchv1.Job) types.UID {
-	if r.options.Generation == Selector || r.options.Generation == Gated {
+	if r.options.Era == Selector || r.options.Era == Gated {
 		return ""
 	}
 	return j.UID

@@ -67,12 +67,12 @@ func (a *attempt) newPod() *corev1.Pod {
 		},
 		Spec: t.Spec,
 	}
-	if old := a.r.options.Generation; old == Selector || old == Gated {
+	if old := a.r.options.Era; old == Selector || old == Gated {
 		p.Annotations = createdby.Annotate(t.Annotations, a.job, Kind)
 	} else if !without.TakeOwned {
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(a.job, Kind)}
 	}
-	if a.r.options.Generation == Current && !without.Tracking && !slices.Contains(t.Finalizers, tracking) {
+	if a.r.options.Era == Current && !without.Tracking && !slices.Contains(t.Finalizers, tracking) {
 		p.Finalizers = append(slices.Clip(t.Finalizers), tracking)
 	}
 	if indexed(a.job) {

@@ -31,12 +31,12 @@ import (
 // New returns the controller.
 func New(o Options) host.Controller {
 	c := host.Controller{
-		Name:       "job",
-		Generation: string(o.Generation),
-		For:        Kind,
-		Owns:       []schema.GroupVersionKind{pod.Kind},
-		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     []host.Route{jobRoute(&o), podRoute(&o)},
+		Name:   "job",
+		Era:    string(o.Era),
+		For:    Kind,
+		Owns:   []schema.GroupVersionKind{pod.Kind},
+		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes: []host.Route{jobRoute(&o), podRoute(&o)},
 		Contract: law.Contract{
 			Selector:       func(owner runtime.Object) labels.Selector { return selectorOf(owner.(*batchv1.Job)) },
 			Replicas:       wants,
@@ -55,14 +55,14 @@ func New(o Options) host.Controller {
 			Profile:         law.Upstream,
 		},
 	}
-	if o.Generation == Current {
+	if o.Era == Current {
 		c.Contract.Counts = slices.Concat(counts, onces)
 		c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
 			return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
 		}}}
 		c.Backoff = host.Backoff{First: time.Second, Longest: time.Minute}
 	}
-	if o.Generation != Current {
+	if o.Era != Current {
 		c.Routes = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}
 		c.Contract.Finalizers, c.Contract.FinalizerReason = nil, nil
 	}

@@ -215,7 +215,7 @@ func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 // (RULES E56, CORPUS B12).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
-	if g := r.options.Generation; r.options.Without.VictimUID || g == Selector || g == Gated {
+	if g := r.options.Era; r.options.Without.VictimUID || g == Selector || g == Gated {
 		o.Preconditions = nil
 	}
 	return r.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, o)

@@ -64,7 +64,7 @@ func TestManageOld(t *testing.T) {
 	}{"one has succeeded, and one is at work": {1, 1, false}, "one has succeeded": {0, 1, true},
 		"none has succeeded": {0, 0, false}} {
 		a, _ := attemptOf(t, func(j *batchv1.Job) { j.Spec.Completions, *j.Spec.Parallelism = nil, 1 })
-		a.r.options.Generation, a.running, a.succeeded = ControllerRef, c.running, c.succeeded
+		a.r.options.Era, a.running, a.succeeded = ControllerRef, c.running, c.succeeded
 		if err := a.manageOld(t.Context()); err != nil || finished(a.job) != c.ends {
 			t.Errorf("%s: %v, %v", name, a.job.Status.Conditions, err)
 		}
@@ -72,7 +72,7 @@ func TestManageOld(t *testing.T) {
 	a, user := attemptOf(t, func(j *batchv1.Job) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.StartTime = some(int64(1)), &metav1.Time{Time: start}
 	}, aPod("p"))
-	a.r.options.Generation, a.active, a.running = ControllerRef, a.pods, 1
+	a.r.options.Era, a.active, a.running = ControllerRef, a.pods, 1
 	a.r.env.Now = func() time.Time { return start.Add(time.Hour) }
 	a.r.env.Client = refused{Client: user, delete: errRefused}
 	if err := a.manageOld(t.Context()); err == nil || !finished(a.job) {
@@ -145,12 +145,12 @@ func TestWhyFailed(t *testing.T) {
 	}
 }
 
-// What a Job expects of the deletion of a pod that its cache shows no more is not waited for; generations before
+// What a Job expects of the deletion of a pod that its cache shows no more is not waited for; eras before
 // compared nothing with the cache.
 func TestAwake(t *testing.T) {
-	for g, awake := range map[Generation]bool{Current: true, ControllerRef: false} {
+	for g, awake := range map[Era]bool{Current: true, ControllerRef: false} {
 		a, _ := attemptOf(t, nil, aPod("p"))
-		a.r.options.Generation = g
+		a.r.options.Era = g
 		a.r.expected.ExpectDeletions(a.key, a.r.owner(a.job), []string{"default/gone"})
 		if got := a.r.awake(a.key, a.job); got != awake {
 			t.Errorf("%s: awake: %v", g, got)

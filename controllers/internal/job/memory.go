@@ -38,7 +38,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	r.jobs = env.Informer(Kind).GetIndexer()
 	r.pods = env.Informer(pod.Kind).GetIndexer()
 	pod.Index(r.pods)
-	if o.Generation == Current {
+	if o.Era == Current {
 		r.wrote = consistency.New(env.Behind)
 		r.env.Client = r.wrote.Pods(env.Client)
 	}

@@ -12,8 +12,8 @@ import (
 // under the name of another does not wait for what that one expected.
 func TestWhoseExpectationsTheyAre(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
-	for g, want := range map[Generation]types.UID{Selector: "", Gated: "", ControllerRef: "u", Current: "u"} {
-		if got := (&reconciler{options: &Options{Generation: g}}).owner(j); got != want {
+	for g, want := range map[Era]types.UID{Selector: "", Gated: "", ControllerRef: "u", Current: "u"} {
+		if got := (&reconciler{options: &Options{Era: g}}).owner(j); got != want {
 			t.Errorf("%s: %q, want %q", g, got, want)
 		}
 	}

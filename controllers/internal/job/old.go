@@ -37,10 +37,10 @@ func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) er
 	return err
 }
 
-// findOld finds the Job's pods as its generation does, and counts them.
+// findOld finds the Job's pods as its era does, and counts them.
 func (a *attempt) findOld(ctx context.Context) error {
 	var err error
-	if a.r.options.Generation == ControllerRef {
+	if a.r.options.Era == ControllerRef {
 		a.pods, err = a.r.claim(ctx, a.key, a.job)
 	} else {
 		a.pods = keep(pod.In(a.r.pods, a.job.Namespace), func(p *corev1.Pod) bool { return selects(a.job, p.Labels) })
@@ -73,7 +73,7 @@ func (a *attempt) manageOld(ctx context.Context) error {
 		a.r.env.Queue.AddAfter(a.key, left)
 	}
 	var err error
-	if a.awake && (j.DeletionTimestamp == nil || a.r.options.Generation == Selector) {
+	if a.awake && (j.DeletionTimestamp == nil || a.r.options.Era == Selector) {
 		err = a.scaleOld(ctx)
 	}
 	if n := j.Spec.Completions; n != nil && a.succeeded >= *n || n == nil && a.succeeded > 0 && a.running == 0 {

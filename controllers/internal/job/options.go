@@ -24,28 +24,28 @@ const (
 	maxUncounted = 500 // most uids that a status holds
 )
 
-// Generation is a way of deciding which pods are a Job's own, and of counting them.
-type Generation string
+// Era is a way of deciding which pods are a Job's own, and of counting them.
+type Era string
 
-// The generations. Those before Current know what has ended from the pods that are
+// The eras. Those before Current know what has ended from the pods that are
 // there.
 const (
 	// Selector: every pod that the selector matches, whoever made it (before
 	// ControllerRef). An event goes to the oldest Job that matches.
-	Selector Generation = "selector"
+	Selector Era = "selector"
 	// Gated: the same, with what the proposal's checklist has ticked for Job: nothing
 	// is done to pods while the Job is being deleted.
-	Gated Generation = "gated"
+	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
-	ControllerRef Generation = "controllerref"
+	ControllerRef Era = "controllerref"
 	// Current is the controller of Kubernetes 1.36.
-	Current Generation = "current"
+	Current Era = "current"
 )
 
 // Options choose a controller.
 type Options struct {
-	Generation Generation
-	Without    Without
+	Era     Era
+	Without Without
 }
 
 // Without names guards to leave out; see package mutants. The zero value keeps

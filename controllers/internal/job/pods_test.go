@@ -29,7 +29,7 @@ func attemptOf(t *testing.T, change func(j *batchv1.Job), pods ...*corev1.Pod) (
 	world := sim.New(sim.Zero{})
 	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")
 	namespaced := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	r := &reconciler{options: &Options{Generation: Current}, shed: map[string]map[types.UID]uint64{},
+	r := &reconciler{options: &Options{Era: Current}, shed: map[string]map[types.UID]uint64{},
 		expected: expectations.New(world.Clock.Now), backoffs: map[string]backoff{}, closed: map[string]types.UID{},
 		env:  &host.Env{Client: user, Now: world.Clock.Now},
 		jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
@@ -192,11 +192,11 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// A pod is deleted, not another that has its name by then; generations before ControllerRef did.
+// A pod is deleted, not another that has its name by then; eras before ControllerRef did.
 func TestDelete(t *testing.T) {
-	for g, spares := range map[Generation]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
+	for g, spares := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		a, user := attemptOf(t, nil, aPod("p"))
-		a.r.options.Generation = g
+		a.r.options.Era = g
 		cached := a.pods[0].DeepCopy()
 		cached.UID = "former"
 		err := a.r.delete(t.Context(), cached)

@@ -45,9 +45,9 @@ func podRoute(o *Options) host.Route {
 	}}
 }
 
-// oldPodRoute routes events on pods as generations before [Current] do.
+// oldPodRoute routes events on pods as eras before [Current] do.
 func oldPodRoute(o *Options) host.Route {
-	if o.Generation != ControllerRef {
+	if o.Era != ControllerRef {
 		t := &routing.TieBreak{Owner: Kind, Selects: selects}
 		return t.Route(pod.Kind)
 	}

@@ -53,7 +53,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	} else if s == nil {
 		return nil // it would release each pod that it has, and make the next
 	}
-	if r.options.Generation != Current {
+	if r.options.Era != Current {
 		return r.syncOld(ctx, key, j)
 	}
 	switch {

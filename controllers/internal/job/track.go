@@ -233,12 +233,12 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 }
 
 // shedOne takes the finalizer off one incarnation of a pod. Of one that another has
-// replaced it says that it is gone, as of one that nothing has replaced. Generations from
+// replaced it says that it is gone, as of one that nothing has replaced. Eras from
 // before there was tracking know of no finalizer, and leave it to those that do. A pod that
 // is nobody's, key "", has to be as it was read: upstream, which does not say so, takes the
 // finalizer off what a Job has adopted since, which then never counts it.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
-	if !tracked(p) || r.options.Generation != Current || r.options.Without.Shed {
+	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil
 	}
 	data := `{"metadata":{"$deleteFromPrimitiveList/finalizers":["` + tracking + `"]`

@@ -265,7 +265,7 @@ func TestJobRoute(t *testing.T) {
 		}
 		free := aPod("free", func(p *corev1.Pod) { p.Finalizers = nil })
 		var out host.Effect
-		r := jobRoute(&Options{Generation: Current})
+		r := jobRoute(&Options{Era: Current})
 		r.Do(seen{aPod("p"), free}, e, &out)
 		var got []string
 		for _, key := range out.Keys {

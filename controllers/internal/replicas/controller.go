@@ -21,7 +21,7 @@ import (
 
 // Options choose a controller.
 type Options struct {
-	Generation Generation
+	Era Era
 	// GarbageCollector says that the garbage collector is enabled; of [Gated] only.
 	GarbageCollector bool
 	Without          Without
@@ -68,15 +68,15 @@ type Without struct {
 	Unchanged   bool // a status that is right already is written again
 }
 
-// New returns the controller of a kind in a generation.
+// New returns the controller of a kind in an era.
 func New(kind *Traits, o Options) host.Controller {
 	c := host.Controller{
-		Name:       kind.Name,
-		Generation: string(o.Generation),
-		For:        kind.GVK,
-		Owns:       []schema.GroupVersionKind{pod.Kind},
-		New:        func(env *host.Env) host.Reconciler { return newReconciler(kind, &o, env) },
-		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
+		Name:   kind.Name,
+		Era:    string(o.Era),
+		For:    kind.GVK,
+		Owns:   []schema.GroupVersionKind{pod.Kind},
+		New:    func(env *host.Env) host.Reconciler { return newReconciler(kind, &o, env) },
+		Routes: []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
 		Contract: law.Contract{
 			Selector: func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
 			Replicas: func(owner runtime.Object) int { s := kind.Read(owner); return s.wants() },
@@ -90,8 +90,8 @@ func New(kind *Traits, o Options) host.Controller {
 }
 
 func podRoute(kind *Traits, o *Options) host.Route {
-	if !o.Generation.owned() {
-		// The gated generation, too: its checklist leaves "Use ControllerRef to
+	if !o.Era.owned() {
+		// The gated era, too: its checklist leaves "Use ControllerRef to
 		// map watch events to controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
@@ -125,13 +125,13 @@ type reconciler struct {
 
 func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
 	r := &reconciler{kind: kind, options: o, env: env, client: env.Client, expected: expectations.New(env.Now)}
-	if o.Generation == Current && kind.Consistent && !o.Without.Consistency {
+	if o.Era == Current && kind.Consistent && !o.Without.Consistency {
 		r.written = consistency.New(env.Behind)
 		r.client = r.written.Pods(env.Client)
 	}
 	r.sets = env.Informer(kind.GVK).GetIndexer()
 	r.pods = env.Informer(pod.Kind).GetIndexer()
-	if o.Generation.owned() {
+	if o.Era.owned() {
 		pod.Index(r.pods)
 	}
 	return r

@@ -28,7 +28,7 @@ func (patchesNone) Patch(context.Context, schema.GroupVersionKind, string, strin
 	return nil, errors.New("out of order")
 }
 
-// The generation of the proposal's checklist: a set that is being deleted releases, and that an
+// The era of the proposal's checklist: a set that is being deleted releases, and that an
 // adoption fails is no error.
 func TestClaimGated(t *testing.T) {
 	kind := &Traits{Name: "replicaset", GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")}
@@ -50,7 +50,7 @@ func TestClaimGated(t *testing.T) {
 		}
 		set := &Set{ObjectMeta: &meta}
 		set.Select(map[string]string{"app": "x"})
-		r := &reconciler{kind: kind, options: &Options{Generation: Gated, GarbageCollector: true}, client: user,
+		r := &reconciler{kind: kind, options: &Options{Era: Gated, GarbageCollector: true}, client: user,
 			pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 				cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
 		for _, name := range []string{"matching", "orphan", "other", "ended"} {
@@ -109,7 +109,7 @@ func TestClaimGated(t *testing.T) {
 // adopted.
 func TestSight(t *testing.T) {
 	set := &Set{ObjectMeta: &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
-	r := &reconciler{options: &Options{Generation: Current},
+	r := &reconciler{options: &Options{Era: Current},
 		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
 	for name, c := range map[string]struct {
 		owner string

@@ -36,7 +36,7 @@ func TestWhatIsGoneExpectsNothing(t *testing.T) {
 // A creation that a namespace's end has refused has no name to be waited for by: the first pod that is seen, as one of
 // an earlier life of the process, is taken for it.
 func TestWhatWasNotMadeHasNoName(t *testing.T) {
-	r := &reconciler{options: &Options{Generation: Current}, expected: expectations.New(clock)}
+	r := &reconciler{options: &Options{Era: Current}, expected: expectations.New(clock)}
 	r.expected.ExpectCreations("default/web", "uid", 1)
 	r.made("default/web", "")
 	r.expected.Seen("default/web", "default/web-1")
@@ -65,7 +65,7 @@ func TestLooksAgainWhereNothingFailed(t *testing.T) {
 			Template: &corev1.PodTemplateSpec{}}
 		set.Status = count(set, []*corev1.Pod{pod}, sim.Epoch)
 		set.Status.Conditions = replicaFailure(set, 1, failed, sim.Epoch)
-		r := &reconciler{options: &Options{Generation: Current}, env: &host.Env{Queue: l, Now: clock},
+		r := &reconciler{options: &Options{Era: Current}, env: &host.Env{Queue: l, Now: clock},
 			kind: &Traits{WithStatus: func(runtime.Object, appsv1.ReplicaSetStatus) runtime.Object {
 				t.Fatal("the status is written")
 				return nil

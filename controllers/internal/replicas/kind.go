@@ -1,6 +1,6 @@
 // Package replicas is the code that ReplicaSet and ReplicationController share:
 // keep a number of pods, all made from one template. A [Traits] holds what
-// differs between the two, a [Generation] how the controller decides which pods
+// differs between the two, a [Era] how the controller decides which pods
 // are its own.
 //
 // A sync reads the set and its pods from the caches, claims pods, creates or
@@ -28,10 +28,10 @@ type Traits struct {
 	// WithStatus returns a shallow copy of the object with another status.
 	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
 	// Terminating says that the status counts pods that are being deleted (in the
-	// current generation).
+	// current era).
 	Terminating bool
 	// Consistent says that a sync waits until it was shown what the set wrote (in
-	// the current generation: RULES D45, D50).
+	// the current era: RULES D45, D50).
 	Consistent bool
 }
 

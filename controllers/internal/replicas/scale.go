@@ -68,9 +68,9 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	return firstErr
 }
 
-// batch is the size of the next batch: the older generations tried all at once.
+// batch is the size of the next batch: the older eras tried all at once.
 func (r *reconciler) batch(next, n int) int {
-	if r.options.Generation != Current {
+	if r.options.Era != Current {
 		return n
 	}
 	return next
@@ -91,7 +91,7 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, erro
 // made has a created pod be waited for by its name. Before ControllerRef creations
 // were but counted.
 func (r *reconciler) made(key, p string) {
-	if p != "" && r.options.Generation.owned() && !r.options.Without.ExpectFirst &&
+	if p != "" && r.options.Era.owned() && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
 		r.expected.Made(key, p)
 	}
@@ -101,7 +101,7 @@ func (r *reconciler) made(key, p string) {
 // said who had created a pod.
 func (r *reconciler) newPod(set *Set) *corev1.Pod {
 	p := pod.FromTemplate(set.Template, set, r.reference(set))
-	if !r.options.Generation.owned() {
+	if !r.options.Era.owned() {
 		p.Annotations = createdby.Annotate(p.Annotations, set, r.kind.GVK)
 	}
 	return p
@@ -109,7 +109,7 @@ func (r *reconciler) newPod(set *Set) *corev1.Pod {
 
 // reference is what a pod of the set is created with; nil for none.
 func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
-	refs := r.options.Generation.owned() || r.options.GarbageCollector
+	refs := r.options.Era.owned() || r.options.GarbageCollector
 	if !refs || r.options.Without.TakeOwned {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 
 // only keeps a delete to this incarnation of a pod.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
-	if !r.options.Generation.owned() || r.options.Without.VictimUID {
+	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
 	}
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}

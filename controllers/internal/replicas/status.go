@@ -22,7 +22,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	}
 	now := r.env.Now()
 	status, before := count(set, pods, now), set.Status
-	if r.kind.Terminating && r.options.Generation == Current {
+	if r.kind.Terminating && r.options.Era == Current {
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
 	} else {
@@ -40,7 +40,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 		}
 		r.written.Wrote(routing.Key(set), set.UID, r.kind.GVK, written.(metav1.Object))
 	}
-	if r.options.Generation == Current && scaleErr == nil && status.ReadyReplicas != status.AvailableReplicas {
+	if r.options.Era == Current && scaleErr == nil && status.ReadyReplicas != status.AvailableReplicas {
 		r.lookAgain(set, pods, now)
 	}
 	return nil
@@ -75,7 +75,7 @@ func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus 
 
 // terminating counts the set's pods that are being deleted.
 func (r *reconciler) terminating(set *Set) int32 {
-	if !r.options.Generation.owned() {
+	if !r.options.Era.owned() {
 		return 0
 	}
 	n := int32(0)

@@ -73,7 +73,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 // expected is compared with the cache, too. Upstream does not, and may sleep
 // until the expectation expires.
 func (r *reconciler) awake(key string, set *Set) bool {
-	if r.options.Generation.owned() && !r.options.Without.Recheck {
+	if r.options.Era.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
 	}
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait
@@ -100,17 +100,17 @@ func (r *reconciler) sight(object string, set *Set) expectations.Sight {
 // owner is the uid by which the set's expectations are known. Before ControllerRef
 // they went by key alone.
 func (r *reconciler) owner(set *Set) types.UID {
-	if !r.options.Generation.owned() || r.options.Without.Successor {
+	if !r.options.Era.owned() || r.options.Without.Successor {
 		return ""
 	}
 	return set.UID
 }
 
 // own returns the active pods that count towards the set's replicas, claiming
-// them as its generation does.
+// them as its era does.
 func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	switch {
-	case r.options.Generation.owned():
+	case r.options.Era.owned():
 		return r.claim(ctx, set)
 	case r.options.GarbageCollector:
 		return r.claimGated(ctx, set)
@@ -118,7 +118,7 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	return r.selected(set), nil
 }
 
-// claim is the ControllerRef generation: of the set's own pods and the orphans
+// claim is the ControllerRef era: of the set's own pods and the orphans
 // of its namespace it keeps, adopts and releases. Pods of others are not even
 // looked at (LAW-2, LAW-3), and only active pods are claimed (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {

@@ -22,7 +22,7 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 		return pods
 	}
 	before := pod.Before
-	if r.options.Generation == Current {
+	if r.options.Era == Current {
 		before = r.cheaper(set)
 	}
 	ranked := slices.Clone(pods)

@@ -43,7 +43,7 @@ func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 			claim.Labels = map[string]string{}
 		}
 		maps.Copy(claim.Labels, s.set.Spec.Selector.MatchLabels)
-		if s.options.Generation == Current && !s.options.Without.ClaimLater {
+		if s.options.Era == Current && !s.options.Without.ClaimLater {
 			claim.OwnerReferences = s.owners(&claim, p)
 		}
 		obj, err := s.env.Client.Create(ctx, &claim)
@@ -76,7 +76,7 @@ func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangemen
 // ownClaims gives a pod's claims, such as the cache has, the owners that the set's
 // policy asks for.
 func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
-	if s.options.Generation != Current {
+	if s.options.Era != Current {
 		return nil
 	}
 	for i := range s.set.Spec.VolumeClaimTemplates {
@@ -99,7 +99,7 @@ func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 // earlier pod of the name, and is about to go with it: the pod is made when it has
 // gone (RULES F66).
 func (s *syncing) claimIsStale(p *corev1.Pod) bool {
-	if scaled, _ := policy(s.set); !scaled || s.options.Generation != Current || s.options.Without.StaleClaim {
+	if scaled, _ := policy(s.set); !scaled || s.options.Era != Current || s.options.Without.StaleClaim {
 		return false
 	}
 	for i := range s.set.Spec.VolumeClaimTemplates {

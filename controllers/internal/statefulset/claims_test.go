@@ -62,7 +62,7 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 		"mend":   {func(s *syncing) error { return s.mendOnce(t.Context(), p) }, 0},
 	} {
 		client := &noOwners{}
-		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Generation: Current},
+		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Era: Current},
 			env: &host.Env{Client: client}, claims: claims,
 			written: consistency.New(nil)}}
 		if err := c.do(s); !errors.Is(err, errRefused) || len(client.wrote) != c.want {
@@ -82,7 +82,7 @@ func TestWaitsForAStaleClaim(t *testing.T) {
 	claims := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	_ = claims.Add(claim)
 	client := &noOwners{}
-	s := &syncing{set: set, reconciler: &reconciler{options: &Options{Generation: Current},
+	s := &syncing{set: set, reconciler: &reconciler{options: &Options{Era: Current},
 		env: &host.Env{Client: client}, claims: claims}}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}}
 	if waits, err := s.tend(t.Context(), p, nil); !waits || err != nil || len(client.wrote) != 0 {
@@ -106,7 +106,7 @@ func TestMendsTheSamePod(t *testing.T) {
 		pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 		_ = pods.Add(c.later)
 		client := &noOwners{refuses: apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "web-0", nil)}
-		s := &syncing{set: set, reconciler: &reconciler{options: &Options{Generation: Current},
+		s := &syncing{set: set, reconciler: &reconciler{options: &Options{Era: Current},
 			env: &host.Env{Client: client}, pods: pods}}
 		if err := s.mend(t.Context(), p); !apierrors.IsConflict(err) || len(client.wrote) != c.tries {
 			t.Errorf("%s: %v after %d tries, want %d", name, err, len(client.wrote), c.tries)
@@ -139,7 +139,7 @@ func TestClaimWakesAll(t *testing.T) {
 	free := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data-a-b-0"}}
 	owned := free.DeepCopy()
 	owned.OwnerReferences = refs(metav1.OwnerReference{Name: "o"})
-	route := claimRoute(&Options{Generation: Current})
+	route := claimRoute(&Options{Era: Current})
 	for name, c := range map[string]struct {
 		old, now runtime.Object
 		want     int

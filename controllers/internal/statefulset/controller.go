@@ -24,25 +24,25 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Generation is what a controller knows of.
-type Generation string
+// Era is what a controller knows of.
+type Era string
 
-// The generations.
+// The eras.
 const (
 	// Selector: the pods of the set's name and selector are its own, whoever made them
 	// (before ControllerRef).
-	Selector Generation = "selector"
+	Selector Era = "selector"
 	// ControllerRef: the proposal in full, and nothing that came later: no revisions, no
 	// parallel sets, no claims that go.
-	ControllerRef Generation = "controllerref"
+	ControllerRef Era = "controllerref"
 	// Current: as Kubernetes 1.36 has it.
-	Current Generation = "current"
+	Current Era = "current"
 )
 
 // Options choose a controller.
 type Options struct {
-	Generation Generation
-	Without    Without
+	Era     Era
+	Without Without
 }
 
 // Without names guards to leave out; see package mutants. The zero value keeps
@@ -77,19 +77,19 @@ type Without struct {
 // New returns a controller.
 func New(o Options) host.Controller {
 	c := host.Controller{
-		Name:       "statefulset",
-		Generation: string(o.Generation),
-		For:        Kind,
-		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
+		Name:   "statefulset",
+		Era:    string(o.Era),
+		For:    Kind,
+		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes: []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
 		Contract: law.Contract{
 			Profile: law.Upstream,
 		},
 	}
-	if o.Generation == Current {
+	if o.Era == Current {
 		c.Routes = append(c.Routes, claimRoute(&o))
 	}
-	declare(&c, o.Generation)
+	declare(&c, o.Era)
 	return c
 }
 
@@ -97,7 +97,7 @@ func podRoute(o *Options) host.Route {
 	selected := func(owner runtime.Object, labels map[string]string) bool {
 		return selects(owner.(*appsv1.StatefulSet), labels)
 	}
-	if o.Generation == Selector {
+	if o.Era == Selector {
 		t := &routing.TieBreak{Owner: Kind, Selects: selected}
 		return t.Route(pod.Kind)
 	}
@@ -152,7 +152,7 @@ type reconciler struct {
 func newReconciler(o *Options, env *host.Env) *reconciler {
 	own := *env // its client will record what it writes
 	r := &reconciler{options: o, env: &own, encoded: history.Memo{}}
-	if o.Generation == Current {
+	if o.Era == Current {
 		r.written = consistency.New(env.Behind)
 		r.env.Client = r.written.Pods(env.Client)
 	}

@@ -20,7 +20,7 @@ import (
 // declare tells the laws what a set asks for. Its revisions are its own as its pods
 // are, but not what it asks for: they don't count. Nobody is woken by them: one that
 // lost its owner is adopted when the set is synced for something else.
-func declare(c *host.Controller, g Generation) {
+func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// syncOld is a sync of a generation before the revisions: pods are made one after
+// syncOld is a sync of an era before the revisions: pods are made one after
 // another, deleted one after another, and never replaced for what they are made of.
 // One without ControllerRef goes on for a set that is being deleted: nothing of the
 // proposal's checklist is ticked for it.
@@ -21,7 +21,7 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	}
 	s.now = s.env.Now()
 	s.current.set, s.next.set = s.set, s.set
-	if s.set.DeletionTimestamp == nil || s.options.Generation == Selector {
+	if s.set.DeletionTimestamp == nil || s.options.Era == Selector {
 		err = s.updateOld(ctx, s.arrange(pods))
 	}
 	if statusErr := s.writeOldStatus(ctx, pods); err == nil {
@@ -33,7 +33,7 @@ func (s *syncing) syncOld(ctx context.Context) error {
 // own returns the set's pods: those it controls, or, before ControllerRef, those of its
 // name and its selector, whoever made them.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
-	if s.options.Generation != Selector {
+	if s.options.Era != Selector {
 		return s.claim(ctx)
 	}
 	var own []*corev1.Pod

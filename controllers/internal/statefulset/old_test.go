@@ -22,9 +22,9 @@ func (*noOwners) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Ob
 func TestOldOnesThatGo(t *testing.T) {
 	now := metav1.Now()
 	for name, c := range map[string]struct {
-		generation Generation
-		going      *metav1.Time
-		makes      int
+		era   Era
+		going *metav1.Time
+		makes int
 	}{
 		"selector": {Selector, nil, 1}, "selector, going": {Selector, &now, 1},
 		"controllerref": {ControllerRef, nil, 1}, "controllerref, going": {ControllerRef, &now, 0},
@@ -36,7 +36,7 @@ func TestOldOnesThatGo(t *testing.T) {
 		pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
 			cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		pod.Index(pods)
-		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Generation: c.generation},
+		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Era: c.era},
 			env: &host.Env{Client: client, Now: time.Now}, pods: pods}}
 		if err := s.syncOld(t.Context()); err != nil || len(client.wrote) != c.makes {
 			t.Errorf("%s: %v, and wrote %q, want %d", name, err, client.wrote, c.makes)

@@ -30,7 +30,7 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 // the name. One that is gone already is as good as deleted.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	var only metav1.DeleteOptions
-	if s.options.Generation == Current && !s.options.Without.VictimUID {
+	if s.options.Era == Current && !s.options.Without.VictimUID {
 		only.Preconditions = &metav1.Preconditions{UID: &p.UID}
 	}
 	err := s.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, only)

@@ -133,7 +133,7 @@ func TestRetention(t *testing.T) {
 		set.Spec.Replicas = &c.replicas
 		set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 			WhenDeleted: c.deleted, WhenScaled: c.scaled}
-		s := &syncing{reconciler: &reconciler{options: &Options{Generation: Current}}, set: set}
+		s := &syncing{reconciler: &reconciler{options: &Options{Era: Current}}, set: set}
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "pod"}}
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{OwnerReferences: c.have}}
 		got := claim.OwnerReferences
@@ -220,7 +220,7 @@ func TestSaysTheSame(t *testing.T) {
 	}
 	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2},
 		&appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
-		t.Error("an older generation is told of")
+		t.Error("an older era is told of")
 	}
 }
 

@@ -43,7 +43,7 @@ type syncing struct {
 }
 
 func (s *syncing) sync(ctx context.Context) error {
-	if s.options.Generation != Current {
+	if s.options.Era != Current {
 		return s.syncOld(ctx)
 	}
 	h := &history.History{Client: s.env.Client, Owner: s.set, Revisions: s.revisions,

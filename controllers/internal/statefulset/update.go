@@ -57,7 +57,7 @@ func (s *syncing) build(ordinal int) *corev1.Pod {
 		}
 	}
 	p := newPod(of.set, ordinal, of.revision)
-	if s.options.Generation == Selector {
+	if s.options.Era == Selector {
 		p.OwnerReferences = nil
 	}
 	return p
@@ -84,7 +84,7 @@ func (s *syncing) available(p *corev1.Pod) bool {
 }
 
 // ordered reports whether each of a set's pods waits for those before it.
-func ordered(set *appsv1.StatefulSet, g Generation) bool {
+func ordered(set *appsv1.StatefulSet, g Era) bool {
 	return g != Current || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 }
 
@@ -112,7 +112,7 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 // where pods do not wait for each other, to all of them, in batches of 1, 2, 4 and
 // so on until one fails.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
-	if ordered(s.set, s.options.Generation) && !s.options.Without.Order {
+	if ordered(s.set, s.options.Era) && !s.options.Without.Order {
 		for _, p := range pods {
 			if done, err := do(p); done || err != nil {
 				return true, err
@@ -166,10 +166,10 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 			return true, err
 		}
 	}
-	if ordered(s.set, s.options.Generation) && (!up(p) || !s.available(p)) {
+	if ordered(s.set, s.options.Era) && (!up(p) || !s.available(p)) {
 		return true, nil
 	}
-	if s.options.Generation != Current {
+	if s.options.Era != Current {
 		return false, nil
 	}
 	return false, s.mend(ctx, p)
@@ -182,7 +182,7 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	switch {
 	case p.DeletionTimestamp != nil:
 		return true, nil
-	case ordered(s.set, s.options.Generation) && p != a.ailing && (!up(p) || !s.available(p)):
+	case ordered(s.set, s.options.Era) && p != a.ailing && (!up(p) || !s.available(p)):
 		return true, nil
 	}
 	return true, s.delete(ctx, p)

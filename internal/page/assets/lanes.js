@@ -43,7 +43,7 @@ function layout(run, want, room) {
     if (!acts(p, i)) return;
     at.process.set(i + 1, x + PROCESS / 2);
     const sub = (p.syncs || []).slice(0, 2).join(" ") + ((p.syncs || []).length > 2 ? " …" : "");
-    at.lanes.push({ x: x + PROCESS / 2, name: p.name, sub: [sub, p.generation && "@" + p.generation].filter(Boolean).join(" "), process: i + 1, wide: PROCESS });
+    at.lanes.push({ x: x + PROCESS / 2, name: p.name, sub: [sub, p.era && "@" + p.era].filter(Boolean).join(" "), process: i + 1, wide: PROCESS });
     x += PROCESS;
   });
   x += GAP;

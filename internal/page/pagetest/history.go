@@ -83,11 +83,11 @@ func Hostile() *sim.History {
 	is.OwnerReferences = []metav1.OwnerReference{{Kind: "Secret", APIVersion: "v1", Name: Evil, UID: types.UID(Evil)}}
 	m.add(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "create", Object: ref(was), After: was})
 	m.step++
-	m.add(sim.Record{Op: sim.FaultHit, Cause: -1, Process: Evil, Generation: Evil, Verb: Evil, Reason: Evil})
+	m.add(sim.Record{Op: sim.FaultHit, Cause: -1, Process: Evil, Era: Evil, Verb: Evil, Reason: Evil})
 	m.add(sim.Record{Op: sim.Delivery, Cause: 0, Process: Evil, Verb: "deliver", Object: ref(was), After: was,
 		Enqueued: []string{Evil}, Observed: []string{Evil}})
 	m.step++
-	m.add(sim.Record{Op: sim.Commit, Cause: 2, Process: Evil, Generation: Evil, For: ref(was), Verb: "update",
+	m.add(sim.Record{Op: sim.Commit, Cause: 2, Process: Evil, Era: Evil, For: ref(was), Verb: "update",
 		Object: ref(was), Before: was, After: is, Saw: was})
 	m.step++
 	m.add(sim.Record{Op: sim.Refusal, Cause: 2, Process: Evil, For: ref(was), Verb: "update", Object: ref(was),

@@ -1,6 +1,6 @@
 // Command conformance says which clauses the controllers of this module keep:
 //
-//	go run -C lab ./cmd/conformance [-controller replicaset] [-generation current]
+//	go run -C lab ./cmd/conformance [-controller replicaset] [-era current]
 //
 // It explores the scenarios of each controller and the worlds of package conform, with and without
 // faults. It exits with 1 where a clause is broken or not asked without a reason.
@@ -19,7 +19,7 @@ import (
 func main() {
 	var o conform.Options
 	flag.StringVar(&o.Controller, "controller", "", "this controller alone, clause by clause")
-	flag.StringVar(&o.Generation, "generation", "", "this generation alone")
+	flag.StringVar(&o.Era, "era", "", "this era alone")
 	flag.IntVar(&o.Schedules, "schedules", 10, "the schedules of each world")
 	flag.Parse()
 	g := builtin.Registry()

@@ -41,7 +41,7 @@ var pages = []struct {
 		return conform.ChecklistPage(r, m.cover, m.registry, m.root), nil
 	}},
 	{"track-record", (*measured).track},
-	{"generations", func(*measured) ([]byte, error) { return conform.GenerationsPage(), nil }},
+	{"eras", func(*measured) ([]byte, error) { return conform.ErasPage(), nil }},
 	{"fidelity", func(m *measured) ([]byte, error) {
 		return m.tests("fidelity", ".", "./fakeapi/httpapi", "TestVectors|TestRichSequences|TestDocumentedKinds")
 	}},
@@ -129,7 +129,7 @@ type measured struct {
 // path is where a page is: docs/use has two that are of use in writing files and choosing tools.
 func (m *measured) path(page string) string {
 	part := "evidence"
-	if page == "generations" || page == "comparison" {
+	if page == "eras" || page == "comparison" {
 		part = "use"
 	}
 	return filepath.Join(m.root, "docs", part, page+".md")

@@ -9,9 +9,9 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// GenerationsPage is docs/use/generations.md: the controllers in the order of their table, and the
+// ErasPage is docs/use/eras.md: the controllers in the order of their table, and the
 // controllers of kube-controller-manager that are missing here.
-func GenerationsPage() []byte {
+func ErasPage() []byte {
 	var b strings.Builder
 	b.WriteString(`# Controllers and their generations
 
@@ -23,13 +23,13 @@ generations. The current and earlier names in kube-controller-manager mean the s
 `)
 	manager := controllers.KubeControllerManager()
 	var names []string
-	generations := map[string][]string{}
+	eras := map[string][]string{}
 	for _, c := range controllers.Builtin() {
 		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
-		if c.Generation != "" {
-			generations[c.Name] = append(generations[c.Name], "`"+c.Generation+"`")
+		if c.Era != "" {
+			eras[c.Name] = append(eras[c.Name], "`"+c.Era+"`")
 		}
 	}
 	for _, name := range names {
@@ -43,7 +43,7 @@ generations. The current and earlier names in kube-controller-manager mean the s
 			slices.Sort(theirs)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.Join(theirs, ", "),
-			strings.Join(generations[name], ", "))
+			strings.Join(eras[name], ", "))
 	}
 	b.WriteString(switches)
 	b.WriteString("\nOf kube-controller-manager these are not here, and are refused by name:\n\n")
@@ -55,7 +55,7 @@ generations. The current and earlier names in kube-controller-manager mean the s
 	return []byte(b.String())
 }
 
-// switches says what happens between two generations.
+// switches says what happens between two eras.
 //
-//go:embed generations.md
+//go:embed eras.md
 var switches string

@@ -15,11 +15,11 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Each controller of the table goes from each of its generations to each other one,
+// Each controller of the table goes from each of its eras to each other one,
 // in many schedules: what the switch creates, deletes and hands over is predicted
-// (UPGRADE-1 to -4, DOWNGRADE-1 and -2), and so is what two generations do that run
+// (UPGRADE-1 to -4, DOWNGRADE-1 and -2), and so is what two eras do that run
 // at once (SKEW-1).
-func TestGenerations(t *testing.T) {
+func TestEras(t *testing.T) {
 	byName := map[string][]host.Controller{}
 	var names []string
 	for _, c := range controllers.Builtin() {
@@ -35,15 +35,15 @@ func TestGenerations(t *testing.T) {
 		if len(byName[name]) < 2 {
 			continue
 		}
-		if generationWorlds[name].object == nil {
-			t.Errorf("%s has several generations, and no world in generationWorlds", name)
+		if eraWorlds[name].object == nil {
+			t.Errorf("%s has several eras, and no world in generationWorlds", name)
 			continue
 		}
 		for _, from := range byName[name] {
 			for _, to := range byName[name] {
-				if from.Generation != to.Generation {
-					p := pair{world: generationWorlds[name], from: from, to: to}
-					t.Run(name+"/"+from.Generation+"-"+to.Generation, p.test)
+				if from.Era != to.Era {
+					p := pair{world: eraWorlds[name], from: from, to: to}
+					t.Run(name+"/"+from.Era+"-"+to.Era, p.test)
 				}
 			}
 		}
@@ -58,7 +58,7 @@ type pair struct {
 
 // generationSeeds is how many schedules each pair is tried in: 8, two of each of the four kinds below, or 300
 // with SOAK in the environment.
-func generationSeeds() uint64 {
+func eraSeeds() uint64 {
 	if os.Getenv("SOAK") != "" {
 		return 300
 	}
@@ -81,7 +81,7 @@ func (p pair) test(t *testing.T) {
 	if p.apart == "" && owns(&p.from) && owns(&p.to) {
 		asked = append(asked, p.contending)
 	}
-	for seed := range generationSeeds() {
+	for seed := range eraSeeds() {
 		// A subtest, so that its worlds are not kept while the others run.
 		if !t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { ask(t, seed, asked) }) {
 			return
@@ -105,16 +105,16 @@ func ask(t *testing.T, seed uint64, asked []func(*testing.T, *cluster)) {
 	}
 }
 
-// conforms says whether a generation owes the laws: those from before ControllerRef
+// conforms says whether an era owes the laws: those from before ControllerRef
 // break them, which is what they are here for.
 func conforms(c *host.Controller) bool {
-	return !slices.Contains([]string{"selector", "gated", "gated-without-gc"}, c.Generation)
+	return !slices.Contains([]string{"selector", "gated", "gated-without-gc"}, c.Era)
 }
 
-// owns says whether a generation goes by ControllerRef. Of the gated ones those do that
+// owns says whether an era goes by ControllerRef. Of the gated ones those do that
 // the proposal's checklist has a tick for.
 func owns(c *host.Controller) bool {
-	return conforms(c) || c.Generation == "gated" && c.Name != "daemonset" && c.Name != "job"
+	return conforms(c) || c.Era == "gated" && c.Name != "daemonset" && c.Name != "job"
 }
 
 // change is what the commits since a record did to objects that somebody made for
@@ -177,10 +177,10 @@ func controllerOf(obj any) string {
 func (p pair) switchTo(c *cluster) int {
 	mark := c.World.History.Len()
 	for _, running := range c.Cluster.Processes() {
-		if running.Controller().Generation == "" || running.Name == "kubelet" {
+		if running.Controller().Era == "" || running.Name == "kubelet" {
 			continue
 		}
-		c.Switch(running, inGeneration(c.t, running.Controller().Name, p.to.Generation))
+		c.Switch(running, inEra(c.t, running.Controller().Name, p.to.Era))
 	}
 	c.Judge.Since(mark)
 	if c.late {
@@ -197,14 +197,14 @@ func (c *cluster) crash() {
 	}
 }
 
-func inGeneration(t *testing.T, name, generation string) host.Controller {
+func inEra(t *testing.T, name, era string) host.Controller {
 	t.Helper()
 	for _, c := range controllers.Builtin() {
-		if c.Name == name && c.Generation == generation {
+		if c.Name == name && c.Era == era {
 			return c
 		}
 	}
-	t.Fatalf("%s has no generation %s", name, generation)
+	t.Fatalf("%s has no era %s", name, era)
 	return host.Controller{}
 }
 
@@ -218,7 +218,7 @@ func (p pair) limits(d time.Duration) trial.Limits {
 
 func (p pair) lawful(t *testing.T, c *cluster, when string) {
 	t.Helper()
-	if p.from.Name == "cronjob" && p.from.Generation == "selector" {
+	if p.from.Name == "cronjob" && p.from.Era == "selector" {
 		return // today's keeps in its list of active Jobs those that are there and that it does not own
 	}
 	if b := c.Broken(); b != nil && conforms(&p.to) {

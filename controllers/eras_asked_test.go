@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// start runs a generation's controllers, in a cluster with the nodes that they need.
+// start runs an era's controllers, in a cluster with the nodes that they need.
 func (p pair) start(c *cluster, suffix string, of host.Controller) {
 	c.t.Helper()
 	if suffix == "" && p.nodes > 0 {
@@ -21,12 +21,12 @@ func (p pair) start(c *cluster, suffix string, of host.Controller) {
 			c.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			c.patch("Node", name, `{"spec":{"taints":null}}`) // it is ready
 		}
-		c.start("scheduler") // older generations know a pod's node when it has one
+		c.start("scheduler") // older eras know a pod's node when it has one
 		c.start("kubelet@endless")
 	}
 	c.Start(of.Name+suffix, of)
 	if p.with != "" {
-		c.Start(p.with+suffix, inGeneration(c.t, p.with, of.Generation))
+		c.Start(p.with+suffix, inEra(c.t, p.with, of.Era))
 	}
 	if suffix != "" && c.late {
 		c.crash()
@@ -43,7 +43,7 @@ func (p pair) make(c *cluster, name, app string, n int) {
 }
 
 // switched: without overlap a switch creates and deletes nothing, in either direction.
-// What the old generation left without an owner goes to those that select it, and
+// What the old era left without an owner goes to those that select it, and
 // nothing else changes hands (UPGRADE-1).
 func (p pair) switched(t *testing.T, c *cluster) {
 	t.Helper()
@@ -88,7 +88,7 @@ func (p pair) overlap(c *cluster) {
 
 // overlapping: two owners select the same pods and want 2 and 3 of them. Up, the fight ends
 // (UPGRADE-2), families may be split (UPGRADE-3), and what is created beyond what is deleted is
-// what was lacking (UPGRADE-4). Down, to a generation that goes by selectors, they fight
+// what was lacking (UPGRADE-4). Down, to an era that goes by selectors, they fight
 // (DOWNGRADE-1) and delete (DOWNGRADE-2).
 func (p pair) overlapping(t *testing.T, c *cluster) {
 	t.Helper()
@@ -101,7 +101,7 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	had, unowned := size(c.families()), c.unowned()
 	mark := p.switchTo(c)
 	how = c.Settle(trial.Limits{})
-	if p.to.Generation == "gated" {
+	if p.to.Era == "gated" {
 		c.resync() // a pod's event still goes to the oldest that selects it, and what another expects goes stale
 		how = c.Settle(trial.Limits{})
 	}
@@ -155,7 +155,7 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	mark = c.World.History.Len()
 	c.patch("Pod", c.podOf("a"), `{"metadata":{"labels":{"app":"z"}}}`)
 	c.Settle(trial.Limits{})
-	if p.to.Generation == "gated" {
+	if p.to.Era == "gated" {
 		c.resync()
 		c.Settle(trial.Limits{})
 	}
@@ -165,7 +165,7 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	}
 }
 
-// together: both generations run at once, as in a slow hand-over; nobody overlaps.
+// together: both eras run at once, as in a slow hand-over; nobody overlaps.
 // They come to rest, with as many as are wanted, however often that changes (SKEW-1).
 func (p pair) together(t *testing.T, c *cluster) {
 	t.Helper()
@@ -189,13 +189,13 @@ func (p pair) together(t *testing.T, c *cluster) {
 	}
 }
 
-// hashes says whether one of two generations names the ReplicaSet of a template otherwise than the
+// hashes says whether one of two eras names the ReplicaSet of a template otherwise than the
 // other: the first ones hashed with Adler.
 func hashes(p *pair) bool {
-	return (p.from.Generation == "selector") != (p.to.Generation == "selector")
+	return (p.from.Era == "selector") != (p.to.Era == "selector")
 }
 
-// ticking: of two generations of a CronJob's controller that run at once each starts a Job each minute.
+// ticking: of two eras of a CronJob's controller that run at once each starts a Job each minute.
 // They do so once between them where they name it alike: the polling ones counted seconds in names,
 // and today's counts minutes (SKEW-1).
 func (p pair) ticking(t *testing.T, c *cluster) {
@@ -207,7 +207,7 @@ func (p pair) ticking(t *testing.T, c *cluster) {
 		t.Errorf("ticking: does not settle; last:\n%s", c.tail(40))
 	}
 	most := 3
-	if p.from.Generation == "current" || p.to.Generation == "current" {
+	if p.from.Era == "current" || p.to.Era == "current" {
 		most = 6
 	}
 	if got := len(c.objects("job")); got < 3 || got > most {
@@ -215,7 +215,7 @@ func (p pair) ticking(t *testing.T, c *cluster) {
 	}
 }
 
-// contending: both generations run at once, and two owners overlap: those that go by
+// contending: both eras run at once, and two owners overlap: those that go by
 // ControllerRef do not fight, whoever of them looks (SKEW-1).
 func (p pair) contending(t *testing.T, c *cluster) {
 	t.Helper()

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// world is what the controller of one name is asked in, whatever its generation.
+// world is what the controller of one name is asked in, whatever its era.
 type world struct {
 	object func(name, app string, n int32) runtime.Object // has a label app for its children, and wants n of them
-	with   string                                         // a controller of the same generations that it needs
+	with   string                                         // a controller of the same eras that it needs
 	// size asks for n children of object a; nil: they are as many as minutes have passed.
 	size func(c *cluster, n int)
 	// rival, if set, makes the second object where two overlap; else it is another of object.
@@ -30,9 +30,9 @@ type world struct {
 	label bool
 }
 
-// generationWorlds are those of every controller that may have several generations. One without
-// a world fails TestGenerations.
-var generationWorlds = map[string]world{
+// generationWorlds are those of every controller that may have several eras. One without
+// a world fails TestEras.
+var eraWorlds = map[string]world{
 	"replicaset": {
 		object: func(name, app string, n int32) runtime.Object { return replicaSet(name, app, n) },
 		with:   "replication", size: replicas("ReplicaSet"),
