@@ -48,6 +48,7 @@ type found struct {
 	fights   *edit   // it does not settle any more after it, and keeps writing
 	waits    []*edit // it tries again for ever after them, and writes nothing
 	wants    *wants
+	distinct []distinct                          // fields in which no two owners have the same
 	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
 
 	cleans map[metav1.DeletionPropagation]cleanUp // what becomes of what no reference holds
@@ -116,7 +117,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.beside, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -401,6 +402,9 @@ func (f *found) text(s *subject) string {
 	}
 	for _, e := range f.history {
 		line("follows", e.String()+", and it keeps what it had before")
+	}
+	for _, d := range f.distinct {
+		line("chooses", d.String()+": another value for each owner")
 	}
 	if f.keeps != nil {
 		line("keeps", f.keeps.String())

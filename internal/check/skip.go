@@ -26,11 +26,11 @@ func CheckSkip(skip map[string]string, own ...string) error {
 	for _, l := range law.All() {
 		laws = append(laws, l.Name)
 	}
-	laws = append(laws, own...)
+	laws = append(append(laws, own...), differentValues)
 	for _, name := range slices.Sorted(maps.Keys(skip)) {
 		l := slices.IndexFunc(law.All(), func(l *law.Law) bool { return l.Name == name })
 		switch {
-		case l < 0 && !slices.Contains(Names, name) && !slices.Contains(own, name):
+		case !slices.Contains(Names, name) && !slices.Contains(laws, name):
 			text := "there is no case and no law " + name
 			if n := nearest.Word(name, slices.Concat(Names, laws)); n != "" {
 				text += "; did you mean " + n + "?"
@@ -61,7 +61,7 @@ func (a *Accept) Check(own ...string) error {
 	for _, l := range law.All() {
 		laws = append(laws, l.Name)
 	}
-	laws = append(laws, own...)
+	laws = append(append(laws, own...), differentValues)
 	for _, w := range []struct {
 		what, word string
 		valid      []string

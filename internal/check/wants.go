@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // wants is how many dependents an owner has at rest, by the fields that were tried.
@@ -156,6 +158,18 @@ func (f *found) beside(s *subject) error {
 		f.besides(s, same)
 	}
 	return nil
+}
+
+// differs looks in which fields no two owners have the same value, and makes an invariant of it.
+func (f *found) differs(s *subject) (err error) {
+	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
+		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
+		return nil
+	}
+	if f.distinct, err = s.distinctValues(f.second, f.owns); len(f.distinct) > 0 {
+		s.Invariants = append(slices.Clone(s.Invariants), differ(s.owner, f.second, f.owns, f.distinct))
+	}
+	return err
 }
 
 // besides looks at a second owner. It reports whether there can be one, and each has as many dependents as the sample alone.

@@ -33,7 +33,7 @@ var aboutStatus = []string{"dont-share", "exact-status"}
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
 // about tells which writes the breach is about, though they are not of those that
-// a story is made of otherwise: those of a status that is wrong, those by which an owner
+// a story is made of otherwise: those of a status that is wrong or may be, those by which an owner
 // that lacks dependents was done with, and those of a fight in which nothing but status is written.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
@@ -42,7 +42,8 @@ func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	})
 	return func(r *sim.Record) bool {
 		named := strings.Contains(" "+b.Text+" ", " "+r.Object.String()+" ")
-		return silent && slices.Contains(b.Cycle, r.Index) || named && slices.Contains(aboutStatus, b.Law) ||
+		return silent && slices.Contains(b.Cycle, r.Index) ||
+			named && (slices.Contains(aboutStatus, b.Law) || b.Source == "an invariant") ||
 			named && b.Law == "exact-sum" && r.Op == sim.Commit && concluded.MatchString(ChangeOf(r).Detail)
 	}
 }

@@ -346,6 +346,55 @@ var publicBugs = []publicBug{
 		[]host.Controller{reconciler("queue", gardens, queues, works), reconciler("work", works, kueue(false), gardens)},
 		[]host.Controller{reconciler("queue", gardens, queues, works), reconciler("work", works, kueue(true), gardens)},
 		"new-owner", "same-end"},
+	{"two owners with one slot", []host.Controller{reconciler("slots", gardens, slots(false), parts)},
+		[]host.Controller{reconciler("slots", gardens, slots(true), parts)}, "two-owners", "different-values"},
+}
+
+// slots gives each owner a slot, and says in its status which. The wrong one takes the lowest slot that no owner has by
+// the cache. The right one creates an object with the slot's name, which only one can.
+func slots(reserves bool) idiom {
+	return func(a *at, owner *thing) error {
+		slot, _, _ := unstructured.NestedInt64(owner.Object, "status", "slot")
+		if owner.GetDeletionTimestamp() != nil || slot != 0 && !reserves {
+			return nil
+		}
+		used := map[int64]bool{}
+		for _, o := range a.env.Informer(gardens).GetIndexer().List() {
+			n, _, _ := unstructured.NestedInt64(o.(*thing).Object, "status", "slot")
+			used[n] = true
+		}
+		if reserves {
+			reserved, err := a.reserve(owner)
+			if err != nil || reserved == slot {
+				return err
+			}
+			return a.reports(owner, "slot", reserved)
+		}
+		for slot = 1; used[slot]; slot++ {
+		}
+		return a.reports(owner, "slot", slot)
+	}
+}
+
+// reserve returns the slot whose ConfigMap is the owner's, and creates the lowest one that is free where none is.
+func (a *at) reserve(owner *thing) (int64, error) {
+	all, err := a.env.Client.List(a, parts, owner.GetNamespace(), metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	taken := map[string]bool{}
+	for _, o := range all {
+		m := o.(metav1.Object)
+		taken[m.GetName()] = true
+		if n, is := strings.CutPrefix(m.GetName(), "slot-"); is && metav1.IsControlledBy(m, owner) {
+			return strconv.ParseInt(n, 10, 64)
+		}
+	}
+	for n := int64(1); ; n++ {
+		if name := "slot-" + strconv.FormatInt(n, 10); !taken[name] {
+			return n, a.create(a.dependent(owner, name))
+		}
+	}
 }
 
 // ofBug is the subject of a bug: nothing but its sample.

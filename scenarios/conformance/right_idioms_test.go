@@ -491,6 +491,29 @@ var rightIdioms = []struct {
 	{"retains", parts, retains},
 	{"server-side apply of all", parts, intends},
 	{"named by a field", parts, namedByField},
+	{"a share of few values", parts, shards},
+}
+
+// shards puts each owner on the one of three shards that has fewest, as the cache shows them. Two may have one shard.
+func shards(a *at, owner *thing) error {
+	if ended(owner) {
+		return nil
+	}
+	if shard, _, _ := unstructured.NestedString(owner.Object, "status", "shard"); shard != "" {
+		return nil
+	}
+	n := map[string]int{}
+	for _, o := range a.env.Informer(a.of).GetIndexer().List() {
+		shard, _, _ := unstructured.NestedString(o.(*thing).Object, "status", "shard")
+		n[shard]++
+	}
+	least := "shard-1"
+	for _, shard := range []string{"shard-2", "shard-3"} {
+		if n[shard] < n[least] {
+			least = shard
+		}
+	}
+	return a.reports(owner, "shard", least)
 }
 
 // subjectOf is a subject of an idiom.

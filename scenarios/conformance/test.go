@@ -199,7 +199,11 @@ func (r *running) unmet(t *testing.T) {
 
 // tell says what became of a law, as a subtest.
 func tell(t *testing.T, v *check.Verdict) {
-	t.Run("laws/"+v.ID+"-"+v.Name, func(t *testing.T) {
+	name := v.ID
+	if v.Name != v.ID { // an invariant has one name
+		name += "-" + v.Name
+	}
+	t.Run("laws/"+name, func(t *testing.T) {
 		switch v.State {
 		case check.Held:
 			t.Logf("held: asked %d times in %d cases%s", v.Asked, v.Worlds, v.Why)
