@@ -9,16 +9,16 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// ErasPage is docs/use/eras.md: the controllers in the order of their table, and the
-// controllers of kube-controller-manager that are missing here.
+// ErasPage returns docs/use/eras.md: the controllers in the order of their table, and those of
+// kube-controller-manager that are not implemented.
 func ErasPage() []byte {
 	var b strings.Builder
-	b.WriteString(`# Controllers and their generations
+	b.WriteString(`# Controllers and their eras
 
-For whoever writes a scenario file: the names that it may give to controllers. A name alone means the last of its
-generations. The current and earlier names in kube-controller-manager mean the same controllers.
+For authors of scenario files: the names of the controllers and their eras. A name without an era means the last era.
+The names in kube-controller-manager, current and earlier, work as well.
 
-| controller | its names in kube-controller-manager | generations |
+| controller | names in kube-controller-manager | eras |
 | --- | --- | --- |
 `)
 	manager := controllers.KubeControllerManager()
@@ -46,7 +46,7 @@ generations. The current and earlier names in kube-controller-manager mean the s
 			strings.Join(eras[name], ", "))
 	}
 	b.WriteString(switches)
-	b.WriteString("\nOf kube-controller-manager these are not here, and are refused by name:\n\n")
+	b.WriteString("\nThese controllers of kube-controller-manager are not implemented, and are refused by name:\n\n")
 	for _, name := range manager.Absent {
 		if strings.HasSuffix(name, "-controller") && name != "resource-claim-controller" {
 			fmt.Fprintf(&b, "- `%s`\n", name)
