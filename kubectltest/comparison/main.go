@@ -37,19 +37,19 @@ const (
 // fakes get right.
 var telling = []struct{ name, what string }{
 	{"concurrency/already-exists", "a name that is taken is refused"},
-	{"ownerrefs/adopt-idempotent", "who adopts twice changes nothing"},
+	{"ownerrefs/adopt-idempotent", "a second adoption by the same owner changes nothing"},
 	{"ownerrefs/release-smp", "`$patch: delete` releases"},
 	{"finalizers/stale-rv-finalizer-removal", "a write on a stale `resourceVersion` is refused"},
-	{"finalizers/remove-last-while-deleting-merge", "an object goes with its last finalizer"},
-	{"finalizers/add-while-deleting-merge", "what is being deleted gets no new finalizer"},
-	{"ownerrefs/create-missing-uid", "a reference needs a uid"},
-	{"ownerrefs/change-two-controllers", "an object has one controller at most"},
-	{"ownerrefs/second-controller-smp-with-uid", "what has a controller cannot be adopted"},
-	{"ownerrefs/recreated-pod-uid-guard", "a patch with the `uid` of a namesake that is gone is refused"},
-	{"finalizers/precondition-uid", "so is a deletion with such a precondition"},
-	{"finalizers/policy-body-orphan", "deletion with Orphan waits for the collector"},
-	{"finalizers/policy-body-foreground", "so does deletion with Foreground"},
-	{"finalizers/pod-scheduled-default", "a Pod on a node is given its grace period"},
+	{"finalizers/remove-last-while-deleting-merge", "a terminating object is removed with its last finalizer"},
+	{"finalizers/add-while-deleting-merge", "a terminating object gets no new finalizer"},
+	{"ownerrefs/create-missing-uid", "a reference needs a UID"},
+	{"ownerrefs/change-two-controllers", "an object has at most one controller"},
+	{"ownerrefs/second-controller-smp-with-uid", "an object with a controller cannot be adopted"},
+	{"ownerrefs/recreated-pod-uid-guard", "a patch with the `uid` of a deleted object of the same name is refused"},
+	{"finalizers/precondition-uid", "a deletion with such a precondition is refused"},
+	{"finalizers/policy-body-orphan", "deletion with Orphan waits for the garbage collector"},
+	{"finalizers/policy-body-foreground", "deletion with Foreground waits for the garbage collector"},
+	{"finalizers/pod-scheduled-default", "a Pod on a node gets its grace period"},
 }
 
 var (
