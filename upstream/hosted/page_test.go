@@ -7,19 +7,18 @@ import (
 
 const pageHead = `# Findings in upstream's own code
 
-kube-controller-manager's controllers, of k8s.io/kubernetes v1.36.3, run unmodified as processes of a world:
-each is built by its own descriptor, in a bubble of goroutines whose requests, watches and clock are the
-world's. Nobody told the laws what is wrong with them: each schedule below was found by exploration of a plain
-world, made small, and is replayed by one command.
+For readers who want to see what threelaws found in Kubernetes itself. The controllers of kube-controller-manager,
+k8s.io/kubernetes v1.36.3, run unmodified as processes of a world. Each is built by its own descriptor. It runs in a
+bubble of goroutines, with the requests, watches and clock of the world. The laws have no special knowledge of these bugs.
+Each schedule below was found by exploring a plain world, and minimized. One command replays it.
 
-This page is written by the tests of the module ` + "`upstream`" + `, which may import k8s.io/kubernetes, and not with
-[track-record.md](track-record.md), whose generator may not:
+The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
 ` + "```sh" + `
 cd upstream && go test ./hosted -run TestUpstreamIsFoundGuiltyAgain -update
 ` + "```" + `
 
-A world is explored, and a shortest schedule replayed, by the command that has upstream's controllers:
+The command with upstream's controllers explores a world, or replays a minimized schedule:
 
 ` + "```sh" + `
 cd upstream && go build ./cmd/threelaws-upstream
@@ -27,16 +26,16 @@ cd upstream && go build ./cmd/threelaws-upstream
 ./threelaws-upstream replay hosted/testdata/shrunk/b12-deletes-what-was-released.txtar
 ` + "```" + `
 
-*RACES* marks a breach that the controller could not have known of when it sent the request: a race that it lost.
-*VIOLATES* marks one that it had been shown enough to avoid, or took the chance of, by a precondition that it left out.
+*RACES* marks a violation that the controller could not know of when it sent the request: a lost race. *VIOLATES* marks
+one that it could have avoided, by what it had seen or by a precondition that it left out.
 `
 
 const knownHead = `
 ## Found in upstream's own code
 
-Bugs of the collection of [track-record.md](track-record.md), found again where they happened.
+Known bugs of [track-record.md](track-record.md), found again in the original code.
 
-| bug | world | law broken | steps |
+| bug | world | violated law | steps |
 |---|---|---|---|
 `
 
@@ -48,7 +47,7 @@ func findingsPage(all []*proof) []byte {
 		if p.bug == "" {
 			continue
 		}
-		broken := "none: it is mended | "
+		broken := "none: it is fixed | "
 		if p.small != nil {
 			broken = fmt.Sprintf("%s | %d", p.law, p.small.Step())
 		}
@@ -59,7 +58,7 @@ func findingsPage(all []*proof) []byte {
 			p.tell(&b)
 		}
 	}
-	b.WriteString("\n## Beyond the collection\n\nWhat nobody has reported, as far as we know.\n")
+	b.WriteString("\n## Beyond the collection\n\nBugs that nobody has reported, as far as we know.\n")
 	for _, p := range all {
 		if p.bug == "" {
 			p.tell(&b)
