@@ -26,11 +26,11 @@ type part struct {
 
 // The items that several controllers have.
 var (
-	going    = item{"leaves what it controls alone once it is being deleted", []string{"ADOPT-3"}, ""}
-	adopting = item{"adopts and manages nothing then", []string{"ADOPT-3", "ADOPT-4", "ADOPT-7"}, ""}
-	letting  = item{"orphans nothing then", []string{"ADOPT-3", "ORPHAN-1"}, ""}
+	going    = item{"leaves its dependents alone while it is terminating", []string{"ADOPT-3"}, ""}
+	adopting = item{"adopts and manages nothing while it is terminating", []string{"ADOPT-3", "ADOPT-4", "ADOPT-7"}, ""}
+	letting  = item{"releases nothing while it is terminating", []string{"ADOPT-3", "ORPHAN-1"}, ""}
 	creating = item{"creates with a ControllerRef", []string{"LAW-1"}, ""}
-	claiming = item{"adopts and orphans by one piece of code", []string{"ADOPT-1", "ADOPT-2", "ORPHAN-1", "ORPHAN-2"},
+	claiming = item{"uses shared code for adopting and releasing", []string{"ADOPT-1", "ADOPT-2", "ORPHAN-1", "ORPHAN-2"},
 		"controllers/ref"}
 	mapping = item{"maps watch events by ControllerRef",
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
@@ -38,13 +38,13 @@ var (
 
 // policy is the item of the default deletion policy, which recorded cases tick.
 func policy(recorded string) item {
-	return item{"is orphaned from by default, in the versions that were", []string{}, recorded}
+	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
 
 // outgrown is that of a kind whose versions that were are not served: the one that is served does not.
 func outgrown(recorded string) item {
-	return item{"is orphaned from by default in the versions that were, of which none is served: the one that is " +
-		"leaves its dependents to the collector", []string{}, recorded}
+	return item{"orphans its dependents by default in its old API versions, which are not served: in the served one " +
+		"the garbage collector deletes them", []string{}, recorded}
 }
 
 const vectors = "fakeapi/testdata/vectors/"
@@ -57,10 +57,10 @@ func gated(id string) item {
 // checklist is the proposal's, in our own words.
 var checklist = []part{
 	{"The field", "", []item{
-		{"an owner reference says whether it is a controller's", nil,
+		{"an owner reference says whether it is the ControllerRef", nil,
 			vectors + "ownerrefs/create-valid-controller.json"},
-		{"no object has two", nil, vectors + "ownerrefs/change-two-controllers.json"},
-		{"one piece of code adopts and releases", nil, "controllers/ref/manager.go"},
+		{"no object has two of them", nil, vectors + "ownerrefs/change-two-controllers.json"},
+		{"one package adopts and releases", nil, "controllers/ref/manager.go"},
 	}},
 	{"ReplicationController", "replication", []item{going, adopting, letting, creating,
 		policy(vectors + "finalizers/default-policy-rc.json"), claiming, gated("KIND-RC"), mapping}},
@@ -82,9 +82,9 @@ var checklist = []part{
 			"scenarios/testdata/overlap/replicaset-races-replication-controller.txtar"},
 	}},
 	{"created-by", "", []item{
-		{"who describes an object is told its controller", nil, "kubectltest/testdata/describe.txtar"},
-		{"who drains a node asks for the controller", nil, "kubectltest/testdata/drain.txtar"},
-		{"failed Pods are told by their controller", []string{"CREATEDBY-3"}, ""},
+		{"`kubectl describe` shows the controller of an object", nil, "kubectltest/testdata/describe.txtar"},
+		{"`kubectl drain` looks up the controller", nil, "kubectltest/testdata/drain.txtar"},
+		{"a failed Pod is recognized by its ControllerRef", []string{"CREATEDBY-3"}, ""},
 	}},
 }
 
@@ -96,13 +96,13 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-This page shows what became of the ControllerRef proposal's implementation list. The items are in our words. An
-item is ticked when every clause that it stands for was evaluated for the controller's newest generation and held in
-every schedule. The last column names the law of each clause, and a mutant of that controller that the law kills. Other
-items rest on a recorded case of the real server or on code, which is named.
+For readers who know the ControllerRef proposal. This page follows its implementation list, in our own words. An item is
+ticked if every clause of it was evaluated for the last era of the controller, and held in every schedule. The last
+column names the law of each clause, and a mutant of that controller that the law kills. For other items it names a
+recorded case of the real server, or code.
 `
 
-// ChecklistPage is docs/evidence/checklist.md: root is where the files of this module are.
+// ChecklistPage returns docs/evidence/checklist.md; root is where the files of this module are.
 func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string) []byte {
 	var b strings.Builder
 	b.WriteString(checklistHead)
@@ -213,15 +213,15 @@ func (r *Report) holds(c *clause.Clause) string {
 	var parts []string
 	switch {
 	case applies == len(held) && applies > mostNamed:
-		parts = append(parts, fmt.Sprintf("all %d that it is about", applies))
+		parts = append(parts, fmt.Sprintf("all %d controllers that it applies to", applies))
 	case len(held) > 0:
 		parts = append(parts, strings.Join(held, ", "))
 	}
 	if len(unasked) > 0 {
-		parts = append(parts, "not asked: "+strings.Join(unasked, ", "))
+		parts = append(parts, "not exercised: "+strings.Join(unasked, ", "))
 	}
 	if len(broken) > 0 {
-		parts = append(parts, "broken by "+strings.Join(broken, ", "))
+		parts = append(parts, "violated by "+strings.Join(broken, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

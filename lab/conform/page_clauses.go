@@ -11,29 +11,35 @@ import (
 
 const clausesHead = `# The clauses
 
-For whoever asks what a law rests on, or what is checked at all. The list has every sentence of the ControllerRef
-proposal (2017), the job selector proposal, "Writing Controllers" and the kube-controller-manager notes that a program
-can be held to, one row each, in our own words. Its source is ` + "`internal/clause`" + `. The second table,
-[Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the reference controllers, a
-scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers. ` + "`threelaws laws`" + `
-lists the laws that a run is judged by.
+For readers who ask what a law is based on, and what is checked at all. Each row is one sentence that a program can be
+checked against, in our own words. These are all such sentences of the ControllerRef proposal (2017), the job selector
+proposal, "Writing Controllers" and the notes of kube-controller-manager. Their source is ` + "`internal/clause`" + `. The
+second table, [Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the reference
+controllers, a scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers. ` + "`threelaws
+laws`" + ` lists the laws that a run is judged by.
 
-Kinds: **S** safety (checked at every step), **L** liveness (checked when the world has settled, or by finding a
-cycle), **R** routing (what an event may enqueue), **V** validation (what the API server accepts), **D**
-defaulting/data, **X** cross-version (upgrade/downgrade), **U** what a user sees.
+The kinds of clauses:
 
-Violations of a safety clause have two strengths, which are reported separately. *Informed*: the actor broke the clause
-against what it had itself been shown. *Committed*: the write was lawful for what the actor knew, but not for the state
-that it changed; a precondition would have closed this race. An informed violation fails a run. A committed violation
-fails it only when the scenario or the caller asks for ` + "`strict`" + `.
+- **S**: safety, checked at every step.
+- **L**: liveness, checked when the world has settled, or by finding a cycle.
+- **R**: routing, which queue keys an event may cause.
+- **V**: validation, what the API server accepts.
+- **D**: defaults and stored data.
+- **X**: upgrade and downgrade between eras.
+- **U**: what a user sees.
 
-Each clause with a law declares the evidence it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
+Violations of a safety clause have two strengths, which are reported separately. *Informed*: the actor violated the
+clause against what it had itself been shown. *Committed*: the write was right for what the actor knew, but wrong for
+the state that it changed. A precondition would have avoided this race. An informed violation fails a run. A committed
+violation fails it only if the scenario or the caller sets ` + "`strict`" + `.
+
+Each clause with a law declares the evidence that it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
 owner), *rest*, the *table of kinds*. Without that evidence the law answers "not judged". The profiles are nested:
 **ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, **upstream** adds how
 kube-controller-manager's own controllers are written.
 `
 
-// ClausesPage is docs/evidence/clauses.md.
+// ClausesPage returns docs/evidence/clauses.md.
 func ClausesPage(cover []*Cover, r *Report) []byte {
 	var b strings.Builder
 	b.WriteString(clausesHead)
@@ -54,11 +60,11 @@ func ClausesPage(cover []*Cover, r *Report) []byte {
 
 const coverageHead = `
 ## Coverage
-A scenario covers a clause if its comments name it, or if the clause's law kills a mutant there. Only the first of many
-are named. The last column comes from exploring the scenarios with every controller: which controllers keep the clause
-in their newest generation, and which older generations break it.
+A scenario covers a clause if its comments name it, or if the clause's law kills a mutant there. Rows name only the
+first of many. The last column comes from exploring the scenarios with every controller. It names the controllers
+whose last era keeps the clause, and the older eras that violate it.
 
-| clause | checked by | mutants that it kills | scenarios that pin it | tests and recorded cases | held by |
+| clause | checked by | mutants that it kills | scenarios that cover it | tests and recorded cases | held by |
 |---|---|---|---|---|---|
 `
 

@@ -10,13 +10,13 @@ import (
 
 const trackHead = `# Track record
 
-For whoever asks whether exploration finds real bugs. Each row is an ownership bug that happened to people, and the
+For readers who ask whether exploration finds real bugs. Each row is an ownership bug that was reported, and the
 scenario file that finds it again. The file has a plain world. Exploration finds the bug in a controller without the
-guard that fixed it, which is a mutant or an older generation. The right controller passes the same schedules. An
-*open* bug is not fixed upstream: the right controller loses the race too, which is a violation of *committed* strength.
+guard that fixed it, which is a mutant or an older era. The right controller passes the same schedules. An *open* bug
+is not fixed upstream: the right controller loses the race too, which is a violation of *committed* strength.
 
-Schedules are drawn one after the other on one core. *Schedules* and *time* are the medians over the seeds until the
-bug shows. *Steps* is the length of the minimized timeline.
+Schedules run one after the other on one core. *Schedules* and *time* are medians over the seeds, until the bug
+shows. *Steps* is the length of the minimized timeline.
 `
 
 // unfound is the table of the bugs that no file finds, with the reasons.
@@ -25,7 +25,7 @@ bug shows. *Steps* is the length of the minimized timeline.
 var unfound string
 
 const trackTable = `
-| bug | what happened | file | in | law broken | steps | schedules | time |
+| bug | what happened | file | in | violated law | steps | schedules | time |
 |---|---|---|---|---|---|---|---|
 `
 
@@ -43,7 +43,7 @@ func (b *Bug) row() string {
 		b.Took.Round(time.Millisecond))
 }
 
-// TrackPage is docs/evidence/track-record.md: what was measured of each bug by so many seeds.
+// TrackPage returns docs/evidence/track-record.md: the measurements of each bug over so many seeds.
 func TrackPage(bugs []*Bug, seeds int) []byte {
 	var b strings.Builder
 	b.WriteString(trackHead)

@@ -9,8 +9,8 @@ const pageHead = `# Findings in upstream's own code
 
 For readers who want to see what threelaws found in Kubernetes itself. The controllers of kube-controller-manager,
 k8s.io/kubernetes v1.36.3, run unmodified as processes of a world. Each is built by its own descriptor. It runs in a
-bubble of goroutines, with the requests, watches and clock of the world. The laws have no special knowledge of these bugs.
-Each schedule below was found by exploring a plain world, and minimized. One command replays it.
+bubble of goroutines, with the requests, watches and clock of the world. The laws have no special knowledge of these
+bugs. Each schedule below was found by exploring a plain world, and minimized. One command replays it.
 
 The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
