@@ -23,7 +23,7 @@ func (s *Project) verdict(t *testing.T, all []*world) string {
 	}
 	at = "thirdparty/" + filepath.Base(at)
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s %s\n\n%s\n| world | schedules | law broken | steps |\n|---|---|---|---|\n", s.Module,
+	fmt.Fprintf(&b, "## %s %s\n\n%s\n| world | schedules | violated law | steps |\n|---|---|---|---|\n", s.Module,
 		s.released(t).version, said)
 	for _, w := range all {
 		first, _, _ := strings.Cut(w.file.Steps[w.until].Golden, " ") // "100 schedules, ..."
