@@ -19,8 +19,9 @@ const (
 	longestSentence = 35
 )
 
-// A sentence is one of a page's prose. Its inline code is one word, its links are their texts.
+// A sentence is a part of a page or of a Go file. Its inline code is one word, its links are their texts.
 type sentence struct {
+	file string // "" for the page at hand
 	line int
 	text string
 }
@@ -60,7 +61,7 @@ func blocks(text string) (out []sentence) {
 		case fence || trimmed == "":
 			open = false
 		case !open || single || item.MatchString(l):
-			out = append(out, sentence{i + 1, strings.TrimSpace(item.ReplaceAllString(l, ""))})
+			out = append(out, sentence{"", i + 1, strings.TrimSpace(item.ReplaceAllString(l, ""))})
 			open = !single
 		default:
 			out[len(out)-1].text += " " + trimmed
@@ -81,7 +82,7 @@ func sentences(text string) (out []sentence) {
 		fields, start := strings.Fields(b.text), 0
 		for i, f := range fields {
 			if i == len(fields)-1 || ends.MatchString(f) && begins.MatchString(fields[i+1]) {
-				if s := (sentence{b.line, strings.Join(fields[start:i+1], " ")}); s.words() > 1 {
+				if s := (sentence{"", b.line, strings.Join(fields[start:i+1], " ")}); s.words() > 1 {
 					out = append(out, s)
 				}
 				start = i + 1
@@ -240,7 +241,7 @@ func TestPagesArePlain(t *testing.T) {
 // clauses and laws.
 var texts = []string{"Short", "Long", "Sentence", "Unasked", "help"}
 
-// read returns the texts of a package that people read on a terminal, by position.
+// told returns the texts of a package that people read on a terminal, by position.
 func told(p *packages.Package) (out []sentence) {
 	for _, f := range p.Syntax {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -260,7 +261,8 @@ func told(p *packages.Package) (out []sentence) {
 			}
 			if v := p.TypesInfo.Types[e].Value; v != nil && v.Kind() == constant.String {
 				text := strings.Join(strings.Fields(constant.StringVal(v)), " ")
-				out = append(out, sentence{p.Fset.Position(e.Pos()).Line, inlineCode.ReplaceAllString(text, "Code")})
+				at := p.Fset.Position(e.Pos())
+				out = append(out, sentence{path.Base(at.Filename), at.Line, inlineCode.ReplaceAllString(text, "Code")})
 			}
 			return true
 		})
@@ -275,7 +277,8 @@ func documented(p *packages.Package) (out []sentence) {
 	for _, f := range p.Syntax {
 		note := func(c *ast.CommentGroup) {
 			if c != nil {
-				out = append(out, sentence{p.Fset.Position(c.Pos()).Line, strings.Join(strings.Fields(c.Text()), " ")})
+				at := p.Fset.Position(c.Pos())
+				out = append(out, sentence{path.Base(at.Filename), at.Line, strings.Join(strings.Fields(c.Text()), " ")})
 			}
 		}
 		note(f.Doc)
@@ -300,7 +303,59 @@ func documented(p *packages.Package) (out []sentence) {
 
 // notYetPlain counts the phrases of packages that are still to be rewritten. A package may have no more of
 // them than its row, and none without a row.
-var notYetPlain = map[string]int{}
+var notYetPlain = map[string]int{
+	"controllers":                           2,
+	"controllers/generated":                 1,
+	"controllers/internal/claimprotection":  1,
+	"controllers/internal/consistency":      1,
+	"controllers/internal/elector":          3,
+	"controllers/internal/expectations":     1,
+	"controllers/internal/history":          1,
+	"controllers/internal/pod":              1,
+	"controllers/internal/podgc":            4,
+	"controllers/internal/scheduler":        1,
+	"controllers/internal/volumeprotection": 1,
+	"controllers/kubelet":                   1,
+	"controllers/namespace":                 1,
+	"controllers/reaper":                    1,
+	"controllers/recorded":                  1,
+	"controllers/ref":                       3,
+	"controllers/routing":                   2,
+	"controllers/states":                    1,
+	"fakeapi":                               6,
+	"fakeapi/httpapi/internal/refusal":      1,
+	"fakeapi/internal/admission":            1,
+	"fakeapi/internal/conversion":           1,
+	"fakeapi/internal/custom":               1,
+	"fakeapi/internal/metapatch":            3,
+	"fakeapi/internal/policy":               1,
+	"fakeapi/internal/registry":             1,
+	"fakeapi/internal/webhook":              3,
+	"internal/audit":                        5,
+	"internal/check":                        1,
+	"internal/clause":                       5,
+	"internal/explore":                      7,
+	"internal/fault":                        2,
+	"internal/fight":                        3,
+	"internal/goroutine":                    2,
+	"internal/live":                         3,
+	"internal/page":                         7,
+	"internal/recorded/replay":              1,
+	"internal/render":                       6,
+	"internal/watch":                        9,
+	"scenarios":                             16,
+	"scenarios/casefile":                    3,
+	"scenarios/conformance":                 3,
+	"scenarios/internal/manifest":           1,
+	"scenarios/simtest":                     11,
+	"sim":                                   6,
+	"sim/bubble":                            8,
+	"sim/host":                              3,
+	"sim/law":                               33,
+	"sim/law/internal/meta":                 1,
+	"sim/law/internal/view":                 4,
+	"sim/trial":                             13,
+}
 
 // Help texts, sentences of laws, and doc comments use the field's terms.
 func TestTextsOfTheCodeArePlain(t *testing.T) {
@@ -310,7 +365,7 @@ func TestTextsOfTheCodeArePlain(t *testing.T) {
 		for _, s := range append(told(p), documented(p)...) {
 			for _, w := range unplain(s.text) {
 				n++
-				wrong = append(wrong, fmt.Sprintf("%s:%d: %s", path.Base(name), s.line, w))
+				wrong = append(wrong, fmt.Sprintf("%s:%d: %s", s.file, s.line, w))
 			}
 		}
 		if n > notYetPlain[name] {
