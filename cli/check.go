@@ -39,23 +39,22 @@ func checkCommand(a *app) *cobra.Command {
 	c := &checking{app: a, checks: checks{annotate: a.annotate}}
 	cmd := &cobra.Command{
 		Use:   "check [flags] [PACKAGE]",
-		Short: "hold an operator to the laws of ownership, in its own repository",
-		Long: `Builds the main package of an operator as it stands, installs the operator in simulated
-clusters, and holds it to the laws of ownership. Run it in the operator's repository.
+		Short: "test an operator in its own repository against the laws of ownership",
+		Long: `Builds the main package of an operator unchanged, installs the operator in simulated
+clusters, and checks the laws of ownership. Run it in the operator's repository.
 
-PACKAGE is the main package. Without it, it is found: by PROJECT, by the Dockerfile, in
-./cmd, or in the working directory. CRDs, samples and install manifests are found as
-well; check prints what it took from where, and flags name others.
+PACKAGE is the main package. By default it comes from PROJECT, the Dockerfile, ./cmd, or
+the working directory. CRDs, samples and install manifests are found as well. check
+prints what it took from where, and flags name others.
 
-It watches the operator in quiet clusters first, and derives from that the cases in
-which it is tried: with a second owner, with orphans, with objects of others, while its
-sample is edited, deleted and recreated. Each case is explored under as many schedules
+It watches the operator in quiet clusters first, and derives the cases from that: a
+second owner, orphans, objects of others, a sample that is edited, deleted and recreated. Each case is explored under as many schedules
 as --time allows, with crashes, conflicts and lost answers. The samples, and the cases
 of each, share that time; the summary names the cases that it cut short or left out.
 
 A violation is minimized, shown as explore shows it, and kept below testdata/threelaws
-of the repository: the next check replays it first. Nothing is written where nothing is
-found. The file threelaws.yaml of the repository may hold the flags, by their names.`,
+of the repository. The next check replays it first. Without a violation nothing is
+written. The file threelaws.yaml of the repository may hold the flags, by their names.`,
 		Example: `  threelaws check
   threelaws check ./cmd/manager --time 10m
   threelaws check --install config/default --sample config/samples/widget.yaml

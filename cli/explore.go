@@ -13,24 +13,24 @@ func exploreCommand(a *app) *cobra.Command {
 		Use:   "explore [flags] FILE|DIR|NAME...",
 		Short: "run a file's world under other schedules",
 		Long: `Runs the steps of the file above its first explore or mutant again and again,
-each time in another schedule, and prints what they came to. What the user does
-races with the controllers. What the last settle is expected to break, by a "!",
-is looked for as well.
+each time in another schedule, and prints the result. The user's actions race with
+the controllers. If the last settle has a "!", the expected violation is searched for
+as well.
 
-A broken law is made small; "minimal" says that no single object, user action,
-fault or choice can be left out of it. That run is shown, and written as a
-scenario file which "threelaws replay" runs exactly. A fight, a state that comes
-again with writes in between, is shown as its cycle. Runs end at the first broken
-law; where they all did, the world is explored once more for a fight alone.
+A violation is minimized: "minimal" means that no single object, user action, fault
+or choice can be left out. The minimized run is shown, and written as a scenario file
+that "threelaws replay" runs exactly. A fight is a state that recurs with writes in
+between, and is shown as its cycle. A run ends at its first violation. If all runs did,
+the world is explored once more for fights alone.
 
-Time may pass while something else could happen: a retry after milliseconds often
-comes before an event under way, an expiry after minutes seldom does. exhaustive
-enumerates every schedule up to equivalence and says whether it covered
-everything; in it, as many timers of a run are early as --early-timers says. An
-interrupt ends the exploration with what it has found.
+Time may pass while something else could happen. A retry after milliseconds often
+comes before an event under way, an expiry after minutes rarely does. exhaustive
+enumerates every schedule up to equivalence, and says whether it covered everything.
+There --early-timers limits the early timers of a run. An interrupt ends the
+exploration with what it has found.
 
-A name that is no file means a scenario in the program, or a family of them. Of
-several files, with --json, each has a document of its own.`,
+A name that is no file means a scenario in the program, or a family of them. With
+--json, each of several files has a document of its own.`,
 		Example: `  threelaws explore -n 2000 FILE
   threelaws explore --generation selector FILE
   threelaws explore --strategy exhaustive FILE

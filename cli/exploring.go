@@ -21,13 +21,13 @@ type exploring struct {
 func (x *exploring) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.IntVarP(&x.Schedules, "schedules", "n", 1000, "how many schedules are drawn")
-	fl.Uint64Var(&x.Seed, "seed", 1, "of the choices")
+	fl.Uint64Var(&x.Seed, "seed", 1, "the seed of the choices")
 	fl.StringVar(&x.Strategy, "strategy", "mix", "how they are drawn: mix, random, pct or exhaustive")
 	fl.StringVar(&x.faults, "faults", "",
 		"how many faults of each name a run may have: crash:1,relist:2; a name alone means one")
-	fl.BoolVar(&x.Strict, "strict", false, "races that were lost are broken laws")
+	fl.BoolVar(&x.Strict, "strict", false, "a lost race is a violation too")
 	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
-	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
+	fl.BoolVar(&x.First, "first", false, "stop at the first violation")
 	fl.StringVar(&x.Mutant, "mutant", "", "run this mutant instead of its controller")
 	fl.StringVar(&x.era, "era", "", "run the file's controllers as they were in this era")
 	fl.StringVar(&x.era, "generation", "", "")
@@ -37,8 +37,8 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
 	fl.IntVar(&x.Early, "early-timers", 0,
 		"exhaustive: how many timers of a run may fire while something else could happen")
-	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
-	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
+	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 means one for each core")
+	fl.IntVar(&x.Budget, "budget", 2000, "how many runs minimizing a failure may take")
 	x.flags(cmd)
 	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
 	complete(cmd, "out", completeDirs)

@@ -26,31 +26,31 @@ func faultsCommand(a *app) *cobra.Command {
 	f := &faulting{}
 	cmd := &cobra.Command{
 		Use:   "faults --server URL [flags] [LINE...]",
-		Short: "what goes wrong in a server that runs: list it, ask for more, release",
-		Long: `Asks a server that serve runs for faults, of which each line is one, or lists those that it
-has, with how often each struck. A line is one of
+		Short: "list, add and remove the faults of a running server",
+		Long: `Adds faults to a server of serve, one for each LINE. Without lines it lists the faults,
+and how often each struck. A line is one of
 
 ` + indent(fault.Grammar) + `
-WHO is the name of a program, which is what its user agent begins with, up to the slash, or
-its user: * stands for any letters. Nothing goes wrong with what the server itself runs.
+WHO is the name of a program, the part of its user agent before the slash, or its user.
+* stands for any characters. The server's own controllers get no faults.
 
-hold     events of that kind wait, bookmarks too, until release; what is read live is
-         current. Who waits for more than the server's history is then told 410 Expired.
-relist   the watches of that kind end with 410 Expired, or, where there are none, the next
-fail     the nth such request, counted from here, is answered with the error, the first
-         without nth, every one with nth=0. timeout: it is executed, and answered 504. lost:
-         it is executed, and the connection closed without an answer. Else it is not executed
-delay    it waits before it is executed
+hold     events of that kind wait, and bookmarks, until release; lists and reads are
+         current. A watch that is held for longer than the server's history gets 410
+relist   open watches of that kind end with 410 Expired; if none is open, the next one
+fail     the nth such request from now gets the error, by default the first; nth=0 means
+         every one. timeout: it is executed, and answered 504. lost: it is executed, and
+         the connection is closed without an answer. All others are not executed
+delay    the request waits before it is executed
 
-VERB is one of the API's, or watch, or write for all that change something. KIND is * for
-every one. Without a namespace it is any. client-go asks again by itself after 429 and 503.`,
+VERB is a verb of the API, or watch, or write for all writes. KIND is * for any kind.
+Without a namespace it means any. client-go retries by itself after 429 and 503.`,
 		Example: `  threelaws faults --server http://127.0.0.1:8080 'hold my-operator sees=Pod'
   threelaws faults --server http://127.0.0.1:8080
   curl -d 'fail my-operator create pod with=lost' http://127.0.0.1:8080/threelaws/faults`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.server, "server", "", "where the server is")
+	fl.StringVar(&f.server, "server", "", "the URL of the server")
 	fl.IntVar(&f.remove, "remove", 0, "remove the fault with this number")
 	fl.BoolVar(&f.clear, "clear", false, "remove all")
 	return cmd

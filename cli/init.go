@@ -30,16 +30,16 @@ func initCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [flags] [PACKAGE]",
 		Short: "write settings for check, a workflow, and a test, in an operator's repository",
-		Long: `Looks for the operator as check does, and writes down what it found: threelaws.yaml has
-each setting as a comment, to be changed where it is wrong, and
-.github/workflows/threelaws.yml runs check for each change.
+		Long: `Looks for the operator as check does, and writes what it found. threelaws.yaml has each
+setting as a comment; change it if it is wrong. .github/workflows/threelaws.yml runs
+check for each change.
 
 --test writes an ownership_test.go into the main package as well. It runs main, and has a
 subtest for each sample.
 
-Flags say what it does not find; what they say is no comment in threelaws.yaml.
+Flags give what it does not find. Their values are no comments in threelaws.yaml.
 
-A file that exists is never overwritten: init names it and leaves it as it is.`,
+An existing file is never overwritten: init names it and leaves it unchanged.`,
 		Example: "  threelaws init\n  threelaws init ./cmd/manager\n  threelaws init --test",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -32,25 +32,24 @@ func judgeCommand(a *app) *cobra.Command {
 	j := &judging{}
 	cmd := &cobra.Command{
 		Use:   "judge [flags] FILE...",
-		Short: "hold a real cluster's audit log against the laws",
+		Short: "check a real cluster's audit log against the laws",
 		Long: `Reads audit logs of kube-apiserver (audit.k8s.io/v1, JSON lines, gzip or not; - is
-standard input) and says which laws were broken in them, by whom, and how. Files of
-several apiservers, or those that a log was rotated into, are given together and are
-merged by time. docs/use/judge.md has a policy that logs what the laws need.
+standard input) and prints which laws were violated, by which account, and how. Give
+the files of several apiservers, or of rotation, together: they are merged by time.
+docs/use/judge.md has an audit policy that logs what the laws need.
 
-Who is a person may do anything, and so may who acts by office: nodes, the
-scheduler, the garbage collector. A person is who has an account that is not a
-service account and does not begin with "system:", and no agent as client-go makes
-it up for programs; kubectl and its like are people's. --human, --program and
---office say otherwise, by user.
+No law applies to people, and few to system components: nodes, the scheduler, the
+garbage collector. A person's account is not a service account, does not begin with
+"system:", and has no user agent as client-go makes it for programs. kubectl and
+similar programs count as people. --human, --program and --office override this.
 
-What the log does not show is not judged and nobody is accused of it: the summary
-says what that was. What an actor may not have known is told and breaks nothing,
-but with --strict.
+What the log does not show is not judged, and the summary says what that was. A
+violation that the actor may not have known of is printed, and fails only with
+--strict.
 
---tree prints who owned what in the end, or --at some time, in place of the verdict.
---html writes a page of the log's writes (docs/use/page.md); of a long log it shows those
-around each thing that was found.`,
+--tree prints who owned what in the end, or at the time of --at, instead of the
+verdict. --html writes a page of the log's writes (docs/use/page.md). For a long log it
+shows those around each finding.`,
 		Example: `  threelaws judge audit.log
   threelaws judge --human '^ci-' audit-*.log.gz
   threelaws judge --html audit.html audit.log
@@ -66,11 +65,11 @@ around each thing that was found.`,
 	fl := cmd.Flags()
 	fl.StringVar(&j.human, "human", "", "users that are people: a regular expression")
 	fl.StringVar(&j.program, "program", "", "users that are programs")
-	fl.StringVar(&j.office, "office", "", "users that act on what others own because that is what they are for")
-	fl.BoolVar(&j.strict, "strict", false, "what an actor may not have known breaks laws too")
+	fl.StringVar(&j.office, "office", "", "users that are system components, which may write to objects of any owner")
+	fl.BoolVar(&j.strict, "strict", false, "a violation that the actor may not have known of fails too")
 	fl.BoolVar(&j.tree, "tree", false, "print who owns what")
-	fl.StringVar(&j.at, "at", "", "leave out what came later: 2026-11-21T10:02:30Z, or 10:02:30 on the log's first day")
-	fl.StringVar(&j.html, "html", "", "write a page of what is in the log to this file")
+	fl.StringVar(&j.at, "at", "", "leave out later events: 2026-11-21T10:02:30Z, or 10:02:30 on the log's first day")
+	fl.StringVar(&j.html, "html", "", "write a page of the log to this file")
 	fl.StringVar(&j.junit, "junit", "", "write a JUnit XML file, with one test case for the log")
 	return cmd
 }

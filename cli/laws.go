@@ -34,11 +34,11 @@ func lawsCommand(a *app) *cobra.Command {
 	dir, profile := defaultDir, ""
 	cmd := &cobra.Command{
 		Use:   "laws [flags] [NAME...]",
-		Short: "list the laws: name, sentence, source, and what pins them",
-		Long: `Lists every law, or those that are named, by name or by clause, with the mutants
-it is to kill and the scenarios whose comments name it. Each says which profile owes it
-(each profile owes what the one before owes), what must be known of a run before it can
-be asked, and which part of its sentence no check asks about.`,
+		Short: "list the laws: name, sentence, source, and what covers them",
+		Long: `Lists every law, or the named ones, by name or by clause. Each has the mutants that it
+must kill, and the scenarios whose comments name it. It says in which profile the law
+holds (each profile includes the one before), which records it needs, and which part of
+its sentence no check covers.`,
 		Example: "  threelaws laws\n  threelaws laws dont-interfere ADOPT-4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			laws, err := a.lawsNamed(args)

@@ -21,14 +21,14 @@ func overlayCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "overlay [DIR]",
 		Short: "print the overlay that hosted programs are built with",
-		Long: `Makes the overlay for the Go toolchain that builds the module in DIR ("." by default),
+		Long: `Writes the overlay for the Go toolchain that builds the module in DIR ("." by default),
 unless it exists, and prints its path for "go build -overlay". The overlay is a standard
 library in which maps, selects, random numbers and timers depend on one seed inside a
 bubble of testing/synctest. "threelaws check" makes it by itself.
 
-A toolchain is known by the sha256 sums of the files that the overlay patches. The overlay,
-and a copy of a toolchain that lies in the module cache, are kept in the user's cache folder
-(XDG_CACHE_HOME); --clean removes them.`,
+A toolchain is recognized by the sha256 sums of the files that the overlay patches. The
+overlay, and a copy of a toolchain in the module cache, are kept in the user's cache
+folder (XDG_CACHE_HOME); --clean removes them.`,
 		Example: "  threelaws overlay\n  go test -overlay \"$(threelaws overlay)\" ./...\n  threelaws overlay --clean",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,15 +29,15 @@ func replayCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay FILE|NAME",
 		Short: "run a failure file exactly, twice, and compare the hashes",
-		Long: `Runs the file twice in its recorded schedule, or in the default one when it has
-none, and compares the hashes of the runs. Steps that explore are left out.
+		Long: `Runs the file twice in its recorded schedule, or in the default one if it has none.
+Compares the hashes of the runs. Steps that explore are left out.
 
 A failure that happens again is shown, and the exit code is 1 (3 for a world that
-does not settle), whether or not the file expects it with "!". It is 0 when no
-law is broken and the output is as recorded, and 4 when the two runs differ; the
-first differing step is named.
-What fails is left as a page as well, in .threelaws or where explore has left one.
-To hold a failure file against its golden text, use "threelaws run".`,
+does not settle), whether or not the file expects it with "!". It is 0 if no law is
+violated and the output is as recorded, and 4 if the two runs differ. Then the first
+differing step is named.
+A failure also leaves a page, in .threelaws or where explore has left one. To compare
+a failure file with its golden text, use "threelaws run".`,
 		Example: "  threelaws replay .threelaws/FILE.txtar",
 		Args:    oneFile,
 

@@ -51,7 +51,7 @@ func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:           a.name + " COMMAND",
-		Short:         "Runs Kubernetes controllers under every schedule and holds them against the laws of ownership",
+		Short:         "Runs Kubernetes controllers under every schedule and checks the laws of ownership",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -28,21 +28,20 @@ func runCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] [FILE|DIR|NAME|-]...",
 		Short: "run scenario files and compare with their golden text",
-		Long: `Runs every file, and every *.txtar file below a directory, in the default
-schedule, several at a time. When all pass, one line is printed; what fails is
-shown with its place and, where a law is broken, with the run that broke it.
+		Long: `Runs every file, and every *.txtar file below a directory, in the default schedule,
+several at a time. If all pass, one line is printed. A failure is shown with its
+place and, if a law is violated, with the run.
 
-A name that is no file means a scenario in the program, or a family of them.
-Without arguments runs ./scenarios or, where there is none, all in the program.
-The file - is standard input. What explore has written to its own directory is
-left out, as all files and directories are whose names begin with a dot. The
-output of a settle without ---- beneath it is held against nothing; -v names them.
+A name that is no file means a scenario in the program, or a family of them. Without
+arguments it runs ./scenarios or, if there is none, all scenarios in the program. The
+file - is standard input. Files and directories whose names begin with a dot are left
+out, such as the directory of explore. The output of a settle without ---- beneath it
+is not compared; -v names these.
 
-What fails is left as a page in .threelaws: swimlanes, and the state at each step.
---html does it for every file, and lists them with the laws that they break.
+A failure leaves a page in .threelaws: swimlanes, and the state at each step. --html
+writes one for every file, and an index with the violated laws.
 
---update rewrites the golden text. It never does so where a law is broken, and
-not under CI.`,
+--update rewrites the golden text, but not if a law is violated, and not in CI.`,
 		Example: "  threelaws run\n  threelaws run ./scenarios\n  threelaws run --update scenarios/testdata/overlap",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := r.files(a, args)
@@ -58,7 +57,7 @@ not under CI.`,
 	cmd.Flags().BoolVar(&r.Update, "update", false, "rewrite the golden text")
 	cmd.Flags().BoolVarP(&r.verbose, "verbose", "v", false, "print what every step printed")
 	cmd.Flags().StringVar(&r.html, "html", "", "write a page of every run into this directory, and index.html")
-	cmd.Flags().BoolVar(&r.Strict, "strict", false, "races that were lost are broken laws")
+	cmd.Flags().BoolVar(&r.Strict, "strict", false, "a lost race is a violation too")
 	cmd.Flags().BoolVar(&r.Twice, "twice", false, "run every file twice and compare the hashes, not only one in 16")
 	r.flags(cmd)
 	complete(cmd, "html", completeDirs)

@@ -26,32 +26,31 @@ func serveCommand(a *app) *cobra.Command {
 		Long: `Serves the API server on a port, for kubectl, curl and any other client, and runs
 controllers of the table against it. Ctrl-C, or SIGTERM, ends it.
 
-There is no authentication: whoever reaches the port may do everything. It
-therefore listens on loopback addresses only, unless told otherwise.
+There is no authentication: every client may do everything. So it listens on loopback
+addresses only, unless a flag says otherwise.
 
-It says which controllers run, and for which kinds none does. Whoever creates an
-object that nothing here acts on is warned, and the log on standard error says so,
-as it does of a law that is broken, once for each controller that breaks it. With -v it
-has a line for each request. With --json all of it is lines of JSON on standard output.
+It prints which controllers run, and which kinds have none. Creating an object that no
+controller handles returns a warning, and is logged on stderr. Each violation is logged
+too, once for each controller and law. -v logs each request. With --json all of it is
+JSON lines on stdout.
 
-With --ui it serves a page that shows what happens while it happens: who writes what,
-what each controller knows, who owns what, and which laws are broken (docs/use/page.md).
+With --ui it serves a live page: who writes what, what each controller knows, who owns
+what, and which laws are violated (docs/use/page.md).
 
-Whoever else uses the server is judged where --programs says whose work he does, as
-my-replicas=replicaset for the user agent my-replicas/v1.0: by what he writes, and what that
-was answered. That is the laws of ownership, and never to make more than is asked for. One
-name is one program: instances of it that take turns have names of their own.
+--programs NAME=CONTROLLER judges a program in another process as that controller, as
+in my-replicas=replicaset for the user agent my-replicas/v1.0. It is judged by its
+writes and their answers: by the laws of ownership, and never-too-many. One name is one
+program. Instances that take turns need names of their own.
 
-What it is asked by --fault, by --faults FILE, or by the command faults while it runs, goes
-wrong with the requests and watches of programs that use it: threelaws help faults has the
-lines. In real time nothing of this is deterministic, and there is no replay: to have a
-failure again, write a scenario of it.
+--fault, --faults FILE and the command faults add faults to requests and watches of
+other programs: threelaws help faults has the lines. In real time this is not
+deterministic, and there is no replay. To repeat a failure, write a scenario.
 
-It calls the webhooks of configurations and definitions, at their URL or at a Service that
-has endpoints or an external name (docs/evidence/fidelity.md, Webhooks and policies).
+It calls the webhooks of configurations and CRDs, at their URL, or at a Service with
+endpoints or an external name (docs/evidence/fidelity.md, Webhooks and policies).
 
-It begins with what a real server has when it is new: its namespaces, the Service
-kubernetes, two PriorityClasses, and in each namespace the service account default.`,
+A new server has what a real one has: its namespaces, the Service kubernetes, two
+PriorityClasses, and the service account default in each namespace.`,
 		Example: `  threelaws serve --kubeconfig three.kubeconfig --controllers all
   KUBECONFIG=three.kubeconfig kubectl get all -A
   threelaws serve --ui --controllers all
@@ -67,19 +66,19 @@ kubernetes, two PriorityClasses, and in each namespace the service account defau
 		"controllers to run, NAME[@ERA],...; * for those of the controller manager, all for every one, "+
 			"-NAME for all but one")
 	f.StringSliceVar(&o.programs, "programs", nil,
-		"programs of others to be judged as controllers, by their user agents, NAME=CONTROLLER,...")
+		"programs to judge as controllers, by their user agents, NAME=CONTROLLER,...")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
 	f.Uint64Var(&o.history, "history", keptHistory,
-		"revisions to keep, at least: a watch, or the rest of a list, from before is answered 410 Expired")
+		"revisions to keep, at least: an older watch, or the rest of an older list, gets 410 Expired")
 	f.StringArrayVar(&o.fault, "fault", nil,
-		"what is to go wrong with others' requests, a line as 'hold my-operator sees=Pod'; more than once")
+		"a fault for other programs' requests, as 'hold my-operator sees=Pod'; more than once")
 	f.StringVar(&o.faults, "faults", "", "read such lines from this file")
-	f.StringSliceVar(&o.start, "start", startWords(), "what the server holds besides default and kube-system, or none")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of each request: verb, path, user, client, status, duration")
+	f.StringSliceVar(&o.start, "start", startWords(), "what a new server has besides default and kube-system, or none")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log each request: verb, path, user, client, status, duration")
 	f.BoolVar(&o.realtime, "realtime", true,
 		"timers of controllers wait as long as they say; false: only until nothing else can happen")
-	f.BoolVar(&o.ui, "ui", false, "show what happens, and what breaks, as a page for the browser on the same port")
+	f.BoolVar(&o.ui, "ui", false, "serve a live page for the browser on the same port")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
 	complete(cmd, "start", completeList(append(startWords(), "none")))
 	complete(cmd, "controllers", completeList(append(controllerWords(a.registry), "all")))

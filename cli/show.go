@@ -14,15 +14,14 @@ func showCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [flags] FILE",
 		Short: "show a run or a log as a timeline, an ownership tree, a picture, a page or records",
-		Long: `Runs the file in its schedule, those of its steps left out that explore, and
-shows the run. An audit log, and what watch has recorded, is not run but read, as
-judge reads it:
+		Long: `Runs the file in its schedule, without the steps that explore, and shows the run. An
+audit log, or a record of watch, is read instead, as judge reads it:
 
-  timeline  the writes, refusals and faults, in order, with what made their actors
-            act; "!" marks a broken law, "~" an action on a stale view
+  timeline  the writes, refusals and faults, in order, with the reason of each; "!"
+            marks a violation, "~" an action on a stale view
   tree      who owns what in the end, or after the step that --at names
-  dot       the same as a graph in the language of Graphviz; a fight is drawn as
-            it stands in its cycle, with what is done to which object
+  dot       the same as a graph in the language of Graphviz; a fight is drawn with
+            the writes of its cycle
   json      every record of the history, one JSON object a line
   html      a page with swimlanes, and beside them the state at each step: one file,
             which needs no network

@@ -16,7 +16,7 @@ func testCommand(a *app) *cobra.Command {
 		Use:   "test [GO TEST FLAGS] [PACKAGES]",
 		Short: "run go test with the overlay",
 		Long: `Runs "go test" of the module in the working directory, with the overlay that "threelaws
-overlay" prints. All arguments are those of go test. In the tests, bubbles of
+overlay" prints. All arguments go to go test. In the tests, bubbles of
 testing/synctest repeat maps, selects and random numbers, and agent.Test finds this
 command. go vet does not know the overlay, and is left out.`,
 		Example:            "  threelaws test ./...\n  threelaws test -run TestOperator -v ./internal/controller",

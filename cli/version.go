@@ -25,10 +25,10 @@ type versionJSON struct {
 func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "print what the program was built from",
+		Short: "print the version of the program",
 		Long: `Prints the version of the program's module, the revision and time of the
-repository it was built from, and the version of Go; "devel" stands for a version
-that is not known. "--version" prints the same.`,
+repository it was built from, and the version of Go; "devel" stands for an
+unknown version. "--version" prints the same.`,
 		Example: "  threelaws version\n  threelaws version --json",
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },

@@ -33,24 +33,25 @@ func watchCommand(a *app) *cobra.Command {
 	w := &watching{}
 	cmd := &cobra.Command{
 		Use:   "watch [flags]",
-		Short: "look at a cluster that runs, and tell who fights over what",
-		Long: `Lists and watches the objects of a cluster, of version 1.28 or later, and tells of
-each thing that is wrong once, with its story:
+		Short: "watch a running cluster, and report who fights over what",
+		Long: `Lists and watches the objects of a cluster, of version 1.28 or later, and prints each
+problem once, with its history:
 
   fight           a field, an object's owner and labels, an object or the number of
-                  objects comes back to what it was, by the writes of several
-  takeover        an object of one controller's became another's
+                  objects returns to an earlier state, by the writes of several
+  takeover        an object of one controller became another's
   second-thought  an object lost its controller and got it back
   stuck           deleted long ago and still there, and what it waits for
-  orphan          made by a controller, and nobody's any more
-  lost-owner      an owner reference to what is not there
+  orphan          made by a controller, and without an owner or a selecting object
+  lost-owner      an owner reference to a missing object
   foreign-owner   an owner reference into another namespace
 
-A fight that goes on is told again when it is twice as long. Who wrote is known from
-metadata.managedFields, who deleted from nothing: "threelaws judge" knows it from an
-audit log. It writes nothing; docs/use/watch.md has the role that it needs.
+A fight that continues is printed again when its duration has doubled. The writers are
+known from metadata.managedFields, but nothing shows who deleted an object. An audit
+log does: use "threelaws judge". watch writes nothing. docs/use/watch.md has the role
+that it needs.
 
-The exit code is 1 where something is wrong.`,
+The exit code is 1 if something is wrong.`,
 		Example: `  threelaws watch --kubeconfig three.kubeconfig
   threelaws watch --once -n shop
   threelaws watch --kinds pods,replicasets.apps --for 10m --record history.log`,
@@ -58,15 +59,15 @@ The exit code is 1 where something is wrong.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(cmd.Context(), a) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&w.kubeconfig, "kubeconfig", "", "the cluster; without it what kubectl would take, or that of the pod")
+	f.StringVar(&w.kubeconfig, "kubeconfig", "", "the cluster; by default the one that kubectl would use, or that of the pod")
 	f.StringVar(&w.context, "context", "", "the context of the kubeconfig")
 	f.StringVarP(&w.namespace, "namespace", "n", "", "look at this namespace only")
 	f.StringSliceVar(&w.kinds, "kinds", nil, "look at these kinds only: pods,deployments.apps; all but events, "+
 		"leases and secrets otherwise")
-	f.BoolVar(&w.once, "once", false, "look at what is there, and end")
+	f.BoolVar(&w.once, "once", false, "look at the current state, and end")
 	f.DurationVar(&w.lasts, "for", 0, "end after this time")
 	f.DurationVar(&w.patience, "patience", 30*time.Second,
-		"how long what the collector or an adopter may mend must last")
+		"how long a problem must last that the garbage collector or an adopter may fix")
 	f.DurationVar(&w.stuck, "stuck-after", 5*time.Minute, "how long after its time a deleted object is stuck")
 	f.StringVarP(&w.output, "output", "o", "text", "text, or json: a line of JSON for each")
 	f.StringVar(&w.record, "record", "", "write what happens to this file, as an audit log that judge reads")
