@@ -1,60 +1,57 @@
-// Package clause is the list of clauses: every sentence of the source documents
-// that a program can be held to. It is data. The laws (sim/law) take from it what
-// kind of clause they check and where it comes from; docs/evidence/clauses.md and
-// the evidence of module lab are made from it, the laws, the mutants and the scenarios.
+// Package clause lists the clauses: every sentence of the source documents that a program can
+// be checked against. It is data. The laws (sim/law) take the kind and source of their clause from
+// it. docs/evidence/clauses.md and the evidence of module lab are generated from it.
 package clause
 
-// Clause is one sentence that a program can be held to.
+// Clause is one sentence that a program can be checked against.
 type Clause struct {
 	ID       string // "ADOPT-4"; the law that checks it has the same
 	Kind     Kind
-	Sentence string // what must hold, in Markdown
-	Source   string // the document and its section
-	About    About  // whose doing it is
-	Only     []string
-	// Before is why controllers from before ControllerRef may break it; "" where
-	// they must not either.
+	Sentence string   // what must hold, in Markdown
+	Source   string   // the document and its section
+	About    About    // the actors that it concerns
+	Only     []string // the controllers that it concerns, if About is Named
+	// Before is the reason why eras before ControllerRef may violate it; "" if they must not.
 	Before string
-	// Tests are those that pin it beside laws and scenarios: "fakeapi.TestPreconditions".
+	// Tests are tests that cover it beside laws and scenarios: "fakeapi.TestPreconditions".
 	Tests []string
-	// Cases are recorded cases of the real server, below fakeapi/testdata/vectors:
-	// how their paths begin.
+	// Cases are prefixes of recorded cases of the real server, below fakeapi/testdata/vectors.
 	Cases   []string
-	Lacking string // what of it nothing covers, and why; "" for nothing
+	Lacking string // the part that nothing covers, and why; "" for none
 }
 
-// Kind is how a clause can be checked.
+// Kind says how a clause can be checked.
 type Kind byte
 
 // The kinds of clause.
 const (
 	Safety     Kind = 'S' // at every step
-	Liveness   Kind = 'L' // at rest, or by finding a cycle
-	Routing    Kind = 'R' // by what an event enqueues
-	Validation Kind = 'V' // by what the API server accepts
-	Data       Kind = 'D' // by what is stored
+	Liveness   Kind = 'L' // once settled, or by finding a cycle
+	Routing    Kind = 'R' // by the keys that an event enqueues
+	Validation Kind = 'V' // by the requests that the API server accepts
+	Data       Kind = 'D' // by stored objects
 	Crossing   Kind = 'X' // from one era to another
-	Seen       Kind = 'U' // by what a user sees
+	Seen       Kind = 'U' // by the output that a user sees
 )
 
-// About is whose doing a clause is.
+// About names the actors that a clause concerns.
 type About byte
 
-// Whose doing a clause can be.
+// The actors that a clause can concern.
 const (
 	Anybody    About = iota // any controller
-	Keyed                   // who syncs objects of one kind
-	Owners                  // who has dependents
-	Claimers                // who selects dependents
-	Wanting                 // who says how many dependents there are to be
-	Identified              // whose dependents have an identity
-	Counting                // whose status counts dependents
-	Finalizing              // who takes finalizers off
+	Keyed                   // controllers that sync objects of one kind
+	Owners                  // controllers with dependents
+	Claimers                // controllers that select dependents
+	Wanting                 // controllers that want a number of dependents
+	Identified              // controllers whose dependents have an identity
+	Counting                // controllers whose status counts dependents
+	Finalizing              // controllers that remove finalizers
 	Collector               // the garbage collector
 	Drainer                 // the namespace controller
 	Named                   // the controllers of Only
-	Eras                    // who has more than one era
-	Server                  // the API server: no controller can break it
+	Eras                    // controllers with more than one era
+	Server                  // the API server: no controller can violate it
 	Tool                    // this tool, or kubectl
 )
 

@@ -1,66 +1,65 @@
 package clause
 
 var exactClauses = []Clause{
-	{ID: "EXACT-1", Kind: Safety, About: Wanting, Before: "it counts whatever it selects",
+	{ID: "EXACT-1", Kind: Safety, About: Wanting, Before: "it counts every object that it selects",
 		Source: "threelaws, EXACT: work is not overdone; ReplicaSet expectations (v1.36)",
-		Sentence: "Not overdone, down: a controller's own delete never leaves fewer active dependents than the owner " +
-			"it acts for asks for (the owner as the actor had seen it: informed; as stored: committed). A " +
-			"passing shortfall counts."},
-	{ID: "EXACT-2", Kind: Safety, About: Wanting, Before: "it counts whatever it selects",
+		Sentence: "A controller's own delete never leaves its owner with fewer active dependents than wanted, not " +
+			"even for a moment. The wanted number is what the controller had seen (informed), or what is " +
+			"stored (committed)."},
+	{ID: "EXACT-2", Kind: Safety, About: Wanting, Before: "it counts every object that it selects",
 		Source: "threelaws, EXACT: work is not overdone; ReplicaSet expectations (v1.36)",
-		Sentence: "Not overdone, up: a controller's own create never brings its active dependents above what " +
-			"the owner " +
-			"asks for plus the surge it declares. A passing surplus counts."},
+		Sentence: "A controller's own create never brings the active dependents above the wanted number plus the " +
+			"declared surge, not even for a moment."},
 	{ID: "EXACT-3", Kind: Safety, About: Identified, Source: "threelaws, EXACT: kubernetes#59848",
-		Sentence: "An identity is held once: at most one active dependent for each name, ordinal, node, index or " +
-			"scheduled time that the controller declares as identity."},
+		Sentence: "At most one active dependent has each identity that the controller declares: a name, ordinal, " +
+			"node, index or scheduled time."},
 	{ID: "EXACT-4", Kind: Safety, About: Owners,
 		Source: "threelaws, EXACT: kubernetes PR#138818; attemptToDeleteItem (v1.36)",
-		Sentence: "An action decided for one incarnation (uid) of an object, owner or dependent, never lands on " +
-			"another of the same name."},
+		Sentence: "A decision for one incarnation (UID) of an owner or dependent is never applied to another of the " +
+			"same name."},
 	{ID: "EXACT-5", Kind: Safety, About: Owners, Source: "threelaws, EXACT: kubernetes#59848; Sieve, stale state",
-		Sentence: "No destructive act (delete, scale down, overwrite) on a view older than what this process, or an " +
-			"earlier life of it, had been shown of the same object."},
+		Sentence: "A controller deletes, scales down or overwrites nothing on a view older than one that this " +
+			"process, or an earlier life of it, had been shown."},
 	{ID: "EXACT-6", Kind: Liveness, About: Finalizing, Source: "threelaws, EXACT: finalizers",
-		Sentence: "At rest nothing is terminating that only finalizers of running subjects or of the system hold."},
-	{ID: "EXACT-7", Kind: Liveness, About: Anybody, Before: "two of them undo each other's work for ever",
+		Sentence: "Once settled, no object is terminating that only finalizers of running controllers or of the " +
+			"system hold."},
+	{ID: "EXACT-7", Kind: Liveness, About: Anybody, Before: "two of them undo each other's work forever",
 		Source: "controller-ref.md, Goals",
-		Sentence: "A world that is left alone settles; the breach names the last error. Writes without end are " +
-			"NOFIGHT-1, though the state grows and never recurs. What only tells the time is rest."},
+		Sentence: "A world without interference settles. The violation names the last error. Endless writes are " +
+			"NOFIGHT-1, even if the state grows and never recurs. A heartbeat counts as settled."},
 	{ID: "EXACT-7b", Kind: Safety, About: Anybody, Source: "Writing Controllers, guideline 8",
-		Sentence: "A sync does not panic, and no program ends by it."},
-	{ID: "EXACT-8", Kind: Safety, About: Counting, Before: "it counts whatever it selects",
+		Sentence: "A sync does not panic, and no program ends with a panic."},
+	{ID: "EXACT-8", Kind: Safety, About: Counting, Before: "it counts every object that it selects",
 		Source: "controller-ref.md, The Three Laws of Controllers, Third Law",
-		Sentence: "A status counts owned objects exactly: replicas, ready, available and the like, neither above " +
-			"(LAW-3) nor below what the actor had been shown."},
+		Sentence: "A status counts owned objects exactly, such as replicas, ready and available. It is neither " +
+			"above (LAW-3) nor below what the controller had been shown."},
 	{ID: "EXACT-9", Kind: Safety, About: Named,
 		Source: "pkg/controller/history, pkg/controller/statefulset (v1.36)",
-		Sentence: "What a dependent rests on is there and stays: it is made after the revision that it is of and " +
-			"the claims that it mounts, on none that is going with its predecessor, and what a living one is of is " +
-			"not deleted.",
+		Sentence: "(a) A dependent is created after the revision and the claims that it needs, and not while one of " +
+			"them is terminating. (b) A revision that an existing dependent needs is not deleted.",
 		Only: []string{"statefulset", "daemonset"}},
 	{ID: "EXACT-10", Kind: Safety, About: Named,
 		Source: "pkg/controller/statefulset, claim retention (v1.36)",
-		Sentence: "What is to go with a dependent is tied to it before its controller deletes it: the claims of a " +
-			"pod that a scale-down takes are the pod's by then.",
+		Sentence: "Objects that must be deleted with a dependent are tied to it before its controller deletes it. A " +
+			"pod that a scale-down deletes owns its claims by then.",
 		Only: []string{"statefulset"}},
 	{ID: "EXACT-11", Kind: Safety, About: Named,
 		Source: "pkg/controller/deployment, rolling.go and recreate.go; daemon, update.go; statefulset (v1.36)",
-		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than " +
-			"`replicas` and `maxSurge`, old ones are not scaled down where fewer would be available than " +
-			"`maxUnavailable` leaves, and with Recreate no new one grows while an old one has pods. A Job deletes " +
-			"no pod at work that it needs, a CronJob no Job at work before the next of its times, " +
-			"and of those that have ended none of the last, which it keeps. An update of a " +
-			"DaemonSet makes no more of the nodes that are to have a pod unavailable, and gives no more of them two, " +
-			"than it says; one of a StatefulSet takes the next pod when those above it are available again, and " +
-			"leaves those below its partition alone; the pods of an ordered set come and go in order.",
+		Sentence: "A rollout stays within its bounds. (a) The ReplicaSets of a Deployment together ask for at most " +
+			"`replicas` plus `maxSurge` pods. Old ones are not scaled down below what `maxUnavailable` " +
+			"allows. With Recreate no new one grows while an old one has pods. (b) A Job deletes no running " +
+			"pod that it needs. (c) A CronJob deletes no running Job before its next scheduled time, and " +
+			"keeps the last finished ones. (d) An update of a DaemonSet makes no more nodes unavailable, and " +
+			"gives no more nodes two pods, than its strategy allows. (e) An update of a StatefulSet takes the " +
+			"next pod when those above it are available, and leaves those below its partition alone. The pods " +
+			"of an ordered set are created and deleted in order.",
 		Only: []string{"deployment", "job", "cronjob", "daemonset", "statefulset"}},
 	{ID: "EXACT-12", Kind: Safety, About: Named, Source: "pkg/controller/job, tracking with finalizers (v1.36)",
-		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and " +
-			"failed pods, counted or named as still to be counted, is never more than there have been.",
+		Sentence: "A finished pod is counted once, by its UID. A Job's status never counts more succeeded and " +
+			"failed pods than there were. This includes pods that it lists as not yet counted.",
 		Only: []string{"job"}},
 	{ID: "EXACT-13", Kind: Liveness, About: Anybody, Source: "Writing Controllers, guideline 3",
-		Sentence: "What the user does decides what the settled world holds: kinds, numbers, specs and states are those " +
-			"of a quiet run of the same actions.",
+		Sentence: "The user's actions alone decide the settled state: its kinds, numbers, specs and states equal " +
+			"those of a quiet run of the same actions.",
 		Tests: []string{"scenarios.TestSameEnd"}},
 }

@@ -359,7 +359,6 @@ var notYetPlain = map[string]int{
 	"fakeapi/internal/webhook":              7,
 	"internal/audit":                        18,
 	"internal/check":                        5,
-	"internal/clause":                       7,
 	"internal/difference":                   1,
 	"internal/explore":                      13,
 	"internal/fault":                        3,
