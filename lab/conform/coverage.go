@@ -1,7 +1,6 @@
-// Package conform holds what controllers do against the list of clauses: which
-// scenarios, mutants and recorded cases there are for each clause, which clause each
-// controller of a registry keeps under exploration in each era, and the
-// pages that are made of it.
+// Package conform compares controllers with the list of clauses. It finds the scenarios, mutants and recorded cases
+// of each clause, and explores which clauses each controller keeps in each era. It writes the pages of docs/evidence
+// from the results.
 package conform
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Cover is what there is for one clause.
+// Cover lists what covers one clause.
 type Cover struct {
 	*clause.Clause
 
@@ -29,9 +28,8 @@ type Kill struct {
 	Line   int
 }
 
-// Coverage says what there is for each clause, in the order of the list: by the
-// comments of files, and by what stands beneath their steps that kill mutants, which
-// running them holds to be so.
+// Coverage returns what covers each clause, in the order of the list. It reads the comments of files, and the golden
+// text of their mutant steps, which running the files verifies.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
 	for _, f := range files {
@@ -63,21 +61,20 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	return all
 }
 
-// Lacks says what is missing for a clause, "" for nothing: a law that kills no
-// mutant is not known to see anything, and a clause that nothing names is held by
-// nobody.
+// Lacks returns what a clause lacks, "" for nothing. A law that kills no mutant may find nothing, and a clause that
+// nothing names is not tested.
 func (c *Cover) Lacks() string {
 	pinned := len(c.Tests) > 0 || len(c.Cases) > 0
 	switch {
 	case c.Law != nil && c.Law.New != nil && len(c.Kills) == 0 && !pinned:
 		return "its law kills no mutant"
 	case len(c.Scenarios) == 0 && len(c.Kills) == 0 && !pinned:
-		return "no scenario, test or recorded case is for it"
+		return "no scenario, test or recorded case covers it"
 	}
 	return ""
 }
 
-// Comments are the lines of a file's script that are comments.
+// comments returns the comment lines of a file's script.
 func comments(f *scenarios.File) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(f.Format())) {
@@ -91,7 +88,7 @@ func comments(f *scenarios.File) string {
 	return b.String()
 }
 
-// killer is the name of the law that a step says it kills its mutant by.
+// killer returns the name of the law that kills the mutant of a step, by its golden text.
 func killer(s *scenarios.Step) string {
 	text, ok := strings.CutPrefix(s.Golden, "killed by ")
 	if !ok {

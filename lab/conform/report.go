@@ -9,63 +9,62 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// State is what is known of a controller and a clause.
+// State is the result for a controller and a clause.
 type State string
 
-// What can be known. A clause that nothing asked is never said to be held.
+// The results. A clause that was never evaluated is not held.
 const (
-	Held     State = "held"           // asked, and held in every schedule
-	Broken   State = "broken"         // broken in some schedule, as an era of its age may
-	Breaking State = "broken!"        // broken in some schedule, which nothing excuses
-	Unasked  State = "not asked"      // nothing that was explored came to it
-	NotIts   State = "does not apply" // Why says why
+	Held     State = "held"           // evaluated, and held in every schedule
+	Broken   State = "violated"       // violated in some schedule, which is allowed for this era
+	Breaking State = "violated!"      // violated in some schedule, without an excuse
+	Unasked  State = "not exercised"  // never evaluated
+	NotIts   State = "does not apply" // for the reason in Why
 )
 
-// Report is what came of an examination.
+// Report is the result of an examination.
 type Report struct {
 	Sheets    []*Sheet
 	Worlds    int // explored, each with and without faults
 	Schedules int
 
-	said     map[[2]string]*heard // by subject and clause
+	said     map[[2]string]*tally // by subject and clause
 	registry *scenarios.Registry
 }
 
-// Sheet is the list of clauses as one controller keeps them in one era.
+// Sheet lists the results of one controller in one era.
 type Sheet struct {
 	Subject
 
 	Rows []*Row
 }
 
-// Row is one clause.
+// Row is the result for one clause.
 type Row struct {
 	*clause.Clause
 
 	Law       string // the name of its law; "" for none
 	State     State
-	Why       string // why it does not apply, is not asked, or may be broken
-	Asked     int    // how often what it is about came up
-	Worlds    int    // in which it did
+	Why       string // why it does not apply, is not exercised, or may be violated
+	Asked     int    // how often it was evaluated
+	Worlds    int    // in which it was evaluated
 	Schedules int    // of those worlds
-	Broken    int    // schedules that broke it
+	Broken    int    // schedules that violate it
 	Breach    *Breach
 }
 
-// Breach is the shortest way that was found to break a clause.
+// Breach is the shortest violation found of a clause.
 type Breach struct {
 	World string // the scenario
 	Text  string // what happened, in one line
 	Steps int    // of its timeline
 }
 
-// Amiss reports whether a row is not as it should be: broken without an excuse, or not asked
-// without a reason.
+// Amiss reports whether a row is wrong: violated without an excuse, or not exercised without a reason.
 func (row *Row) Amiss() bool {
 	return row.State == Breaking || row.State == Unasked && row.Why == ""
 }
 
-// Amiss lists the rows that are not as they should be, one line each.
+// Amiss lists the wrong rows, one line each.
 func (r *Report) Amiss() (lines []string) {
 	for _, s := range r.Sheets {
 		for _, row := range s.Rows {
@@ -77,16 +76,16 @@ func (r *Report) Amiss() (lines []string) {
 	return lines
 }
 
-// heard is what was said of one subject and one clause in all worlds.
-type heard struct {
+// tally counts the results of one subject and one clause over all worlds.
+type tally struct {
 	asked, worlds, schedules, broken int
 
-	where  *world  // the smallest world that breaks it
-	breach *Breach // in it, of a clause without a law
+	where  *world  // the smallest world with a violation
+	breach *Breach // in that world, for a clause without a law
 }
 
 func newReport(g *scenarios.Registry, all []Subject, o Options) *Report {
-	r := &Report{said: map[[2]string]*heard{}, registry: g}
+	r := &Report{said: map[[2]string]*tally{}, registry: g}
 	for _, s := range all {
 		if o.wants(&s) {
 			r.Sheets = append(r.Sheets, &Sheet{Subject: s})
@@ -95,16 +94,16 @@ func newReport(g *scenarios.Registry, all []Subject, o Options) *Report {
 	return r
 }
 
-// of is what was said of a subject and a clause so far.
-func (r *Report) of(s *Subject, id string) *heard {
+// of returns the tally of a subject and a clause.
+func (r *Report) of(s *Subject, id string) *tally {
 	key := [2]string{s.String(), id}
 	if r.said[key] == nil {
-		r.said[key] = &heard{}
+		r.said[key] = &tally{}
 	}
 	return r.said[key]
 }
 
-// add takes in what came of a world.
+// add counts the results of a world.
 func (r *Report) add(e *examined) {
 	r.Worlds++
 	r.Schedules += e.x.Schedules
@@ -115,7 +114,7 @@ func (r *Report) add(e *examined) {
 			ages := agesIn(e.w.file, s.Name, r.registry)
 			if c.About == clause.Eras && len(ages) < 2 || c.About == clause.Named &&
 				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Era)) {
-				continue // it only stands by, or another era of it runs
+				continue // the clause does not concern it, or it runs in another era
 			}
 			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {
@@ -129,7 +128,7 @@ func (r *Report) add(e *examined) {
 		}
 	}
 	for _, s := range e.x.Said {
-		for _, i := range e.w.accused(s.Controller) {
+		for _, i := range e.w.judged(s.Controller) {
 			h := r.of(&e.w.cast[i], s.Law)
 			if s.Asked > 0 {
 				h.asked, h.worlds, h.schedules = h.asked+s.Asked, h.worlds+1, h.schedules+e.x.Schedules
@@ -144,9 +143,9 @@ func (r *Report) add(e *examined) {
 	}
 }
 
-// accused are those of the cast whom a law speaks of; where there are older
-// eras in it those of them: what becomes of others in such company says little.
-func (w *world) accused(controller string) (who []int) {
+// judged returns the members of the cast to which a result of a law belongs. If older eras take part, these are
+// the older ones: the results of others beside them prove little.
+func (w *world) judged(controller string) (who []int) {
 	old := w.old()
 	for i := range w.cast {
 		if s := &w.cast[i]; s.Newest != old && (s.Name == controller || controller == "") {
@@ -156,7 +155,7 @@ func (w *world) accused(controller string) (who []int) {
 	return who
 }
 
-// old reports whether somebody of the world runs in an older era.
+// old reports whether a controller of the world runs in an older era.
 func (w *world) old() bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return !s.Newest })
 }
@@ -169,7 +168,7 @@ func (w *world) simpler(than *world) bool {
 	return len(w.text) < len(than.text)
 }
 
-// finish says how each controller stands to each clause.
+// finish makes the rows of all sheets.
 func (r *Report) finish(cover []*Cover) {
 	for _, s := range r.Sheets {
 		for _, c := range cover {
@@ -180,7 +179,7 @@ func (r *Report) finish(cover []*Cover) {
 	}
 }
 
-// row is how a controller stands to a clause; nil for one that no controller can break.
+// row returns the result of a controller for a clause, nil for a clause that no controller can violate.
 func (r *Report) row(s *Sheet, c *Cover) *Row {
 	if c.About == clause.Server || c.About == clause.Tool {
 		return nil
@@ -194,7 +193,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	row.Breach = h.breach
 	excuse := excused(c.Clause, s, r.registry)
 	if excuse == "" && c.Law != nil && c.Law.Profile > law.Profile(s.Contract.Profile) {
-		excuse = "it is held to the profile " + law.Profile(s.Contract.Profile).String()
+		excuse = "it is judged by the profile " + law.Profile(s.Contract.Profile).String()
 	}
 	switch {
 	case h.broken > 0 && !s.Newest && c.Before != "":
@@ -211,7 +210,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	return row
 }
 
-// shorten finds a short run for each clause that is broken without an excuse.
+// shorten finds a short run for each violation without an excuse.
 func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
 	type job struct {
 		row *Row
@@ -245,5 +244,5 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 	return ctx.Err()
 }
 
-// shortenBudget is how many runs making a breach short may take.
+// shortenBudget is the number of runs for shortening a violation.
 const shortenBudget = 60

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// count is how many rows of a sheet are in a state.
+// count returns the number of rows in any of the states.
 func (s *Sheet) count(states ...State) int {
 	n := 0
 	for _, row := range s.Rows {
@@ -22,17 +22,17 @@ func (s *Sheet) count(states ...State) int {
 	return n
 }
 
-// mark is how a state is ticked.
+// mark has the tick box of each state.
 var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unasked: "[ ]", NotIts: " - "}
 
-// Note is what there is to say of a row beside its state.
+// Note explains the state of a row.
 func (row *Row) Note() string {
 	switch row.State {
 	case Held:
-		return fmt.Sprintf("asked %s in %s of %s", times(row.Asked), plural(row.Schedules, "schedule"),
+		return fmt.Sprintf("evaluated %s in %s of %s", times(row.Asked), plural(row.Schedules, "schedule"),
 			plural(row.Worlds, "world"))
 	case Broken, Breaking:
-		text := fmt.Sprintf("broken in %s", plural(row.Broken, "schedule"))
+		text := fmt.Sprintf("violated in %s", plural(row.Broken, "schedule"))
 		if row.Why != "" {
 			text += ": " + row.Why
 		}
@@ -43,15 +43,15 @@ func (row *Row) Note() string {
 		return text
 	case Unasked:
 		if row.Why == "" {
-			return "not asked"
+			return "not exercised"
 		}
-		return "not asked: " + row.Why
+		return "not exercised: " + row.Why
 	}
 	return "does not apply: " + row.Why
 }
 
-// Text is the list for a terminal: every clause of each controller, or without rows how many
-// clauses each keeps, and what is not as it should be.
+// Text formats a report for a terminal. With rows it lists every clause of each controller. Without rows it has
+// the counts of each controller, and the wrong rows.
 func Text(r *Report, width int, rows bool) string {
 	var b strings.Builder
 	if rows {
@@ -65,7 +65,7 @@ func Text(r *Report, width int, rows bool) string {
 		return b.String() + r.summary()
 	}
 	t := render.Table{Width: width}
-	t.Add("controller", "held", "broken", "not asked", "does not apply")
+	t.Add("controller", "held", "violated", "not exercised", "does not apply")
 	for _, s := range r.Sheets {
 		t.Add(s.String(), strconv.Itoa(s.count(Held)), strconv.Itoa(s.count(Broken, Breaking)),
 			strconv.Itoa(s.count(Unasked)), strconv.Itoa(s.count(NotIts)))
@@ -83,12 +83,12 @@ func (r *Report) summary() string {
 		held, broken = held+s.count(Held), broken+s.count(Broken)
 		breaking, unasked = breaking+s.count(Breaking), unasked+s.count(Unasked)
 	}
-	text := fmt.Sprintf("%s, %d broken as older eras may", plural(held, "clause")+" held", broken)
+	text := fmt.Sprintf("%s, %d violated as older eras may", plural(held, "clause")+" held", broken)
 	if breaking > 0 {
-		text += fmt.Sprintf(", %d broken", breaking)
+		text += fmt.Sprintf(", %d violated", breaking)
 	}
 	if unasked > 0 {
-		text += fmt.Sprintf(", %d not asked", unasked)
+		text += fmt.Sprintf(", %d not exercised", unasked)
 	}
 	return text + fmt.Sprintf(" (%s of %s)\n", plural(r.Schedules, "schedule"), plural(r.Worlds, "world"))
 }

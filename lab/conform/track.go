@@ -11,27 +11,27 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Bug is a bug that happened to people, with the file in which it is found again.
+// Bug is a reported bug, with the file that finds it again.
 type Bug struct {
 	ID, URL string
-	Open    bool   // it is a race that nobody has closed: the right controller loses it too
+	Open    bool   // it is not fixed: the right controller loses the race too
 	What    string // the first sentence of the file
 	File    *scenarios.File
-	By      string // the mutant; "" where the file's own controllers have it
+	By      string // the mutant; "" if the file's own controllers have the bug
 
-	Found     int           // seeds by which it was found
-	Schedules int           // the median of how many schedules that took
-	Took      time.Duration // and of how long
-	Law       string        // that it breaks, by the first seed
-	Steps     int           // of its timeline, made small
+	Found     int           // the number of seeds that found it
+	Schedules int           // the median number of schedules until it was found
+	Took      time.Duration // the median time
+	Law       string        // the violated law, by the first seed
+	Steps     int           // of its minimized timeline
 
 	at int // the step that finds it
 }
 
-// bugLine is the comment in which a file says whose bug it has.
+// bugLine is the comment that names the bug of a file.
 var bugLine = regexp.MustCompile(`(?m)^# bug (\S+) (\S+)( open)?$`)
 
-// Bugs are those that files say they have, by id.
+// Bugs returns the bugs that files name, by ID.
 func Bugs(files []*scenarios.File) ([]*Bug, error) {
 	var all []*Bug
 	for _, f := range files {
@@ -55,7 +55,7 @@ func Bugs(files []*scenarios.File) ([]*Bug, error) {
 	return all, nil
 }
 
-// firstSentence is that of a file's comment.
+// firstSentence returns the first sentence of a file's comment.
 func firstSentence(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -70,11 +70,11 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// mostTried is how many schedules finding a bug may take.
+// mostTried is the maximum number of schedules for finding a bug.
 const mostTried = 5000
 
-// search explores the file's world by one seed until the bug shows: by a law, or, where
-// the file says that no law tells, by what it expects.
+// search explores the file's world with one seed until the bug shows. A law shows it, or an expectation if the file
+// says that no law does.
 func (b *Bug) search(
 	ctx context.Context, g *scenarios.Registry, seed uint64, budget int,
 ) (*scenarios.Exploration, error) {
@@ -91,11 +91,11 @@ func (b *Bug) search(
 	return scenarios.Explore(ctx, f, b.at, g, o)
 }
 
-// longFight is how many steps a fight has at least that grows as it goes on: it is as long
-// as the law that counts the writes is patient, and nothing makes it small.
+// longFight is the minimum number of steps of a growing fight. Such a fight ends when the law has counted enough
+// writes, so minimizing cannot shorten it.
 const longFight = 1000
 
-// Shorten finds the bug by the first seed, and makes the way to it small.
+// Shorten finds the bug with the first seed, and minimizes the failure.
 func (b *Bug) Shorten(ctx context.Context, g *scenarios.Registry) error {
 	x, err := b.search(ctx, g, 1, 1)
 	if err == nil && len(x.Failures) > 0 && x.Failures[0].Page.Step() < longFight {
@@ -111,7 +111,7 @@ func (b *Bug) Shorten(ctx context.Context, g *scenarios.Registry) error {
 	return nil
 }
 
-// Measure finds the bug by so many seeds, and notes how long that takes.
+// Measure finds the bug with a number of seeds, and records how long that takes.
 func (b *Bug) Measure(ctx context.Context, g *scenarios.Registry, seeds int) error {
 	var tried []int
 	var took []time.Duration

@@ -8,10 +8,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// world is a scenario as it is explored: with its controllers in one era.
+// world is a scenario to explore, with its controllers in one era.
 type world struct {
 	file   *scenarios.File
-	text   []byte         // of the file, for another reading of it
+	text   []byte         // of the file, to parse it again
 	faults map[string]int // that a run may have
 	cast   []Subject      // the controllers that take part
 }
@@ -20,10 +20,10 @@ type world struct {
 type Subject struct {
 	host.Controller
 
-	Newest bool // it is the era that its name alone means
+	Newest bool // it is the last era, which a name without an era means
 }
 
-// String is its name in the table: "replicaset@selector".
+// String returns its name in the table: "replicaset@selector".
 func (s *Subject) String() string {
 	if s.Era == "" {
 		return s.Name
@@ -31,27 +31,26 @@ func (s *Subject) String() string {
 	return s.Name + "@" + s.Era
 }
 
-// Subjects are the controllers of a registry in each era.
+// Subjects returns the controllers of a registry in each era.
 func Subjects(g *scenarios.Registry) []Subject {
 	var all []Subject
 	for i, c := range g.Controllers {
 		newest := c.Name == kubelet ||
 			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
 		if c.Era == "" && !newest {
-			continue // a variant that no name tells apart
+			continue // a variant without a name of its own
 		}
 		all = append(all, Subject{c, newest})
 	}
 	return all
 }
 
-// selecting reports whether somebody of the world goes by selectors.
+// selecting reports whether a controller of the world uses selectors.
 func (w *world) selecting() bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return selecting(&Sheet{Subject: s}) })
 }
 
-// eras are those that a controller can be run in: "" for the newest, then the
-// older ones.
+// eras returns the eras of a controller: "" for the last one, then the older ones.
 func eras(name string, all []Subject) []string {
 	list := []string{""}
 	for _, s := range all {
@@ -62,7 +61,7 @@ func eras(name string, all []Subject) []string {
 	return list
 }
 
-// newest is the newest era of a controller, in a list; nothing for none.
+// newest returns the last era of a controller as a list, nil for an unknown controller.
 func newest(name string, all []Subject) []Subject {
 	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name && s.Newest })
 	if i < 0 {
@@ -71,7 +70,7 @@ func newest(name string, all []Subject) []Subject {
 	return all[i : i+1]
 }
 
-// agesIn are the eras that a file runs a controller in.
+// agesIn returns the eras in which a file runs a controller.
 func agesIn(f *scenarios.File, name string, g *scenarios.Registry) (seen []string) {
 	take := func(c *host.Controller) {
 		if c.Name == name && !slices.Contains(seen, c.Era) {
@@ -103,7 +102,7 @@ func agesIn(f *scenarios.File, name string, g *scenarios.Registry) (seen []strin
 	return seen
 }
 
-// cast are the names of the controllers that a file starts.
+// cast returns the names of the controllers that a file starts.
 func cast(f *scenarios.File, g *scenarios.Registry) []string {
 	var names []string
 	for _, s := range f.Steps {
@@ -120,16 +119,15 @@ func cast(f *scenarios.File, g *scenarios.Registry) []string {
 	return names
 }
 
-// whole reports whether a file can be of one era from end to end, and expects
-// no law to be broken on the way.
+// whole reports whether a file can run in one era throughout, and expects no violation on the way.
 func whole(f *scenarios.File) bool {
 	return !slices.ContainsFunc(f.Steps, func(s *scenarios.Step) bool {
 		return s.Verb == "switch" || s.Verb == "downgrade-server" || s.Expect && s.Verb == "settle"
 	})
 }
 
-// in reads a scenario anew, with its controllers in an era: "" for the newest
-// of each. Who has no such era runs in the newest.
+// in parses a scenario again, with its controllers in an era, "" for the last one. A controller without that era
+// runs in its last one.
 func in(name string, text []byte, era string, g *scenarios.Registry, all []Subject) (*world, error) {
 	f, err := scenarios.Parse(name, text)
 	if err != nil {
