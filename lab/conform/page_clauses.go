@@ -14,8 +14,8 @@ const clausesHead = `# The clauses
 For readers who ask what a law is based on, and what is checked at all. Each row is one sentence that a program can be
 checked against, in our own words. These are all such sentences of the ControllerRef proposal (2017), the job selector
 proposal, "Writing Controllers" and the notes of kube-controller-manager. Their source is ` + "`internal/clause`" + `.
-The second table, [Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the reference
-controllers, a scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers.
+The second table, [Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the
+reference controllers, a scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers.
 ` + "`threelaws laws`" + ` lists the laws that a run is judged by.
 
 The kinds of clauses:
