@@ -13,7 +13,7 @@ import (
 // Names are those of the cases of every controller, in their order.
 var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
 	"somebody-elses",
-	"rival-for-an-orphan", "dying-orphan", "dependent-deleted", "relabelled", "released-and-gone", "reference-taken-away",
+	"rival-for-an-orphan", "dying-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
 	"name-taken", "replaced", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
 	"deleted/unseen", "namesake/background", "namesake/foreground", "namesake/orphan", "held", "going", "namesake/restored"}
 

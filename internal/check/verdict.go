@@ -169,21 +169,25 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 // missing says why a law cannot be told of a controller, or is none of its: the state,
 // and behind a colon why. It is "" where nothing is missing.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
+	declare := "declare "
+	if c.Hosted() { // nothing but a Go test has a Contract
+		declare = "a Go test (conformance.Test with Run) can declare "
+	}
 	switch {
 	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Contract.Replicas == nil && s.Controller.Contract.MaxActive == nil:
 		return NotJudged + ": from without nobody sees how many it may have too many, or lack, for a moment: " +
-			"declare Replicas, with MaxSurge and MaxUnavailable"
+			declare + "Replicas, with MaxSurge and MaxUnavailable"
 	case id == "EXACT-8" || about == clause.Counting:
-		return unless(len(c.Contract.Counts) > 0, NotJudged+": which numbers of its status count dependents: declare Counts")
+		return unless(len(c.Contract.Counts) > 0, NotJudged+": which numbers of its status count dependents: "+declare+"Counts")
 	case about == clause.Identified:
-		return unless(c.Contract.Identity != nil, NotJudged+": what no two of its dependents may both be: declare Identity")
+		return unless(c.Contract.Identity != nil, NotJudged+": what no two of its dependents may both be: "+declare+"Identity")
 	case about == clause.Claimers && f.adopts:
-		return unless(c.Contract.Selector != nil, NotJudged+": by what it adopts: declare Selector")
+		return unless(c.Contract.Selector != nil, NotJudged+": by what it adopts: "+declare+"Selector")
 	case about == clause.Claimers:
 		return unless(c.Contract.Selector != nil, NotIts+": it adopts nothing")
 	case about == clause.Wanting:
 		return unless(c.Contract.Replicas != nil || c.Contract.MaxActive != nil,
-			NotJudged+": how many dependents an owner wants: declare Replicas")
+			NotJudged+": how many dependents an owner wants: "+declare+"Replicas")
 	case about == clause.Finalizing:
 		return unless(len(c.Contract.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
 	case about == clause.Owners:

@@ -165,6 +165,34 @@ func (f *found) unseen(s *subject) place {
 	return p
 }
 
+// dependentUnseen is the world in which a dependent is created and deleted before the controller is shown it, and a gap
+// in the controller's watch hides both.
+func (f *found) dependentUnseen(s *subject) place {
+	p := place{name: "dependent-unseen", settled: true}
+	if f.second.Unstructured != nil {
+		p.objects = []manifest{f.second}
+	}
+	var gone, free []casefile.Action
+	for _, d := range f.each() {
+		if !slices.Contains(f.watches, d.GetKind()) || slices.Contains(f.asleep, d.GroupVersionKind()) ||
+			f.createsOnce(d) || d.GetKind() == "Pod" {
+			continue
+		}
+		seen := s.Controller.Name + " sees=" + d.GetKind()
+		p.user = append(p.user, verbs("hold "+seen)...)
+		gone = append(gone, casefile.Verb("delete "+d.at()))
+		free = append(free, verbs("relist "+s.Controller.Name+" "+d.GetKind(), "release "+seen)...)
+	}
+	switch {
+	case len(f.dependents) == 0:
+		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
+	case len(gone) == 0:
+		p.why = "no dependent that it watches is created again"
+	}
+	p.user = append(append(p.user, casefile.Apply(s.owner.text()), casefile.Verb("settle")), append(gone, free...)...)
+	return p
+}
+
 // expectNothing asks in a world in which the sample is deleted that nothing of it is left but what a quiet deletion
 // leaves. Where that goes by what the controller deletes itself, no process starts from an older list: it would take
 // the owner for one that is there.

@@ -130,7 +130,7 @@ func (f *found) taken(s *subject) []place {
 	all := []*place{&lost, &relabelled, &let, &bared, &name}
 	rival := f.rival(s)
 	if why := f.lone(rival); why != "" {
-		return barred(why, all)
+		return slices.Insert(barred(why, all), 1, f.dependentUnseen(s))
 	}
 	name.objects = append(name.objects, rival)
 	relabelled.objects = append(relabelled.objects, rival)
@@ -172,7 +172,7 @@ func (f *found) taken(s *subject) []place {
 		once := "it creates its dependents once: one that is taken away is not created again"
 		lost.why, bared.why, relabelled.why, let.why = once, once, once, once
 	}
-	return barred("", all)
+	return slices.Insert(barred("", all), 1, f.dependentUnseen(s))
 }
 
 // alsoOwned gives an object one more owner, which does not control it: who releases it lets that one be.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -348,6 +349,8 @@ var publicBugs = []publicBug{
 		"new-owner", "same-end"},
 	{"two owners with one slot", []host.Controller{reconciler("slots", gardens, slots(false), parts)},
 		[]host.Controller{reconciler("slots", gardens, slots(true), parts)}, "two-owners", "different-values"},
+	{"waits for ever for what it created", []host.Controller{expects(false)}, []host.Controller{expects(true)},
+		"dependent-unseen", "exact-sum"},
 }
 
 // slots gives each owner a slot, and says in its status which. The wrong one takes the lowest slot that no owner has by
@@ -395,6 +398,39 @@ func (a *at) reserve(owner *thing) (int64, error) {
 			return n, a.create(a.dependent(owner, name))
 		}
 	}
+}
+
+// expects is an operator that remembers which dependents it has created and not yet seen, and waits for them. One that is
+// deleted while the watch has a gap is never seen: the right operator stops waiting after five minutes.
+func expects(forgets bool) host.Controller {
+	c := reconciler("expects", gardens, nil, parts)
+	c.New = func(env *host.Env) host.Reconciler {
+		since := map[string]time.Time{}
+		return reconciler("expects", gardens, func(a *at, owner *thing) error {
+			if ended(owner) {
+				return nil
+			}
+			for _, name := range wanted(owner) {
+				if d := a.cached(name); d != nil {
+					delete(since, name)
+					if !metav1.IsControlledBy(d, owner) {
+						return taken(d)
+					}
+					continue
+				}
+				if began, waits := since[name]; waits && !(forgets && env.Now().Sub(began) >= 5*time.Minute) {
+					env.Queue.AddAfter(key(owner), 5*time.Minute)
+					continue
+				}
+				if err := a.create(a.dependent(owner, name)); err != nil && !apierrors.IsAlreadyExists(err) {
+					return err
+				}
+				since[name] = env.Now()
+			}
+			return a.prune(owner)
+		}, parts).New(env)
+	}
+	return c
 }
 
 // ofBug is the subject of a bug: nothing but its sample.

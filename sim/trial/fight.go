@@ -90,7 +90,7 @@ func (o *observer) Observe(r *sim.Record) {
 	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit &&
 		o.Cluster.Process(r.Process) == nil
 	if !(*Trial)(o).polls(r) {
-		o.rest.note(r, r.Op == sim.SyncEnd && (*Trial)(o).withheld(r.Process))
+		o.rest.note(r, (r.Op == sim.SyncEnd || r.Op == sim.Refusal) && (*Trial)(o).withheld(r.Process))
 	}
 }
 

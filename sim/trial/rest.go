@@ -76,8 +76,8 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(sum)
 }
 
-// note takes in a record: does it say that something happened? A sync that fails
-// in a process from which events are withheld may wait for just those, and nothing
+// note takes in a record: does it say that something happened? A sync or a request that
+// fails in a process from which events are withheld may wait for just those, and nothing
 // else can happen to it before they are shown. One that fails because the server
 // forbids what it asks for, by a quota or for want of a permission, asks for what is
 // for somebody else to change: to ask again, each time later, is what it should do.
@@ -91,7 +91,7 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 		delete(r.knocks, worker{rec.Process, rec.Worker})
 	case sim.Refusal:
 		if rec.Code != http.StatusForbidden {
-			r.changed = true
+			r.changed = r.changed || !withheld
 			return
 		}
 		if r.knocks == nil {
