@@ -22,6 +22,8 @@ type found struct {
 	watches    []string
 	finalizers []string
 	also       []schema.GroupVersionKind // what other controllers of the same program work on
+	plain      []sim.Ref                 // what it creates with a plain reference to the sample
+	shared     []sim.Ref                 // those of plain that a second owner has too
 	fixed      []string                  // kinds of dependents that it gives their names
 	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
 	unnoticed  []string                  // those whose deletion it does not notice, and what makes it look
@@ -68,6 +70,7 @@ type creation struct {
 const (
 	controls = "with a ControllerRef"
 	refers   = "with a plain reference"
+	sharing  = "with a plain reference, one for all owners (declare Owns, and it must have a ControllerRef)"
 	none     = "without a reference"
 	afar     = "out of the reach of a reference"
 	elses    = "for an object of another kind"
@@ -117,7 +120,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -249,6 +252,9 @@ func (f *found) note(r *quiet) {
 		}
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
+		}
+		if c.how == refers && len(declared) == 0 {
+			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		owes := len(declared) == 0 && (c.how == none || c.how == refers)
 		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {

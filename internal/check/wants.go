@@ -184,9 +184,10 @@ func (f *found) besides(s *subject, second manifest) bool {
 	f.second, f.pair, f.seconds = second, r.controlled(s.owner, f.owns), r.controlled(second, f.owns)
 	alone := f.active(s, f.dependents)
 	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
-	if lacks && !r.settled && !r.writesOn() {
+	waits := !r.settled && !r.writesOn()
+	if waits {
 		f.unknown = append(f.unknown, "a second owner: it and the sample wait for each other's dependents")
 		f.second, f.pair, f.seconds = manifest{}, nil, nil
 	}
-	return !lacks
+	return !lacks && !waits
 }
