@@ -72,6 +72,7 @@ const (
 	refers   = "with a plain reference"
 	sharing  = "with a plain reference, one for all owners (declare Owns, and it must have a ControllerRef)"
 	none     = "without a reference"
+	outlives = "without a reference, so that it outlives its owner"
 	afar     = "out of the reach of a reference"
 	elses    = "for an object of another kind"
 	itself   = "for itself, in a world without a sample too"
@@ -120,7 +121,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -247,6 +248,9 @@ func (f *found) note(r *quiet) {
 			continue
 		}
 		c := creation{gvk, r.belongs(m)}
+		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
+			c.how = outlives // data is kept, as a StatefulSet keeps it
+		}
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 		}
@@ -327,6 +331,7 @@ func (f *found) deletions(s *subject) error {
 		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, kindOf(rec.Object.Kind))
 		})
+		f.handed(s, r)
 		r.Stop()
 		if f.cleans[policy], err = f.cleansUp(s, policy); err != nil {
 			return err

@@ -39,7 +39,7 @@ func (f *found) ends(s *subject) (all []place) {
 			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name
 		}
 		p.user = append(p.user, f.again(s)...)
-		if policy == metav1.DeletePropagationOrphan && !f.adopts && !f.takesByFinalizer(policy) {
+		if policy == metav1.DeletePropagationOrphan && !f.adopts {
 			for _, d := range f.pair { // what was left to nobody stands in its way, and goes in the end
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))

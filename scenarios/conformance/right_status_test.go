@@ -289,4 +289,3 @@ func refused(a *at, owner *thing) error {
 	}
 	return a.condition(owner, "Ready", status, reason)
 }
-var rightCleanup []right
