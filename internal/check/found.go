@@ -277,7 +277,8 @@ func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
 // holds takes in a finalizer that it puts on an object.
 func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	for _, name := range after.GetFinalizers() {
-		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) {
+		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
+			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
 			continue
 		}
 		if !slices.Contains(f.finalizers, name) {
