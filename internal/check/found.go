@@ -37,6 +37,7 @@ type found struct {
 
 	adopts   bool // it adopted a copy of a dependent
 	byName   bool // it made what has a dependent's name, and was nobody's, its own
+	applies  bool // it creates by server-side apply, which writes the reference again each time
 	releases bool // it let go one that was relabelled
 	selector *selector
 	raised   *edit   // of the sample, before anything was tried
@@ -247,6 +248,7 @@ func (f *found) note(r *quiet) {
 			}
 			continue
 		}
+		f.applies = f.applies || rec.Verb == "patch"
 		c := creation{gvk, r.belongs(m)}
 		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
 			c.how = outlives // data is kept, as a StatefulSet keeps it
@@ -285,6 +287,81 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 			f.finalizers = append(f.finalizers, name)
 		}
 	}
+}
+
+// inherited finds finalizers of the sample that the controller takes off though it did not put them there, as one that an
+// earlier version of it has put. In a quiet run it takes those off, and leaves somebody else's that stands beside them.
+func (f *found) inherited(s *subject) error {
+	listed := s.owner.GetFinalizers()
+	if len(listed) == 0 {
+		return nil
+	}
+	owner := manifest{s.owner.DeepCopy()}
+	owner.SetFinalizers(append([]string{hold}, listed...))
+	r, err := s.run(owner)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	now := r.shown(owner).GetFinalizers()
+	if !slices.Contains(now, hold) {
+		return nil // it takes off whatever it finds
+	}
+	for _, name := range listed {
+		if !slices.Contains(now, name) && !slices.Contains(f.finalizers, name) {
+			f.finalizers = append(f.finalizers, name)
+		}
+	}
+	return nil
+}
+
+// handed finds finalizers that one controller of the operator puts on an object and another takes off: they belong to
+// both.
+func (f *found) handed(s *subject, r *quiet) {
+	ours := func(process string) bool {
+		return process == r.process || slices.ContainsFunc(s.Others, named(process))
+	}
+	put := map[string]string{} // by which process
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		if rec.Op != sim.Commit || !ours(rec.Process) {
+			continue
+		}
+		before, after := finalizersOf(rec.Before), finalizersOf(rec.After)
+		for _, name := range after {
+			if !slices.Contains(before, name) {
+				put[name] = rec.Process
+			}
+		}
+		for _, name := range before {
+			if by := put[name]; by == "" || by == rec.Process || slices.Contains(after, name) {
+				continue
+			}
+			if rec.Process == r.process {
+				if !slices.Contains(f.finalizers, name) {
+					f.finalizers = append(f.finalizers, name)
+				}
+				continue
+			}
+			s.Others = slices.Clone(s.Others)
+			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
+			if !slices.Contains(c.Finalizers, name) {
+				c.Finalizers = append(slices.Clone(c.Finalizers), name)
+			}
+		}
+	}
+}
+
+func named(process string) func(host.Controller) bool {
+	return func(c host.Controller) bool { return c.Name == process }
+}
+
+// finalizersOf are the finalizers of an object in a record, none where there is no object.
+func finalizersOf(o any) []string {
+	if m, is := o.(metav1.Object); is {
+		return m.GetFinalizers()
+	}
+	return nil
 }
 
 func (f *found) wrote(rec *sim.Record) {

@@ -23,7 +23,7 @@ func (f *found) ends(s *subject) (all []place) {
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // they may be deleted by the clock
-		case !f.adopts && !f.byName && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
 			p.atRest, p.faults = both(p.atRest, f.stillThere()), atWork
 		}
 		if f.second.Unstructured == nil {

@@ -552,7 +552,7 @@ func crdsOfIdioms() fstest.MapFS {
 // No right controller is reported, in whichever way it works: in 8 schedules of each case, and in 500 with SOAK in the
 // environment.
 func TestRightIdioms(t *testing.T) {
-	for _, x := range slices.Concat(rightIdioms, rightOwnership, rightNames, rightStatus, rightCleanup) {
+	for _, x := range slices.Concat(rightIdioms, rightOwnership, rightNames, rightStatus, rightCleanup, rightWorkloads) {
 		t.Run(x.name, func(t *testing.T) {
 			s := subjectOf(t, x.controllers[0], x.controllers[1:]...)
 			s.Schedules = 8

@@ -244,7 +244,7 @@ func generates() host.Controller {
 }
 
 // indexes has the server name its dependents, each of which has the label of its index. Before it creates one it lists
-// them on the server.
+// them on the server. Of two with one index it keeps the first.
 func indexes(a *at, owner *thing) error {
 	if ended(owner) {
 		return nil
@@ -252,13 +252,14 @@ func indexes(a *at, owner *thing) error {
 	size, _, _ := unstructured.NestedInt64(owner.Object, "spec", "size")
 	has := map[string]bool{}
 	for _, d := range a.own(owner) {
-		has[d.GetLabels()["index"]] = true
-		i, err := strconv.ParseInt(d.GetLabels()["index"], 10, 64)
-		if (err != nil || i >= size) && d.GetDeletionTimestamp() == nil {
+		index := d.GetLabels()["index"]
+		i, err := strconv.ParseInt(index, 10, 64)
+		if (err != nil || i >= size || has[index]) && d.GetDeletionTimestamp() == nil {
 			if err := a.remove(d); err != nil {
 				return err
 			}
 		}
+		has[index] = true
 	}
 	for i := range size {
 		index := strconv.FormatInt(i, 10)
@@ -297,7 +298,7 @@ func renumbers(a *at, owner *thing) error {
 	if err != nil {
 		return err
 	}
-	left := false
+	left, there := false, false
 	for _, o := range all {
 		d := fields(o)
 		d.SetGroupVersionKind(a.kind)
@@ -305,7 +306,8 @@ func renumbers(a *at, owner *thing) error {
 		case d.GetName() == next.GetName() && !metav1.IsControlledBy(d, owner):
 			return taken(d)
 		case d.GetName() == next.GetName():
-			return nil
+			there = true
+			continue
 		case !metav1.IsControlledBy(d, owner):
 			continue
 		case d.GetDeletionTimestamp() == nil:
@@ -315,7 +317,7 @@ func renumbers(a *at, owner *thing) error {
 		}
 		left = true
 	}
-	if left {
+	if left || there {
 		return nil // the deletion comes back here
 	}
 	return a.create(next)
