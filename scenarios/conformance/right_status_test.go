@@ -145,7 +145,7 @@ func phases(a *at, owner *thing) error {
 		return nil
 	}
 	_, err := a.env.Client.Patch(a, works, w.GetNamespace(), name, host.Patch{Type: types.MergePatchType, Subresource: "status",
-		Data: fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"phase":"Planned"}}`, w.GetUID())})
+		Data: fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"status":{"phase":"Planned"}}`, w.GetResourceVersion())})
 	if apierrors.IsNotFound(err) {
 		return nil // its deletion comes back here
 	}
