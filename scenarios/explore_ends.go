@@ -136,7 +136,7 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 }
 
 // endOf collects what the settled objects are like, but for what the order of events may well decide: names, uids,
-// versions, times, annotations, keys and certificates, and of the status all numbers and free texts.
+// versions, times, annotations, keys, certificates and the contents of Secrets, and of the status all numbers and free texts.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
 	for _, k := range r.t.Server.Kinds() {
@@ -155,8 +155,8 @@ func (r *Run) endOf() end {
 				if kind.fields[path] == nil {
 					kind.fields[path] = map[string][]string{}
 				}
-				if value = strange.Replace(value); isPEM(value) {
-					value = "(PEM)" // made of random bytes
+				if value = strange.Replace(value); isPEM(value) || k.GVK.Kind == "Secret" && strings.HasPrefix(path, "data.") {
+					value = "(secret)" // made of random bytes, as keys and passwords are
 				}
 				kind.fields[path][value] = append(kind.fields[path][value], ref.String())
 			}

@@ -19,7 +19,7 @@ func (f *found) declared(s *subject) host.Controller {
 	c := s.Controller
 	c.Contract.Profile = s.Profile
 	c.Owns = f.owns
-	c.Contract.Standalone = append(slices.Clone(c.Contract.Standalone), s.own...)
+	c.Contract.Standalone = append(slices.Clone(c.Contract.Standalone), slices.Concat(s.own, f.shared)...)
 	c.Contract.SharedKinds = append(slices.Clone(c.Contract.SharedKinds), f.also...)
 	if len(c.Contract.Finalizers) == 0 {
 		c.Contract.Finalizers = f.finalizers

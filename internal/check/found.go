@@ -22,6 +22,8 @@ type found struct {
 	watches    []string
 	finalizers []string
 	also       []schema.GroupVersionKind // what other controllers of the same program work on
+	plain      []sim.Ref                 // what it creates with a plain reference to the sample
+	shared     []sim.Ref                 // those of plain that a second owner has too
 	fixed      []string                  // kinds of dependents that it gives their names
 	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
 	unnoticed  []string                  // those whose deletion it does not notice, and what makes it look
@@ -35,6 +37,7 @@ type found struct {
 
 	adopts   bool // it adopted a copy of a dependent
 	byName   bool // it made what has a dependent's name, and was nobody's, its own
+	applies  bool // it creates by server-side apply, which writes the reference again each time
 	releases bool // it let go one that was relabelled
 	selector *selector
 	raised   *edit   // of the sample, before anything was tried
@@ -68,7 +71,9 @@ type creation struct {
 const (
 	controls = "with a ControllerRef"
 	refers   = "with a plain reference"
+	sharing  = "with a plain reference, one for all owners (declare Owns, and it must have a ControllerRef)"
 	none     = "without a reference"
+	outlives = "without a reference, so that it outlives its owner"
 	afar     = "out of the reach of a reference"
 	elses    = "for an object of another kind"
 	itself   = "for itself, in a world without a sample too"
@@ -117,7 +122,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -243,12 +248,19 @@ func (f *found) note(r *quiet) {
 			}
 			continue
 		}
+		f.applies = f.applies || rec.Verb == "patch"
 		c := creation{gvk, r.belongs(m)}
+		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
+			c.how = outlives // data is kept, as a StatefulSet keeps it
+		}
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 		}
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
+		}
+		if c.how == refers && len(declared) == 0 {
+			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		owes := len(declared) == 0 && (c.how == none || c.how == refers)
 		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {
@@ -267,13 +279,89 @@ func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
 // holds takes in a finalizer that it puts on an object.
 func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	for _, name := range after.GetFinalizers() {
-		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) {
+		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
+			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
 			continue
 		}
 		if !slices.Contains(f.finalizers, name) {
 			f.finalizers = append(f.finalizers, name)
 		}
 	}
+}
+
+// inherited finds finalizers of the sample that the controller takes off though it did not put them there, as one that an
+// earlier version of it has put. In a quiet run it takes those off, and leaves somebody else's that stands beside them.
+func (f *found) inherited(s *subject) error {
+	listed := s.owner.GetFinalizers()
+	if len(listed) == 0 {
+		return nil
+	}
+	owner := manifest{s.owner.DeepCopy()}
+	owner.SetFinalizers(append([]string{hold}, listed...))
+	r, err := s.run(owner)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	now := r.shown(owner).GetFinalizers()
+	if !slices.Contains(now, hold) {
+		return nil // it takes off whatever it finds
+	}
+	for _, name := range listed {
+		if !slices.Contains(now, name) && !slices.Contains(f.finalizers, name) {
+			f.finalizers = append(f.finalizers, name)
+		}
+	}
+	return nil
+}
+
+// handed finds finalizers that one controller of the operator puts on an object and another takes off: they belong to
+// both.
+func (f *found) handed(s *subject, r *quiet) {
+	ours := func(process string) bool {
+		return process == r.process || slices.ContainsFunc(s.Others, named(process))
+	}
+	put := map[string]string{} // by which process
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		if rec.Op != sim.Commit || !ours(rec.Process) {
+			continue
+		}
+		before, after := finalizersOf(rec.Before), finalizersOf(rec.After)
+		for _, name := range after {
+			if !slices.Contains(before, name) {
+				put[name] = rec.Process
+			}
+		}
+		for _, name := range before {
+			if by := put[name]; by == "" || by == rec.Process || slices.Contains(after, name) {
+				continue
+			}
+			if rec.Process == r.process {
+				if !slices.Contains(f.finalizers, name) {
+					f.finalizers = append(f.finalizers, name)
+				}
+				continue
+			}
+			s.Others = slices.Clone(s.Others)
+			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
+			if !slices.Contains(c.Finalizers, name) {
+				c.Finalizers = append(slices.Clone(c.Finalizers), name)
+			}
+		}
+	}
+}
+
+func named(process string) func(host.Controller) bool {
+	return func(c host.Controller) bool { return c.Name == process }
+}
+
+// finalizersOf are the finalizers of an object in a record, none where there is no object.
+func finalizersOf(o any) []string {
+	if m, is := o.(metav1.Object); is {
+		return m.GetFinalizers()
+	}
+	return nil
 }
 
 func (f *found) wrote(rec *sim.Record) {
@@ -321,6 +409,7 @@ func (f *found) deletions(s *subject) error {
 		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, kindOf(rec.Object.Kind))
 		})
+		f.handed(s, r)
 		r.Stop()
 		if f.cleans[policy], err = f.cleansUp(s, policy); err != nil {
 			return err

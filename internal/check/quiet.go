@@ -60,7 +60,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 	}
 	r := &quiet{Trial: trial.New(trial.Options{Server: server, Choices: choices, Laws: []*law.Law{law.ByID(law.ComeToRest)}}), s: s,
 		process: s.Controller.Name, settled: true}
-	r.ticking = ticking{of: r, at: map[schema.GroupVersionKind][]time.Duration{}}
+	r.ticking = ticking{of: r, at: map[deed][]time.Duration{}}
 	if err := r.Faults(faults); err != nil {
 		return nil, err
 	}

@@ -9,12 +9,18 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// ticks are the times at which a controller creates something of one kind by the clock, as a CronJob controller does:
-// at equal distances, for ever.
+// ticks are the times at which a controller creates something of one kind by the clock, as a CronJob controller does, or
+// changes one object, as one that renews a certificate does: at equal distances, for ever.
 type ticks struct {
-	kind  schema.GroupVersionKind
+	deed
 	every time.Duration
 	third time.Duration // when the third one comes
+}
+
+// deed is what a controller does again and again.
+type deed struct {
+	kind schema.GroupVersionKind
+	name string // "namespace/name" of the object that it changes; "" where it creates objects
 }
 
 // A world of a controller that creates something at every tick ends a while after the third one, before the next.
@@ -29,15 +35,19 @@ const (
 func (t *ticks) lasts() time.Duration { return (t.third + 2*t.every/5).Round(time.Second) }
 
 func (t *ticks) String() string {
-	return fmt.Sprintf("creates a %s every %s, for ever: a world ends after the third, at %s", t.kind.Kind,
+	does := "creates"
+	if t.name != "" {
+		does = "changes"
+	}
+	return fmt.Sprintf("%s a %s every %s, for ever: a world ends after the third, at %s", does, t.kind.Kind,
 		t.every.Round(time.Second), t.lasts())
 }
 
-// ticking looks for ticks among what was created since it was last called.
+// ticking looks for ticks among what was written since it was last called.
 type ticking struct {
 	of    *quiet
 	next  int // record
-	at    map[schema.GroupVersionKind][]time.Duration
+	at    map[deed][]time.Duration
 	found *ticks
 }
 
@@ -46,22 +56,26 @@ func (t *ticking) look() bool {
 	h := &t.of.World.History
 	for ; t.next < h.Len() && t.found == nil; t.next++ {
 		rec := h.At(t.next)
-		if rec.Op != sim.Commit || rec.Process != t.of.process || rec.Before != nil || rec.After == nil || told(rec.Object) {
+		if rec.Op != sim.Commit || rec.Process != t.of.process || rec.After == nil || told(rec.Object) ||
+			rec.Before != nil && rec.Subresource == "status" { // which heartbeats write
 			continue
 		}
-		kind := t.of.kindOf(rec)
-		at := t.at[kind]
+		does := deed{kind: t.of.kindOf(rec)}
+		if rec.Before != nil {
+			does.name = rec.Object.Namespace + "/" + rec.Object.Name
+		}
+		at := t.at[does]
 		if n := len(at); n > 0 && rec.At-at[n-1] < oneTick {
 			continue
 		}
-		t.at[kind] = append(at, rec.At)
-		t.found = regular(kind, t.at[kind])
+		t.at[does] = append(at, rec.At)
+		t.found = regular(does, t.at[does])
 	}
 	return t.found != nil
 }
 
 // regular finds ticks, nil for none. What is created first may come at another time than the next tick.
-func regular(kind schema.GroupVersionKind, at []time.Duration) *ticks {
+func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil
 	}
@@ -75,7 +89,7 @@ func regular(kind schema.GroupVersionKind, at []time.Duration) *ticks {
 			return nil
 		}
 	}
-	return &ticks{kind: kind, every: every, third: at[2]}
+	return &ticks{deed: does, every: every, third: at[2]}
 }
 
 // told reports whether an object only tells of something, or who leads.

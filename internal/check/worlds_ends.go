@@ -23,7 +23,7 @@ func (f *found) ends(s *subject) (all []place) {
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // they may be deleted by the clock
-		case !f.adopts && !f.byName && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
 			p.atRest, p.faults = both(p.atRest, f.stillThere()), atWork
 		}
 		if f.second.Unstructured == nil {
@@ -39,7 +39,7 @@ func (f *found) ends(s *subject) (all []place) {
 			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name
 		}
 		p.user = append(p.user, f.again(s)...)
-		if policy == metav1.DeletePropagationOrphan && !f.adopts && !f.takesByFinalizer(policy) {
+		if policy == metav1.DeletePropagationOrphan && !f.adopts {
 			for _, d := range f.pair { // what was left to nobody stands in its way, and goes in the end
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))

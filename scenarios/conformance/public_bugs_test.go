@@ -2,14 +2,11 @@ package conformance
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +23,7 @@ import (
 var (
 	works = schema.GroupVersionKind{Group: "garden.example.com", Version: "v1", Kind: "Work"}
 	plots = schema.GroupVersionKind{Group: "garden.example.com", Version: "v1", Kind: "Plot"}
+	parks = schema.GroupVersionKind{Group: "garden.example.com", Version: "v1", Kind: "Park"} // of the cluster, an owner
 )
 
 // ownerLabel names the owner of an object that has no reference to it.
@@ -35,7 +33,9 @@ const ownerLabel = "garden.example.com/owner"
 // or the label names.
 func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...schema.GroupVersionKind) host.Controller {
 	c := host.Controller{Name: name, For: of, Routes: []host.Route{{Kind: of,
-		Do: func(_ host.View, e host.Event, out *host.Effect) { out.Keys = append(out.Keys, key(newest(e))) }}}}
+		Do: func(_ host.View, e host.Event, out *host.Effect) {
+			out.Keys = append(out.Keys, keyOf(of, newest(e).(metav1.Object).GetName()))
+		}}}}
 	for _, kind := range kinds {
 		c.Routes = append(c.Routes, host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
 			for _, seen := range []runtime.Object{e.Old, e.New} {
@@ -44,11 +44,11 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 					continue
 				}
 				if owner := o.GetLabels()[ownerLabel]; owner != "" {
-					out.Keys = append(out.Keys, "default/"+owner)
+					out.Keys = append(out.Keys, keyOf(of, owner))
 				}
 				for _, ref := range o.GetOwnerReferences() {
 					if ref.Kind == of.Kind {
-						out.Keys = append(out.Keys, "default/"+ref.Name)
+						out.Keys = append(out.Keys, keyOf(of, ref.Name))
 					}
 				}
 			}
@@ -72,6 +72,14 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 		})
 	}
 	return c
+}
+
+// keyOf is the key of an owner of a name.
+func keyOf(of schema.GroupVersionKind, name string) string {
+	if of == parks {
+		return name
+	}
+	return "default/" + name
 }
 
 // labelled lists the objects of a kind with the owner's label: by the cache, or live.
@@ -433,24 +441,12 @@ func expects(forgets bool) host.Controller {
 	return c
 }
 
-// ofBug is the subject of a bug: nothing but its sample.
+// ofBug is the subject of a bug: a Garden of one.
 func ofBug(t *testing.T, controllers []host.Controller) Subject {
-	s := subjectOf(t, controllers[0])
-	s.Others, s.Schedules = controllers[1:], 20
-	crds := s.CRDs.(fstest.MapFS)
-	for _, kind := range []schema.GroupVersionKind{works, plots} {
-		text := definition(kind.Group, kind.Kind, strings.ToLower(kind.Kind)+"s")
-		if kind == plots {
-			text = strings.Replace(text, "scope: Namespaced", "scope: Cluster", 1)
-		}
-		crds[strings.ToLower(kind.Kind)+".yaml"] = &fstest.MapFile{Data: []byte(text)}
-	}
-	file := filepath.Join(t.TempDir(), "sample.yaml")
-	text := "apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web}\nspec: {size: 1, color: green}\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.Samples = []string{file}
+	s := subjectOf(t, controllers[0], controllers[1:]...)
+	s.Samples = []string{sampleFile(t,
+		"apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web}\nspec: {size: 1, color: green}\n")}
+	s.Schedules = 20
 	return s
 }
 

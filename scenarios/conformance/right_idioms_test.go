@@ -478,20 +478,25 @@ func namedByField(a *at, owner *thing) error {
 	return nil
 }
 
-// rightIdioms are right controllers, each in another way of real operators.
-var rightIdioms = []struct {
-	name string
-	kind schema.GroupVersionKind // of the dependents
-	idiom
-}{
-	{"server-side apply", parts, applies},
-	{"created once", parts, requests},
-	{"a bad edit is tried again", parts, awaits},
-	{"finalizers on dependents", parts, holdsDependents},
-	{"retains", parts, retains},
-	{"server-side apply of all", parts, intends},
-	{"named by a field", parts, namedByField},
-	{"a share of few values", parts, shards},
+// right is a right operator: its controllers, the first of which works on the sample.
+type right struct {
+	name        string
+	controllers []host.Controller
+	sample      string // "" for a Garden of two
+}
+
+// by is an operator of one controller, on Gardens and their ConfigMaps.
+func by(sync idiom) []host.Controller { return []host.Controller{operates(gardens, parts, sync)} }
+
+var rightIdioms = []right{
+	{"server-side apply", by(applies), ""},
+	{"created once", by(requests), ""},
+	{"a bad edit is tried again", by(awaits), ""},
+	{"finalizers on dependents", by(holdsDependents), ""},
+	{"retains", by(retains), ""},
+	{"server-side apply of all", by(intends), ""},
+	{"named by a field", by(namedByField), ""},
+	{"a share of few values", by(shards), ""},
 }
 
 // shards puts each owner on the one of three shards that has fewest, as the cache shows them. Two may have one shard.
@@ -516,22 +521,49 @@ func shards(a *at, owner *thing) error {
 	return a.reports(owner, "shard", least)
 }
 
-// subjectOf is a subject of an idiom.
-func subjectOf(t *testing.T, c host.Controller) Subject {
+// subjectOf is a subject of an operator: nothing but its sample.
+func subjectOf(t *testing.T, c host.Controller, others ...host.Controller) Subject {
+	return Subject{Controller: c, Others: others, Samples: []string{sampleFile(t, "apiVersion: "+c.For.GroupVersion().String()+
+		"\nkind: "+c.For.Kind+"\nmetadata: {name: sample}\nspec: {size: 2, color: green}\n")}, Schedules: 10, CRDs: crdsOfIdioms()}
+}
+
+// sampleFile writes a sample to a file.
+func sampleFile(t *testing.T, text string) string {
 	file := filepath.Join(t.TempDir(), "sample.yaml")
-	text := "apiVersion: " + c.For.GroupVersion().String() + "\nkind: " + c.For.Kind +
-		"\nmetadata: {name: sample}\nspec: {size: 2, color: green}\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return Subject{Controller: c, Samples: []string{file}, Schedules: 10, CRDs: fstest.MapFS{
-		"gardens.yaml": {Data: []byte(definition(gardens.Group, gardens.Kind, "gardens"))}}}
+	return file
 }
 
-// No right controller is reported, in whichever way it works.
+// crdsOfIdioms are the CRDs of all idioms.
+func crdsOfIdioms() fstest.MapFS {
+	crds := fstest.MapFS{}
+	for _, kind := range []schema.GroupVersionKind{gardens, works, plots, parks} {
+		text := definition(kind.Group, kind.Kind, strings.ToLower(kind.Kind)+"s")
+		if kind == plots || kind == parks {
+			text = strings.Replace(text, "scope: Namespaced", "scope: Cluster", 1)
+		}
+		crds[strings.ToLower(kind.Kind)+".yaml"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return crds
+}
+
+// No right controller is reported, in whichever way it works: in 8 schedules of each case, and in 500 with SOAK in the
+// environment.
 func TestRightIdioms(t *testing.T) {
-	for _, x := range rightIdioms {
-		t.Run(x.name, func(t *testing.T) { Test(t, subjectOf(t, operates(gardens, x.kind, x.idiom))) })
+	for _, x := range slices.Concat(rightIdioms, rightOwnership, rightNames, rightStatus, rightCleanup, rightWorkloads) {
+		t.Run(x.name, func(t *testing.T) {
+			s := subjectOf(t, x.controllers[0], x.controllers[1:]...)
+			s.Schedules = 8
+			if os.Getenv("SOAK") != "" {
+				s.Schedules = 500
+			}
+			if x.sample != "" {
+				s.Samples = []string{sampleFile(t, x.sample)}
+			}
+			Test(t, s)
+		})
 	}
 }
 

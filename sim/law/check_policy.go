@@ -169,6 +169,8 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
+		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
+			return // what its finalizer holds the owner for is its own affair
 		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := Committed
 			if meta.Deleting(meta.Of(r.SawFor)) {

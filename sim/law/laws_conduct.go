@@ -118,7 +118,7 @@ var gcLaws = []*Law{{
 }, {
 	ID: "GC-4", Name: "orphans-survive",
 	Sentence: "What depended on an object when its orphaning deletion was accepted is never deleted because of that " +
-		"object.",
+		"object, except by its controller while that one's own finalizer holds the object.",
 	Needs: Commits | Reads | Deliveries | Syncs, Races: true,
 	New: On(orphansSurvive, sim.Commit),
 }, {

@@ -145,6 +145,22 @@ var gcStories = []story{
 		t.commit("gc", "patch", nil, b, nil)
 		t.collects(p, a)
 	}},
+	{"GC-4", "its controller's finalizer deletes it", kept, func(t *tape) {
+		a := app("a")
+		p := pod("p", a)
+		t.exist(a, p)
+		b := a.dying(orphanFinalizer, cleanup)
+		t.user(a, b)
+		t.commit("op", "delete", b, p, nil)
+	}},
+	{"GC-4", "its controller deletes it without a finalizer", broken, func(t *tape) {
+		a := app("a")
+		p := pod("p", a)
+		t.exist(a, p)
+		b := a.dying(orphanFinalizer)
+		t.user(a, b)
+		t.commit("op", "delete", b, p, nil)
+	}},
 	{"GC-4", "deleted for the next owner", kept, func(t *tape) {
 		a := set("a", 1)
 		p := orphaned(t, a)
