@@ -117,9 +117,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		t.made.ReplaceOrInsert(c.generated)
 	}
 	if c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj) {
-		c.lazy = true
+		c.stale = defaulted
 	}
-	c.commit(t, nil, key, obj, m).lazy = c.lazy
+	c.commit(t, nil, key, obj, m)
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 

@@ -11,11 +11,14 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
@@ -25,14 +28,20 @@ import (
 type Resource struct {
 	Definition  *crd.Definition
 	Version     *apiextensionsv1.CustomResourceDefinitionVersion
-	Merge       map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
-	Terminating bool                           // the definition is being deleted
+	*Family
+	Terminating bool // the definition is being deleted
 
 	schema *structural.Structural
 	whole  *spec.Schema // what objects are validated against
 	status *spec.Schema // what a write to status is validated against; nil: nothing
 	fields []selectablePath
 	rules  func() *crdschema.Rules // compiled when they are first asked for
+}
+
+// Family is all versions of a definition, served or not.
+type Family struct {
+	Versions map[string]*Resource           // by name
+	Merge    map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
 }
 
 // compiled are the rules of schemas, read the schemas themselves.
@@ -72,11 +81,12 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 
 // Compile makes one version of a definition, which was validated.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
-	merge map[string]typed.ParseableType) *Resource {
+	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
-	c := &Resource{Definition: d, Version: v, Merge: merge, Terminating: crd.Terminating(d), schema: r.schema,
+	c := &Resource{Definition: d, Version: v, Family: all, Terminating: crd.Terminating(d), schema: r.schema,
 		whole: r.whole}
-	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()] = r.merge
+	all.Versions[v.Name] = c
+	all.Merge[c.groupVersion().String()] = r.merge
 	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
 		c.status = &status
 	}
@@ -92,6 +102,45 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 
 // object is what the objects of a custom kind are in Go.
 type object = unstructured.Unstructured
+
+func (c *Resource) groupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
+}
+
+// Read is what is read of an object that was written in this version.
+func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
+	u := raw.DeepCopyObject().(*object)
+	c.tidy(u)
+	c.SetDefaults(u)
+	return u
+}
+
+// Convert makes of an object of another version one of this version. Ask is nil where versions
+// differ in nothing but what they know.
+func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) (*unstructured.Unstructured, error) {
+	to := c.groupVersion()
+	if ask == nil {
+		from = from.DeepCopy()
+		from.SetAPIVersion(to.String())
+	} else {
+		var err error
+		if from, err = conversion.To(from, to, ask); err != nil {
+			return nil, err
+		}
+	}
+	c.tidy(from)
+	return from, nil
+}
+
+// Defaulted is what is read of an object that is about to be written: the object itself where the
+// schema has nothing to fill in.
+func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
+	u := obj.(*object).DeepCopy()
+	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
+		return obj
+	}
+	return u
+}
 
 // tidy is prune for what has been seen before: there is nobody to tell of it.
 func (c *Resource) tidy(u *unstructured.Unstructured) {

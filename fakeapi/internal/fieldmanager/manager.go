@@ -45,7 +45,7 @@ func newManager(k *registry.Kind, merge *Custom,
 	subresource string) (*managedfields.FieldManager, error) {
 	gv, reset := k.GVK.GroupVersion(), resetFields(k, merge != nil, subresource)
 	if merge != nil {
-		types := customConverter{converter{k: k}, merge.Types, merge.Ask}
+		types := customConverter{converter{k: k}, merge}
 		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
 	}
 	if family := k.Family(); len(family) > 1 {
