@@ -9,13 +9,14 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
@@ -32,8 +33,8 @@ type Resource struct {
 	Terminating bool // the definition is being deleted
 
 	schema *structural.Structural
-	whole  *spec.Schema // what objects are validated against
-	status *spec.Schema // what a write to status is validated against; nil: nothing
+	whole  validation.SchemaValidator // of objects
+	status validation.SchemaValidator // of what is written to status; nil: anything goes
 	fields []selectablePath
 	rules  func() *crdschema.Rules // compiled when they are first asked for
 }
@@ -52,9 +53,9 @@ var (
 
 // reading is what a schema is made into, for every server that has it. Nobody changes it.
 type reading struct {
-	schema *structural.Structural
-	whole  *spec.Schema
-	merge  typed.ParseableType
+	schema        *structural.Structural
+	whole, status validation.SchemaValidator
+	merge         typed.ParseableType
 }
 
 // readSchema reads the schema of one version of a definition, which was validated.
@@ -70,10 +71,18 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 			v.Name, err))
 	}
 	r.schema = r.schema.DeepCopy()
-	r.whole = r.schema.ToKubeOpenAPI()
-	crdschema.ForValidation(r.whole)
-	if r.merge, err = fieldmanager.CustomType(r.schema); err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name,
+	err = defaulting.PruneDefaults(r.schema)
+	if err == nil {
+		r.whole, _, err = validation.NewSchemaValidator(in.OpenAPIV3Schema)
+	}
+	if status, ok := in.OpenAPIV3Schema.Properties["status"]; ok && err == nil {
+		r.status, _, err = validation.NewSchemaValidator(&status)
+	}
+	if err == nil {
+		r.merge, err = fieldmanager.CustomType(r.schema)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be used: %v", d.Name,
 			v.Name, err))
 	}
 	return r
@@ -87,8 +96,8 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 		whole: r.whole}
 	all.Versions[v.Name] = c
 	all.Merge[c.groupVersion().String()] = r.merge
-	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
-		c.status = &status
+	if v.Subresources != nil && v.Subresources.Status != nil {
+		c.status = r.status
 	}
 	c.rules = sync.OnceValue(func() *crdschema.Rules {
 		if !crdschema.HasRules(c.schema) {
@@ -167,7 +176,7 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true,
 		structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
-	crdschema.DropNulls(u.Object, c.schema)
+	defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, c.schema)
 	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false,
 		objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
 	if fieldErr != nil {
@@ -187,5 +196,5 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 
 // SetDefaults fills in what the schema says of absent values.
 func (c *Resource) SetDefaults(u *unstructured.Unstructured) {
-	crdschema.SetDefaults(u.Object, c.schema)
+	defaulting.Default(u.Object, c.schema)
 }
