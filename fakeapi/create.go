@@ -94,7 +94,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if err := c.allocatePorts(asked, obj); err != nil {
 		return refuse(err)
 	}
-	if rv := m.GetResourceVersion(); rv != "" {
+	if rv := m.GetResourceVersion(); rv != "" && !dryRun {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
 			return refuse(errRVOnCreate)
 		}

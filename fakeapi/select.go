@@ -156,7 +156,8 @@ func (k *Kind) selectable(obj runtime.Object) fields.Set {
 // fieldLabel checks that a field selector may name the label.
 func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 	keys := k.row.SelectableKeys
-	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(keys, label) {
+	if label == "metadata.name" || label == "metadata.namespace" && (k.Namespaced || len(keys) == 0 && k.custom == nil) ||
+		slices.Contains(keys, label) {
 		return label, value, nil
 	}
 	if len(keys) == 0 && k.custom == nil {

@@ -78,8 +78,11 @@ func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	}
 	f, ok := media.Negotiate(r, offered)
 	switch {
-	case custom && !t.Reachable(r.Method):
-		return f, notFoundText()
+	case t.Kind != nil && !t.Reachable(r.Method):
+		if custom {
+			return f, notFoundText()
+		}
+		return f, fail(f, refusal.NotFound())
 	case custom && !t.Kind.Serves(t.Subresource):
 		return f, fail(f, apierrors.NewNotFound(t.Kind.GVR().GroupResource(), t.Name))
 	case ok:

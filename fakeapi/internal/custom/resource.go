@@ -3,6 +3,7 @@
 package custom
 
 import (
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -27,8 +28,8 @@ import (
 
 // Resource is one version of what a definition defines.
 type Resource struct {
-	Definition  *crd.Definition
-	Version     *apiextensionsv1.CustomResourceDefinitionVersion
+	Definition *crd.Definition
+	Version    *apiextensionsv1.CustomResourceDefinitionVersion
 	*Family
 	Terminating bool // the definition is being deleted
 
@@ -61,8 +62,11 @@ type reading struct {
 // readSchema reads the schema of one version of a definition, which was validated.
 func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
 	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in,
-		nil)
+	decoded, err := clean(v.Schema)
+	if err == nil {
+		err = apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(decoded, in,
+			nil)
+	}
 	if err == nil {
 		r.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
 	}
@@ -86,6 +90,15 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 			v.Name, err))
 	}
 	return r
+}
+
+// clean is a schema as decoding JSON makes it: there whatever has a schema for further properties allows them.
+func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
+	raw, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(raw, &decoded)
+	}
+	return decoded, err
 }
 
 // Compile makes one version of a definition, which was validated.
