@@ -31,6 +31,7 @@ var builtinTypes = typesOf(known)
 var (
 	namespaceKind  = kindOf(&corev1.Namespace{})
 	podKind        = kindOf(&corev1.Pod{})
+	nodeKind       = kindOf(&corev1.Node{})
 	jobKind        = kindOf(&batchv1.Job{})
 	definitionKind = kindOf(&crd.Definition{})
 	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})

@@ -19,18 +19,20 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	var err error
 	switch o := obj.(type) {
 	case *corev1.Pod:
-		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
+		for _, l := range c.s.limitRanges(o.Namespace) {
 			if err = admission.LimitPod(l, o); err != nil {
 				break
 			}
 		}
-		if err == nil && o.Spec.Overhead != nil {
+		if err == nil && o.Spec.Overhead != nil && c.s.plugged(runtimeClass) {
 			err = admission.Overhead(o, c.s.runtimeClasses())
 		}
 	case *corev1.PersistentVolumeClaim:
 		err = c.limitClaim(o)
 	case *schedulingv1.PriorityClass:
-		err = c.s.priorities().OneDefault(o, true)
+		if c.s.plugged(priority) {
+			err = c.s.priorities().OneDefault(o, true)
+		}
 	}
 	if err == nil {
 		err = c.mayOwn(m, nil)
@@ -51,12 +53,14 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 			if old.meta.GetDeletionTimestamp() == nil {
 				err = c.limitClaim(o)
 			}
-			if err == nil {
+			if err == nil && c.s.plugged(resizesClaims) {
 				err = admission.MayGrow(o, old.obj.(*corev1.PersistentVolumeClaim),
 					held[*storagev1.StorageClass](c.s, storageClassKind, ""))
 			}
 		case *schedulingv1.PriorityClass:
-			err = c.s.priorities().OneDefault(o, false)
+			if c.s.plugged(priority) {
+				err = c.s.priorities().OneDefault(o, false)
+			}
 		}
 	}
 	if err == nil {
@@ -72,7 +76,7 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 }
 
 func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {
-	for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, claim.Namespace) {
+	for _, l := range c.s.limitRanges(claim.Namespace) {
 		if err := admission.LimitClaim(l, claim); err != nil {
 			return err
 		}
@@ -108,7 +112,7 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 // whatever becomes of the write.
 func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) error {
 	t := c.s.tables[quotaKind.ordinal]
-	if t.objects.Len() == 0 || !c.k.Namespaced {
+	if t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
 		return nil
 	}
 	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: obj, Old: old, Now: c.now}

@@ -36,6 +36,8 @@ type Options struct {
 	// that they define. Objects of a definition whose strategy is Webhook, and that
 	// nobody answers for, can be had in the stored version alone: everything else fails.
 	Convert map[schema.GroupKind]Convert
+	// WithoutPlugins are the admission plugins that are switched off; [Plugins] names all.
+	WithoutPlugins []string
 	// Webhooks answer for the webhooks of admission, by their names in configurations. They
 	// are given the objects as JSON, and have to be functions of what they are given. A
 	// webhook that nobody answers for fails, by its failure policy.

@@ -19,6 +19,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultPod),
 	strategy: strategy{
 		Admit:         admitPod,
+		Plugin:        "DefaultTolerationSeconds",
 		PrepareCreate: On(preparePod),
 		Create:        validation.Pod.Create,
 		Main: Update{

@@ -1,0 +1,53 @@
+package fakeapi
+
+import "slices"
+
+// The admission plugins that can be switched off; see [Plugins].
+const (
+	namespaceLifecycle  = "NamespaceLifecycle"
+	limitRanger         = "LimitRanger"
+	priority            = "Priority"
+	defaultStorageClass = "DefaultStorageClass"
+	resizesClaims       = "PersistentVolumeClaimResize"
+	runtimeClass        = "RuntimeClass"
+	defaultIngressClass = "DefaultIngressClass"
+	topologyLabels      = "PodTopologyLabels"
+	mutatingWebhook     = "MutatingAdmissionWebhook"
+	validatingPolicy    = "ValidatingAdmissionPolicy"
+	validatingWebhook   = "ValidatingAdmissionWebhook"
+	resourceQuota       = "ResourceQuota"
+)
+
+// Plugins are the admission plugins of kube-apiserver that a server has. All are on unless
+// [Options.WithoutPlugins] names them.
+func Plugins() []string {
+	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
+		defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
+		topologyLabels, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}
+}
+
+// OtherPlugins are the admission plugins of kube-apiserver that no server has.
+func OtherPlugins() []string {
+	return []string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
+		"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
+		"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
+		"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
+		"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
+		"NodeDeclaredFeatureValidator", "JobValidation", "PodResizeValidator", "MutatingAdmissionPolicy", "AlwaysDeny"}
+}
+
+// pluginOf is the plugin that heeds a kind of configuration.
+func pluginOf(configurations *Kind) string {
+	switch configurations {
+	case mutatingHooks:
+		return mutatingWebhook
+	case validatingHooks:
+		return validatingWebhook
+	}
+	return validatingPolicy
+}
+
+// plugged says whether an admission plugin is on.
+func (s *Server) plugged(plugin string) bool {
+	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
+}
