@@ -47,6 +47,9 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 // alone, which uses nothing and needs nobody's leave but that of owners.
 func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onlyMeta, dryRun bool) error {
 	err := error(nil)
+	if c.req.Subresource == "resize" && c.k == podKind {
+		return c.permitResize(obj.(*corev1.Pod), old, dryRun)
+	}
 	if c.req.Subresource == "" && !onlyMeta {
 		switch o := obj.(type) {
 		case *corev1.PersistentVolumeClaim:
@@ -73,6 +76,29 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 		return nil
 	}
 	return c.validated(admissionv1.Update, obj, old.obj, dryRun)
+}
+
+// permitResize is permitUpdate for the resources of a Pod.
+func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
+	for _, l := range c.s.limitRanges(p.Namespace) {
+		if err := admission.LimitPod(l, p); err != nil {
+			return c.errForbidden(p, err)
+		}
+	}
+	if p.Spec.NodeName != "" && p.Generation != old.meta.GetGeneration() && c.s.plugged(resizesPods) {
+		var node *corev1.Node
+		if e := c.s.find(c.s.tables[nodeKind.ordinal], p.Spec.NodeName); e != nil {
+			node = e.obj.(*corev1.Node)
+		}
+		if reason, err := admission.Fits(p, node); err != nil {
+			refusal := c.errForbidden(p, err)
+			if reason != "" {
+				refusal.ErrStatus.Details.Causes = append(refusal.ErrStatus.Details.Causes, metav1.StatusCause{Type: reason})
+			}
+			return refusal
+		}
+	}
+	return c.validated(admissionv1.Update, p, old.obj, dryRun)
 }
 
 func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {

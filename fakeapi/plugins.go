@@ -12,6 +12,7 @@ const (
 	runtimeClass        = "RuntimeClass"
 	defaultIngressClass = "DefaultIngressClass"
 	topologyLabels      = "PodTopologyLabels"
+	resizesPods         = "PodResizeValidator"
 	mutatingWebhook     = "MutatingAdmissionWebhook"
 	validatingPolicy    = "ValidatingAdmissionPolicy"
 	validatingWebhook   = "ValidatingAdmissionWebhook"
@@ -23,7 +24,7 @@ const (
 func Plugins() []string {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 		defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
-		topologyLabels, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}
+		topologyLabels, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}
 }
 
 // OtherPlugins are the admission plugins of kube-apiserver that no server has.
@@ -33,7 +34,7 @@ func OtherPlugins() []string {
 		"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
 		"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
 		"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
-		"NodeDeclaredFeatureValidator", "JobValidation", "PodResizeValidator", "MutatingAdmissionPolicy", "AlwaysDeny"}
+		"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
 }
 
 // pluginOf is the plugin that heeds a kind of configuration.

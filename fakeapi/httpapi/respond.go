@@ -36,6 +36,9 @@ func (h *Handler) respond(r *http.Request) *answer {
 	case t.Kind != nil && t.Kind.Serves(t.Subresource):
 		return h.respondObjects(r, &t, f)
 	}
+	if a := h.podLog(r, &t, f); a != nil {
+		return a
+	}
 	if a := h.respondReview(r, &t, f); a != nil {
 		return a
 	}

@@ -117,6 +117,9 @@ type Update struct {
 	Judge validation.Judge
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
+	// Owns are the fields, and what is below them, that a write through a subresource may come to own; nil: all
+	// but spec. A nil step is any.
+	Owns [][]any
 	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
 	MetadataToo bool
 }
