@@ -7,14 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	core "k8s.io/kubernetes/pkg/apis/core"
-	conversion "k8s.io/kubernetes/pkg/apis/core/v1"
-	"k8s.io/kubernetes/pkg/apis/core/validation"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // podLog answers for the log of a container, which has printed nothing; nil when the path is about something
@@ -26,15 +24,11 @@ func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answ
 	case r.Method != http.MethodGet:
 		return fail(f, refusal.Method())
 	}
-	query, asked, opts := r.URL.Query(), corev1.PodLogOptions{}, core.PodLogOptions{}
-	err := conversion.Convert_url_Values_To_v1_PodLogOptions(&query, &asked, nil)
-	if err == nil {
-		err = conversion.Convert_v1_PodLogOptions_To_core_PodLogOptions(&asked, &opts, nil)
-	}
+	asked, errs, err := validation.LogOptions(r.URL.Query())
 	if err != nil {
 		return fail(f, apierrors.NewBadRequest(err.Error()))
 	}
-	if errs := validation.ValidatePodLogOptions(&opts, false); len(errs) > 0 {
+	if len(errs) > 0 {
 		return fail(f, apierrors.NewInvalid(schema.GroupKind{Kind: "PodLogOptions"}, t.Name, errs))
 	}
 	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
