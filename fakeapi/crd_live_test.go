@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -360,4 +361,29 @@ func TestDefinitionConditions(t *testing.T) {
 	d.ResourceVersion = s.Lookup(definitionKind, "", d.Name).(*crd.Definition).ResourceVersion
 	d.Spec.Conversion.Webhook.ClientConfig.CABundle = []byte("none")
 	refused(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: runtime.Object(d)}, 422, "caBundle")
+}
+
+// An object above etcd's limit is refused, of either kind, and on every way to it, unless the limit is off.
+func TestObjectsAboveEtcdsLimit(t *testing.T) {
+	const limit = "etcdserver: request is too large"
+	big := strings.Repeat("x", 16<<17)
+	for _, unlimited := range []bool{false, true} {
+		s := New(Options{Unlimited: unlimited})
+		define(t, s, things(t, one("{a: {type: string}}")))
+		small := thing(t, "v1", "x", "spec: {a: a}").of(thingKind(s, "v1"))
+		must(t, s, small)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Name: "E", Value: big}}}}}}
+		for _, req := range []*Request{
+			{Verb: Create, Kind: podKind, Namespace: "default", Object: pod},
+			{Verb: Patch, PatchType: types.MergePatchType, Kind: small.Kind, Namespace: "default", Name: "x",
+				Patch: []byte(`{"spec":{"a":"` + big + `"}}`)},
+		} {
+			if unlimited {
+				must(t, s, req)
+			} else {
+				refused(t, s, req, 500, limit)
+			}
+		}
+	}
 }

@@ -73,6 +73,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	}
 	asked := c.askedPorts(obj, nil)
 	if err := c.beforeCreate(obj, m); err != nil {
+		if c.k == jobKind && !dryRun { // whoever is refused a Job has seen its uid, in labels
+			t.past.ReplaceOrInsert(tally{key: key, n: t.gone(key) + 1, at: c.s.version})
+		}
 		return refuse(err)
 	}
 	if err := c.permitCreate(obj, m, dryRun); err != nil {
@@ -111,6 +114,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 			c.k.row.ReadDefault(obj)
 		}
 		return Response{Object: obj, Code: http.StatusCreated}
+	}
+	if err := c.s.tooLarge(obj); err != nil {
+		return refuse(err)
 	}
 	if c.generated.n > 0 {
 		c.generated.at = c.s.version + 1

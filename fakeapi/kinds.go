@@ -47,6 +47,7 @@ var (
 	storageClassKind  = kindOf(&storagev1.StorageClass{})
 	runtimeClassKind  = kindOf(&nodev1.RuntimeClass{})
 	ingressClassKind  = kindOf(&networkingv1.IngressClass{})
+	cidrKind          = kindOf(&networkingv1.ServiceCIDR{})
 	mutatingHooks     = kindOf(&registration.MutatingWebhookConfiguration{})
 	validatingHooks   = kindOf(&registration.ValidatingWebhookConfiguration{})
 	policyKind        = kindOf(&registration.ValidatingAdmissionPolicy{})

@@ -38,6 +38,8 @@ type Options struct {
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins that are switched off; [Plugins] names all.
 	WithoutPlugins []string
+	// Unlimited takes objects of any size: etcd refuses those above 1.5 MiB.
+	Unlimited bool
 	// Webhooks answer for the webhooks of admission, by their names in configurations. They
 	// are given the objects as JSON, and have to be functions of what they are given. A
 	// webhook that nobody answers for fails, by its failure policy.

@@ -55,6 +55,12 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 			[{"name":"c","image":"i"}]}}`, 422, "must set spec.nodeName if mirror pod annotation is set"},
 		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"s"},"spec":{"type":"ExternalName",
 			"externalName":"a.b","internalTrafficPolicy":"Cluster"}}`, 201, `"type":"ExternalName","sessionAffinity":"None","externalName":"a.b"}`},
+		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"far"},"spec":{"clusterIP":"1.2.3.4","ports":
+			[{"port":80}]}}`, 422, "failed to allocate IP 1.2.3.4: the provided network does not match the current range"},
+		{"POST", "/apis/networking.k8s.io/v1/servicecidrs", `{"metadata":{"name":"more"},"spec":{"cidrs":["1.2.3.0/24"]}}`,
+			201, ""},
+		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"far"},"spec":{"clusterIP":"1.2.3.4","ports":
+			[{"port":80}]}}`, 201, ""},
 		{"GET", pods + "/p", "", 200, `"labels":{"topology.kubernetes.io/region":"r","topology.kubernetes.io/zone":"z"}`},
 		{"GET", pods + "/none/log", "", 404, `pods \"none\" not found`},
 		{"GET", pods + "/p/log", "", 400, "a container name must be specified for pod p, choose one of: [a b]"},
