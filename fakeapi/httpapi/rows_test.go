@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
@@ -142,4 +145,41 @@ func TestManagersKeepTheirTimes(t *testing.T) {
 	if !strings.Contains(text, `"manager":"m","operation":"Apply","apiVersion":"v1","time":"2020-01-01T00:00:00Z"`) {
 		t.Errorf("%s", text)
 	}
+}
+
+// A watch ends when the CRD of its objects changes: whoever opens it again where it was is told to list.
+func TestWatchEndsWithItsDefinition(t *testing.T) {
+	h := newHandler()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	must(t, h, "POST", definitions, queueJSON(t))
+	must(t, h, "POST", "/apis/example.com/v1/namespaces/default/queues",
+		`{"apiVersion":"example.com/v1","kind":"Queue","metadata":{"name":"q"}}`)
+	const watches = "/apis/example.com/v1/queues?watch=1&timeoutSeconds=60&resourceVersion="
+	resp, err := http.Get(server.URL + watches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if code, text, _ := told(h, "PATCH", definitions+"/queues.example.com", "application/merge-patch+json",
+		`{"spec":{"names":{"shortNames":["qq"]}}}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	sent, err := io.ReadAll(resp.Body)
+	if err != nil || strings.Count(string(sent), "\n") != 1 || !strings.Contains(string(sent), `"type":"ADDED"`) {
+		t.Errorf("sent: %s %v", sent, err)
+	}
+	_, text, _ := told(h, "GET", watches+"3", "", "")
+	if !strings.Contains(text, `"reason":"Expired"`) {
+		t.Errorf("opened again: %s", text)
+	}
+}
+
+func queueJSON(t *testing.T) string {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(queueYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
