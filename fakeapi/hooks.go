@@ -23,6 +23,17 @@ func (c *call) hooked(configurations *Kind) bool {
 		c.s.plugged(pluginOf(configurations))
 }
 
+// pluginOf is the plugin that heeds a kind of configuration.
+func pluginOf(configurations *Kind) string {
+	switch configurations {
+	case mutatingHooks:
+		return mutatingWebhook
+	case validatingHooks:
+		return validatingWebhook
+	}
+	return validatingPolicy
+}
+
 // mayAsk says that a webhook may be called before the request is over.
 func (c *call) mayAsk() bool {
 	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))

@@ -1,7 +1,5 @@
 package fakeapi
 
-import "slices"
-
 // The admission plugins that can be switched off; see [Plugins].
 const (
 	namespaceLifecycle  = "NamespaceLifecycle"
@@ -35,20 +33,4 @@ func OtherPlugins() []string {
 		"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
 		"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
 		"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
-}
-
-// pluginOf is the plugin that heeds a kind of configuration.
-func pluginOf(configurations *Kind) string {
-	switch configurations {
-	case mutatingHooks:
-		return mutatingWebhook
-	case validatingHooks:
-		return validatingWebhook
-	}
-	return validatingPolicy
-}
-
-// plugged says whether an admission plugin is on.
-func (s *Server) plugged(plugin string) bool {
-	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }

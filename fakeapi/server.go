@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -63,6 +64,11 @@ type Server struct {
 	calls   int             // that were made in the middle of requests
 	reviews int             // that were asked for
 	store
+}
+
+// plugged says whether an admission plugin is on.
+func (s *Server) plugged(plugin string) bool {
+	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
 // Kinds lists the kinds that objects are of, in a fixed order: each object is

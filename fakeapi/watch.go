@@ -157,8 +157,8 @@ func errorEvent(err error) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &status}
 }
 
-// Done says whether the watch is over: it ended with an ERROR event, or the definition of its kind
-// has changed. Whoever opens it again at its last revision is told that this is too old.
+// Done says whether the watch is over: it ended with an ERROR event, or the CRD of its kind has changed. A watch
+// that starts at its last revision then fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
 // see is what a change looks like to a watch with a selection: an object that

@@ -129,7 +129,7 @@ func (c *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
 }
 
-// Read is what is read of an object that was written in this version.
+// Read returns an object that was written in this version in the form in which it is read now.
 func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	u := raw.DeepCopyObject().(*object)
 	c.tidy(u)
@@ -137,8 +137,7 @@ func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	return u
 }
 
-// Convert makes of an object of another version one of this version. Ask is nil where versions
-// differ in nothing but what they know.
+// Convert returns an object of another version in this version. Ask is nil without a conversion webhook.
 func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) (*unstructured.Unstructured, error) {
 	to := c.groupVersion()
 	if ask == nil {
@@ -154,8 +153,8 @@ func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) 
 	return from, nil
 }
 
-// Defaulted is what is read of an object that is about to be written: the object itself where the
-// schema has nothing to fill in.
+// Defaulted returns an object that is about to be written in the form in which it is read afterwards: the object
+// itself unless the schema has defaults for it.
 func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	u := obj.(*object).DeepCopy()
 	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
