@@ -99,7 +99,7 @@ require (
 	k8s.io/cluster-bootstrap v0.36.3
 	k8s.io/code-generator v0.36.3
 	k8s.io/component-base v0.36.3 // indirect
-	k8s.io/component-helpers v0.36.3 // indirect
+	k8s.io/component-helpers v0.36.3
 	k8s.io/controller-manager v0.36.3
 	k8s.io/cri-api v0.36.3
 	k8s.io/cri-client v0.36.3

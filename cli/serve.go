@@ -80,6 +80,14 @@ PriorityClasses, and the service account default in each namespace.`,
 		"timers of controllers wait as long as they say; false: only until nothing else can happen")
 	f.BoolVar(&o.ui, "ui", false, "serve a live page for the browser on the same port")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
+	f.BoolVar(&o.tls, "tls", false, "serve https, with a certificate made at the start; the kubeconfig holds it")
+	f.BoolVar(&o.outside, "external-controllers", false,
+		"controllers of others run, as a kube-controller-manager: warn nobody that none does")
+	f.StringSliceVar(&o.plugins, "enable-admission-plugins", nil,
+		"admission plugins to switch on, as for kube-apiserver: those that are modelled are on")
+	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to switch off")
+	complete(cmd, "enable-admission-plugins", completeList(fakeapi.Plugins()))
+	complete(cmd, "disable-admission-plugins", completeList(fakeapi.Plugins()))
 	complete(cmd, "start", completeList(append(startWords(), "none")))
 	complete(cmd, "controllers", completeList(append(controllerWords(a.registry), "all")))
 	return cmd
@@ -109,7 +117,10 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err := o.ask(s.handler); err != nil {
 		return err
 	}
-	alone := unattendedBy(a.registry, slices.AppendSeq(slices.Clone(chosen), maps.Values(o.played)))
+	alone := unattended{}
+	if !o.outside {
+		alone = unattendedBy(a.registry, slices.AppendSeq(slices.Clone(chosen), maps.Values(o.played)))
+	}
 	s.handler.Created = func(req *fakeapi.Request, object metav1.Object) string {
 		tell.unjudged(o.played, req, object)
 		return tell.created(alone, req.Kind, object.GetNamespace(), object.GetName())
@@ -121,9 +132,15 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
-	url := "http://" + listener.Addr().String()
+	url, trusted := "http://"+listener.Addr().String(), []byte(nil)
+	if o.tls {
+		url = "https://" + listener.Addr().String()
+		if listener, trusted, err = overTLS(listener); err != nil {
+			return err
+		}
+	}
 	if o.kubeconfig != "" {
-		if err := replaceFile(o.kubeconfig, []byte(kubeconfig(url)), 0o600); err != nil {
+		if err := replaceFile(o.kubeconfig, []byte(kubeconfig(url, trusted)), 0o600); err != nil {
 			listener.Close()
 			return usage("--kubeconfig: %v", err)
 		}

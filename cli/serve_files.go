@@ -1,20 +1,47 @@
 package cli
 
 import (
+	"crypto/tls"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
+
+	"k8s.io/client-go/util/cert"
 )
 
-// kubeconfig is a configuration of kubectl with this server as its only one.
-func kubeconfig(url string) string {
+// overTLS is a listener whose connections are encrypted with a certificate made for it, which is returned in PEM.
+func overTLS(plain net.Listener) (net.Listener, []byte, error) {
+	ip := plain.Addr().(*net.TCPAddr).IP
+	bundle, key, err := cert.GenerateSelfSignedCertKey(ip.String(), []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		[]string{"localhost"})
+	if err != nil {
+		return nil, nil, err
+	}
+	pair, err := tls.X509KeyPair(bundle, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tls.NewListener(plain, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"}}), bundle, nil
+}
+
+// kubeconfig is a configuration of kubectl with this server as its only one. Clients are to trust a certificate,
+// or, where there is none, to know that the connection is not encrypted: some refuse it otherwise.
+func kubeconfig(url string, trusted []byte) string {
+	trust := "insecure-skip-tls-verify: true"
+	if trusted != nil {
+		trust = "certificate-authority-data: " + base64.StdEncoding.EncodeToString(trusted)
+	}
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config
 clusters:
 - name: threelaws
   cluster:
     server: %s
+    %s
 contexts:
 - name: threelaws
   context:
@@ -24,7 +51,7 @@ current-context: threelaws
 users:
 - name: threelaws
   user: {}
-`, url)
+`, url, trust)
 }
 
 // writeWhole replaces a file, or leaves it as it is.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
@@ -153,6 +155,52 @@ func TestServeTellsWhatIsOnlyStored(t *testing.T) {
 	}
 }
 
+// Over TLS, the certificate is in the kubeconfig; without it, the kubeconfig says that there is none.
+func TestServeKubeconfigs(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--tls"}} {
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		startServe(t, append(flags, "--kubeconfig", path)...)
+		config, err := clientcmd.BuildConfigFromFlags("", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(text), "insecure-skip-tls-verify: true") != (flags == nil) {
+			t.Errorf("%v: %s %v", flags, text, err)
+		}
+		version, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerVersion()
+		if err != nil || version.Minor != "36" {
+			t.Errorf("%v: %v %v", flags, version, err)
+		}
+	}
+}
+
+// A plugin of admission can be switched off, and controllers of others be reckoned with.
+func TestServePluginsAndExternalControllers(t *testing.T) {
+	s := startServe(t, "--disable-admission-plugins", "TaintNodesByCondition,NamespaceLifecycle", "--external-controllers")
+	post := func(path, body string) (string, []string) {
+		t.Helper()
+		resp, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusCreated {
+			t.Fatalf("%s: %d %s %v", path, resp.StatusCode, text, err)
+		}
+		return string(text), resp.Header.Values("Warning")
+	}
+	if node, _ := post("/api/v1/nodes", `{"metadata":{"name":"n"}}`); strings.Contains(node, "taints") {
+		t.Errorf("a new node is tainted: %s", node)
+	}
+	if _, warnings := post("/apis/apps/v1/namespaces/none/deployments", `{"metadata":{"name":"d"},"spec":{"selector":
+		{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",
+		"image":"i"}]}}}}`); len(warnings) > 0 {
+		t.Errorf("warned: %q", warnings)
+	}
+}
+
 // In a hurry, timers wait only until nothing else can happen: minutes of a
 // controller's backoff pass at once.
 func TestServeInAHurry(t *testing.T) {
@@ -211,6 +259,11 @@ func TestServeUsage(t *testing.T) {
 		{"--controllers replicaset-controler", "did you mean replicaset-controller?"},
 		{"--load " + bad, "bad.yaml:5: the kind \"Teapot\""},
 		{"--load nothing.yaml", "nothing.yaml: "},
+		{"--disable-admission-plugins LimitRangr", "LimitRangr is unknown; did you mean LimitRanger?"},
+		{"--enable-admission-plugins PodNodeSelector", "PodNodeSelector is not modelled"},
+		{"--enable-admission-plugins Priority --disable-admission-plugins Priority",
+			"Priority is in --disable-admission-plugins, too"},
+		{"--tls --kubeconfig /nowhere/file", "--kubeconfig: "},
 		{"more", "serve takes no arguments"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -36,6 +36,10 @@ type serving struct {
 	verbose     bool
 	realtime    bool
 	anywhere    bool
+	tls         bool
+	outside     bool     // controllers of others act
+	plugins     []string // of admission, that are to be on
+	noPlugins   []string // and off
 	ui          bool
 	programs    []string                   // NAME=CONTROLLER: who uses the server, and whose work he does
 	played      map[string]host.Controller // the same, read
@@ -58,7 +62,11 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	if err != nil {
 		return nil, err
 	}
-	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start})
+	off, err := withoutPlugins(o.plugins, o.noPlugins)
+	if err != nil {
+		return nil, err
+	}
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start, WithoutPlugins: off})
 	s := &site{}
 	// The runner comes after the handler, as it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {

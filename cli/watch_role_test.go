@@ -64,7 +64,7 @@ func TestWatchRole(t *testing.T) {
 	}))
 	defer guard.Close()
 	config := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(config, []byte(kubeconfig(guard.URL)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(kubeconfig(guard.URL, nil)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got := typed(t, "watch --once --kubeconfig "+config)

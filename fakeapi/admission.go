@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,7 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) err
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
 	}
-	if c.k.Namespaced {
+	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) {
 		if err := c.admitNamespace(m); err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func (c *call) completeNew(obj runtime.Object, m metav1.Object) error {
 	if err := c.complete(obj); err != nil {
 		return c.errForbidden(m, err)
 	}
-	if c.k.row.Admit != nil {
+	if c.k.row.Admit != nil && c.s.plugged(c.k.row.Plugin) {
 		if err := c.k.row.Admit(obj, nil); err != nil {
 			return c.errForbidden(m, err)
 		}
@@ -60,17 +61,28 @@ func (c *call) completeNew(obj runtime.Object, m metav1.Object) error {
 func (c *call) complete(obj runtime.Object) error {
 	switch o := obj.(type) {
 	case *corev1.Pod:
-		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
+		for _, l := range c.s.limitRanges(o.Namespace) {
 			admission.LimitDefaults(l, o)
 		}
-		if err := c.s.priorities().Resolve(o); err != nil || o.Spec.RuntimeClassName == nil {
-			return err
+		if c.s.plugged(priority) {
+			if err := c.s.priorities().Resolve(o); err != nil {
+				return err
+			}
 		}
-		return admission.RuntimeClasses(o, c.s.runtimeClasses())
+		if o.Spec.RuntimeClassName != nil && c.s.plugged(runtimeClass) {
+			if err := admission.RuntimeClasses(o, c.s.runtimeClasses()); err != nil {
+				return err
+			}
+		}
+		c.s.labelTopology(&o.ObjectMeta, o.Spec.NodeName)
 	case *corev1.PersistentVolumeClaim:
-		admission.DefaultStorageClass(o, held[*storagev1.StorageClass](c.s, storageClassKind, ""))
+		if c.s.plugged(defaultStorageClass) {
+			admission.DefaultStorageClass(o, held[*storagev1.StorageClass](c.s, storageClassKind, ""))
+		}
 	case *networkingv1.Ingress:
-		admission.DefaultIngressClass(o, held[*networkingv1.IngressClass](c.s, ingressClassKind, ""))
+		if c.s.plugged(defaultIngressClass) {
+			admission.DefaultIngressClass(o, held[*networkingv1.IngressClass](c.s, ingressClassKind, ""))
+		}
 	}
 	return nil
 }
@@ -86,6 +98,31 @@ func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 		return true
 	})
 	return all
+}
+
+// limitRanges are those of a namespace that are in force.
+func (s *Server) limitRanges(namespace string) []*corev1.LimitRange {
+	if !s.plugged(limitRanger) {
+		return nil
+	}
+	return held[*corev1.LimitRange](s, limitRangeKind, namespace)
+}
+
+// labelTopology gives a Pod, or the binding of one, the labels that say where its node is.
+func (s *Server) labelTopology(m *metav1.ObjectMeta, node string) {
+	if node == "" || !s.plugged(topologyLabels) {
+		return
+	}
+	e := s.find(s.tables[nodeKind.ordinal], node)
+	if e == nil {
+		return
+	}
+	for _, key := range [...]string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+		if value, ok := e.meta.GetLabels()[key]; ok {
+			m.Labels = maps.Clone(m.Labels)
+			metav1.SetMetaDataLabel(m, key, value)
+		}
+	}
 }
 
 func (s *Server) runtimeClasses() []*nodev1.RuntimeClass {
@@ -127,11 +164,11 @@ func (c *call) admitNamespace(m metav1.Object) error {
 // admitUpdate is what they do to a change: only to one of the whole object that
 // is more than metadata.
 func (c *call) admitUpdate(obj, old runtime.Object, aside, dryRun bool) error {
-	if c.k.Namespaced && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
+	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
 	plugins := c.k.row.Admit
-	if aside {
+	if aside || !c.s.plugged(c.k.row.Plugin) {
 		plugins = nil
 	}
 	if plugins != nil {
@@ -196,7 +233,7 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 
 // admitDelete protects the namespaces that live for ever.
 func (c *call) admitDelete(old *entry) error {
-	if c.k != namespaceKind {
+	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil
 	}
 	switch name := old.meta.GetName(); name {

@@ -22,7 +22,7 @@ type call struct {
 	events    []Event
 	generated tally          // the count to keep when the create commits
 	kept      runtime.Object // what was stored of an object of another version
-	lazy      bool           // a read completes what is stored of the object
+	stale     *stale         // how the store holds the object otherwise than it is read
 	itself    bool           // the server asks: no webhook has a say
 	mutatedIt bool           // a webhook has changed the object
 	tries     int            // of a deletion, while others change the object

@@ -13,7 +13,7 @@ import (
 // unchanged says whether an object is as it is stored: then nothing is written
 // and the resourceVersion stays. With onlyMeta nothing but metadata can differ.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
-	if old.lazy || !metadata.Same(m, old.meta) {
+	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
 	}
 	return onlyMeta || same.Object(obj, old.obj)
@@ -34,6 +34,7 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 			before = c.s.find(t, key)
 		}
 	}
+	after.stale = c.stale
 	c.tell(t.put(before, after))
 	return after
 }
@@ -63,7 +64,12 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 func (c *call) stored(obj runtime.Object, version string) runtime.Object {
 	if !c.k.asks() {
 		c.kept = c.k.row.View.Keep(obj)
-		return c.kept
+	}
+	if c.stale = nil; c.k.custom != nil {
+		raw := c.kept
+		if c.kept = c.k.stored.custom.Defaulted(raw); c.kept != raw {
+			c.stale = &stale{raw: raw}
+		}
 	}
 	m := metadata.Of(c.kept)
 	if c.s.opts.DropControllerRefs {

@@ -73,6 +73,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	}
 	asked := c.askedPorts(obj, nil)
 	if err := c.beforeCreate(obj, m); err != nil {
+		if c.k == jobKind && !dryRun { // whoever is refused a Job has seen its uid, in labels
+			t.past.ReplaceOrInsert(tally{key: key, n: t.gone(key) + 1, at: c.s.version})
+		}
 		return refuse(err)
 	}
 	if err := c.permitCreate(obj, m, dryRun); err != nil {
@@ -94,7 +97,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if err := c.allocatePorts(asked, obj); err != nil {
 		return refuse(err)
 	}
-	if rv := m.GetResourceVersion(); rv != "" {
+	if rv := m.GetResourceVersion(); rv != "" && !dryRun {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
 			return refuse(errRVOnCreate)
 		}
@@ -112,14 +115,17 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		}
 		return Response{Object: obj, Code: http.StatusCreated}
 	}
+	if err := c.s.tooLarge(obj); err != nil {
+		return refuse(err)
+	}
 	if c.generated.n > 0 {
 		c.generated.at = c.s.version + 1
 		t.made.ReplaceOrInsert(c.generated)
 	}
 	if c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj) {
-		c.lazy = true
+		c.stale = defaulted
 	}
-	c.commit(t, nil, key, obj, m).lazy = c.lazy
+	c.commit(t, nil, key, obj, m)
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 

@@ -4,17 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // tableOf finds the table of a definition's objects. Tables outlive
@@ -49,7 +46,8 @@ func (s *Server) syncKinds() {
 		if k := s.tables[i].kind; !alive[i] && k.versions != nil {
 			gone := newKind(k.row, k.ordinal)
 			gone.custom = k.custom
-			s.writable(k).kind = gone
+			t := s.writable(k)
+			t.kind, t.renewed = gone, s.version
 		}
 	}
 	s.kinds, s.single = kinds, single
@@ -72,9 +70,9 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	}
 	var stored *Kind
 	made := make([]*Kind, len(d.Spec.Versions))
-	merge := map[string]typed.ParseableType{}
+	all := &custom.Family{Versions: map[string]*custom.Resource{}, Merge: map[string]typed.ParseableType{}}
 	for i := range d.Spec.Versions {
-		c := custom.Compile(d, &d.Spec.Versions[i], merge)
+		c := custom.Compile(d, &d.Spec.Versions[i], all)
 		made[i] = newKind(c.Row(), ordinal)
 		made[i].custom = c
 		made[i].ask, made[i].far = s.asker(d), s.farFrom(d)
@@ -85,7 +83,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	for i, k := range made {
 		if k != stored {
 			k.stored = stored
-			k.row.View = k.custom.ViewOf(stored.custom, k.row, stored.row)
+			k.row.View = k.custom.ViewOf(stored.custom, stored.row)
 		}
 		if d.Spec.Versions[i].Served {
 			stored.versions = append(stored.versions, k)
@@ -96,85 +94,63 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
 	})
 	if t == nil {
-		s.tables = append(s.tables[:len(s.tables):len(s.tables)], newTable(stored, s.token))
-		return s.tables[ordinal]
+		t = newTable(stored, s.token)
+		s.tables = append(s.tables[:len(s.tables):len(s.tables)], t)
+	} else if t = s.writable(t.kind); t.kind.versions != nil && crd.SameStorage(t.kind.custom.Definition, d) {
+		t.kind = stored
+		return t
 	}
-	t = s.writable(t.kind)
-	was := t.kind.GVK.Version
-	t.kind = stored
-	t.reread(was)
+	t.kind, t.renewed = stored, s.version
+	t.reread()
 	return t
 }
 
-// reread shows stored objects as the real server reads them when the schema or the
-// storage version has changed since they were written: what the store holds stays as it
-// is. What cannot be read yet, or no more, is away; see [call.settle].
-func (t *table) reread(was string) {
+// reread reads all stored objects again, by a definition that has changed since they were
+// written. What the store holds stays as it is.
+func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
 		all = append(all, e)
 		return true
 	})
-	t.away = false
+	t.away, t.foreign = false, false
 	for _, e := range all {
-		now := *e
-		if now.wrote == 0 && was != t.kind.GVK.Version {
-			now.wrote = t.written(was)
-		} else if t.version(e) == t.kind.GVK.Version {
-			now.wrote = 0
+		now, err := t.read(e, false)
+		if err != nil {
+			now, t.away = &entry{key: e.key, obj: e.obj, meta: e.meta, rv: e.rv,
+				stale: &stale{raw: e.written(), away: true}}, true
 		}
-		if obj, err := t.read(&now, false); err != nil {
-			now.away, t.away = true, true
-		} else if now.away = false; !equality.Semantic.DeepEqual(obj, e.obj) {
-			now.obj, now.meta, now.lazy = obj, metadata.Of(obj), true
-		}
-		if now != *e {
-			t.objects.ReplaceOrInsert(&now)
-		}
+		t.foreign = t.foreign || now.stale != nil && now.stale.as != nil
+		t.objects.ReplaceOrInsert(now)
 	}
-}
-
-// written is the mark of a version in which objects were stored.
-func (t *table) written(version string) uint8 {
-	i := slices.Index(t.versions, version)
-	if i < 0 {
-		i = len(t.versions)
-		t.versions = append(t.versions[:i:i], version)
-	}
-	return uint8(i + 1)
-}
-
-// version is the one that an object was stored in.
-func (t *table) version(e *entry) string {
-	if e.wrote == 0 {
-		return t.kind.GVK.Version
-	}
-	return t.versions[e.wrote-1]
 }
 
 // errAway says that a webhook has to be called to read an object.
 var errAway = errors.New("it is to be converted")
 
-// read is what a stored object is in the version that is stored now. Unless calls says so,
+// read is an entry as it is read now. The error says why it cannot be. Unless calls says so,
 // no webhook is called for it.
-func (t *table) read(e *entry, calls bool) (runtime.Object, error) {
-	k := t.kind
-	if v := t.version(e); !crd.HasVersion(k.custom.Definition, v) {
-		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s/%s", k.GVK.Group, v)
+func (t *table) read(e *entry, calls bool) (*entry, error) {
+	k, raw := t.kind, e.written()
+	from := raw.GetObjectKind().GroupVersionKind()
+	in := k.custom.Versions[from.Version]
+	if in == nil {
+		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", from.GroupVersion())
 	}
-	obj := e.obj
-	if k.ask != nil && obj.GetObjectKind().GroupVersionKind() != k.GVK {
-		if k.far() && !calls {
+	as := in.Read(raw)
+	as.SetResourceVersion(strconv.FormatUint(e.rv, 10))
+	now := &entry{key: e.key, obj: as, meta: as, rv: e.rv}
+	if from != k.GVK {
+		if k.ask != nil && k.far() && !calls {
 			return nil, errAway
 		}
-		out, err := conversion.To(obj.(*unstructured.Unstructured), k.GVK.GroupVersion(), k.ask)
+		obj, err := k.custom.Convert(as, k.ask)
 		if err != nil {
 			return nil, err
 		}
-		obj = out
+		now.obj, now.meta, now.stale = obj, obj, &stale{raw: raw, as: as}
+	} else if !equality.Semantic.DeepEqual(as, raw) {
+		now.stale = &stale{raw: raw}
 	}
-	obj = obj.DeepCopyObject()
-	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
-	k.Default(obj)
-	return obj, nil
+	return now, nil
 }

@@ -13,7 +13,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 		return s.doOther(now, req)
 	}
 	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
-		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil && !e.away {
+		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil && !e.away() {
 			return Response{Object: e.obj, Code: http.StatusOK}, nil
 		}
 	}
@@ -35,7 +35,9 @@ func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	}
 	switch req.Verb {
 	case Get, List, Delete, DeleteCollection:
-		c.k = k.stored
+		if c.k = k.stored; own.Subresource == "scale" && k.custom != nil {
+			c.k = k
+		}
 		if err := k.selectStored(&own.List); err != nil {
 			return refuse(err), nil
 		}

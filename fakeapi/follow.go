@@ -51,6 +51,9 @@ func (c *call) settleGroup(group string) {
 			if next := crd.AcceptNames(e.obj.(*crd.Definition), c.s.namesTaken(group), c.now); next != nil {
 				e, again = c.writeDefinition(e, next), true
 			}
+			if next := crd.Approve(e.obj.(*crd.Definition), c.now); next != nil {
+				e, again = c.writeDefinition(e, next), true
+			}
 			if next := crd.Establish(e.obj.(*crd.Definition), c.now); next != nil {
 				e, again = c.writeDefinition(e, next), true
 			}

@@ -19,7 +19,19 @@ import (
 // hooked says that there are configurations of a kind, and that the webhooks in them may be
 // asked about the request: not about what the server does by itself.
 func (c *call) hooked(configurations *Kind) bool {
-	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK)
+	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK) &&
+		c.s.plugged(pluginOf(configurations))
+}
+
+// pluginOf is the plugin that heeds a kind of configuration.
+func pluginOf(configurations *Kind) string {
+	switch configurations {
+	case mutatingHooks:
+		return mutatingWebhook
+	case validatingHooks:
+		return validatingWebhook
+	}
+	return validatingPolicy
 }
 
 // mayAsk says that a webhook may be called before the request is over.

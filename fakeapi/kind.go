@@ -134,7 +134,8 @@ func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) { return k.show(
 // manager is the field manager of a subresource.
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if k.custom != nil {
-		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask}, subresource)
+		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask,
+			Default: func(obj runtime.Object) { k.custom.SetDefaults(obj.(*unstructured.Unstructured)) }}, subresource)
 	}
 	return k.managers.Of(k.row, nil, subresource)
 }

@@ -31,12 +31,21 @@ func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 // it, its metadata alone.
 func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
 	switch {
-	case k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK:
+	case !k.otherVersion(obj):
 		return obj, nil
 	case k.ask != nil && k.far():
 		return k.bareOf(obj), nil
 	}
 	return k.convert(obj, false)
+}
+
+// otherVersion says whether an object of the kind is in another version.
+func (k *Kind) otherVersion(obj runtime.Object) bool {
+	if k.stored == nil || obj == nil {
+		return false
+	}
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
 }
 
 // shown is show for who cannot be refused.

@@ -106,6 +106,11 @@ func (c *call) listSelected(sel selectors) Response {
 	default:
 		r = c.listAt(t, sel, at, max(start, prefix), prefix)
 	}
+	if r.Err == nil {
+		if r.Items, err = sel.pick(r.Items); err != nil {
+			return refuse(err)
+		}
+	}
 	return c.page(r, prefix)
 }
 
@@ -191,7 +196,9 @@ func (c *call) page(r Response, prefix string) Response {
 // MakeList wraps the answer to a list as the API's list object.
 func (k *Kind) MakeList(r Response) runtime.Object {
 	list := k.NewList()
-	list.GetObjectKind().SetGroupVersionKind(k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List"))
+	if k.custom == nil {
+		list.GetObjectKind().SetGroupVersionKind(k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List"))
+	}
 	m := list.(metav1.ListInterface)
 	m.SetResourceVersion(strconv.FormatUint(r.Version, 10))
 	m.SetContinue(r.Continue)

@@ -12,7 +12,7 @@ import (
 func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
-		return nil, apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, t.compacted))
+		return nil, errTooOld(version, t.compacted)
 	}
 	n := 0
 	for c := t.log; c != nil && c.ev[0].Version > version; c = c.prev {
@@ -32,13 +32,17 @@ func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	return events, nil
 }
 
+func errTooOld(version, oldest uint64) error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
+}
+
 // SnapshotAt returns the objects of a kind as they were at a revision, in key
 // order: what a process restarted against a lagging server lists. It fails
 // with 410 Expired when that revision was compacted away.
 func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
-		return nil, apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, t.compacted))
+		return nil, errTooOld(version, t.compacted)
 	}
 	entries := t.at(version)
 	objects := make([]runtime.Object, len(entries))

@@ -27,24 +27,26 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil {
 		live = c.k.row.Empty()
 	}
+	sent := metadata.Of(obj).GetManagedFields()
 	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, fieldmanager.Name(manager, c.req.UserAgent))
-	c.keepTimes(metadata.Of(obj), metadata.Of(live).GetManagedFields())
+	c.keepTimes(metadata.Of(obj), metadata.Of(live).GetManagedFields(), sent)
 	return obj
 }
 
-// keepTimes gives the entries of managedFields that the request touched its time, and
-// puts them into the order that the times make. The field manager stamps what it
+// keepTimes gives the entries of managedFields that are not known by their times, since the request
+// touched them, its time, and puts them into the order that the times make. The field manager stamps what it
 // touches with the time on the wall, which nothing here may depend on.
-func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
+func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
 		e := &entries[i]
 		if e.Time == nil {
 			continue // who applies what is there already has changed nothing, and there is no time of it
 		}
-		if !slices.ContainsFunc(old, func(o metav1.ManagedFieldsEntry) bool {
+		is := func(o metav1.ManagedFieldsEntry) bool {
 			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
-		}) {
+		}
+		if !slices.ContainsFunc(known, func(k []metav1.ManagedFieldsEntry) bool { return slices.ContainsFunc(k, is) }) {
 			now := metadata.Seconds(c.now)
 			e.Time = &now
 		}

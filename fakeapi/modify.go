@@ -130,7 +130,10 @@ func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) 
 		return Response{Object: old.obj, Code: http.StatusOK}
 	}
 	if !ed.dryRun {
-		c.commit(c.s.writable(c.k), old, old.key, obj, m).lazy = c.lazy
+		if err := c.s.tooLarge(obj); err != nil {
+			return refuse(err)
+		}
+		c.commit(c.s.writable(c.k), old, old.key, obj, m)
 	}
 	return Response{Object: obj, Code: http.StatusOK}
 }

@@ -19,18 +19,20 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	var err error
 	switch o := obj.(type) {
 	case *corev1.Pod:
-		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
+		for _, l := range c.s.limitRanges(o.Namespace) {
 			if err = admission.LimitPod(l, o); err != nil {
 				break
 			}
 		}
-		if err == nil && o.Spec.Overhead != nil {
+		if err == nil && o.Spec.Overhead != nil && c.s.plugged(runtimeClass) {
 			err = admission.Overhead(o, c.s.runtimeClasses())
 		}
 	case *corev1.PersistentVolumeClaim:
 		err = c.limitClaim(o)
 	case *schedulingv1.PriorityClass:
-		err = c.s.priorities().OneDefault(o, true)
+		if c.s.plugged(priority) {
+			err = c.s.priorities().OneDefault(o, true)
+		}
 	}
 	if err == nil {
 		err = c.mayOwn(m, nil)
@@ -45,18 +47,23 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 // alone, which uses nothing and needs nobody's leave but that of owners.
 func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onlyMeta, dryRun bool) error {
 	err := error(nil)
+	if c.req.Subresource == "resize" && c.k == podKind {
+		return c.permitResize(obj.(*corev1.Pod), old, dryRun)
+	}
 	if c.req.Subresource == "" && !onlyMeta {
 		switch o := obj.(type) {
 		case *corev1.PersistentVolumeClaim:
 			if old.meta.GetDeletionTimestamp() == nil {
 				err = c.limitClaim(o)
 			}
-			if err == nil {
+			if err == nil && c.s.plugged(resizesClaims) {
 				err = admission.MayGrow(o, old.obj.(*corev1.PersistentVolumeClaim),
 					held[*storagev1.StorageClass](c.s, storageClassKind, ""))
 			}
 		case *schedulingv1.PriorityClass:
-			err = c.s.priorities().OneDefault(o, false)
+			if c.s.plugged(priority) {
+				err = c.s.priorities().OneDefault(o, false)
+			}
 		}
 	}
 	if err == nil {
@@ -71,8 +78,31 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 	return c.validated(admissionv1.Update, obj, old.obj, dryRun)
 }
 
+// permitResize is permitUpdate for the resources of a Pod.
+func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
+	for _, l := range c.s.limitRanges(p.Namespace) {
+		if err := admission.LimitPod(l, p); err != nil {
+			return c.errForbidden(p, err)
+		}
+	}
+	if p.Spec.NodeName != "" && p.Generation != old.meta.GetGeneration() && c.s.plugged(resizesPods) {
+		var node *corev1.Node
+		if e := c.s.find(c.s.tables[nodeKind.ordinal], p.Spec.NodeName); e != nil {
+			node = e.obj.(*corev1.Node)
+		}
+		if reason, err := admission.Fits(p, node); err != nil {
+			refusal := c.errForbidden(p, err)
+			if reason != "" {
+				refusal.ErrStatus.Details.Causes = append(refusal.ErrStatus.Details.Causes, metav1.StatusCause{Type: reason})
+			}
+			return refusal
+		}
+	}
+	return c.validated(admissionv1.Update, p, old.obj, dryRun)
+}
+
 func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {
-	for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, claim.Namespace) {
+	for _, l := range c.s.limitRanges(claim.Namespace) {
 		if err := admission.LimitClaim(l, claim); err != nil {
 			return err
 		}
@@ -108,7 +138,7 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 // whatever becomes of the write.
 func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) error {
 	t := c.s.tables[quotaKind.ordinal]
-	if t.objects.Len() == 0 || !c.k.Namespaced {
+	if t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
 		return nil
 	}
 	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: obj, Old: old, Now: c.now}

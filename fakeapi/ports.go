@@ -3,11 +3,14 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -44,6 +47,9 @@ func usesPort(s *corev1.Service, port int32) bool {
 // allocatePorts refuses a Service node ports that are none or that another one has
 // (k8s.io/kubernetes, pkg/registry/core/service/storage/alloc.go).
 func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
+	if err := c.inRange(obj); err != nil {
+		return err
+	}
 	for _, a := range asked {
 		s := obj.(*corev1.Service)
 		if a.i >= len(s.Spec.Ports) || s.Spec.Ports[a.i].NodePort != a.port {
@@ -68,4 +74,36 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 		}
 	}
 	return nil
+}
+
+// serviceRange is where Services get their addresses from; ServiceCIDRs add to it.
+var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
+
+// inRange refuses a Service addresses that are in no range (allocIPs in the same file).
+func (c *call) inRange(obj runtime.Object) error {
+	s, ok := obj.(*corev1.Service)
+	if !ok || s.Spec.Type == corev1.ServiceTypeExternalName {
+		return nil
+	}
+	for _, text := range s.Spec.ClusterIPs {
+		ip, err := netip.ParseAddr(text)
+		if err != nil || serviceRange.Contains(ip) || c.s.inCIDR(ip) {
+			continue // headless, or in range
+		}
+		return apierrors.NewInvalid(schema.GroupKind{Kind: c.k.GVK.Kind}, s.Name, field.ErrorList{field.Invalid(
+			field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: "+
+				"the provided network does not match the current range", text))})
+	}
+	return nil
+}
+
+func (s *Server) inCIDR(ip netip.Addr) bool {
+	for _, cidr := range held[*networkingv1.ServiceCIDR](s, cidrKind, "") {
+		for _, text := range cidr.Spec.CIDRs {
+			if p, err := netip.ParsePrefix(text); err == nil && p.Contains(ip) {
+				return true
+			}
+		}
+	}
+	return false
 }

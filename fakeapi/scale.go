@@ -2,7 +2,9 @@ package fakeapi
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +38,9 @@ func (c *call) rescale() Response {
 		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
 		ed.make = whole(func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) })
 	case Patch:
+		if c.k.custom != nil && !slices.Contains(customPatches, string(c.req.PatchType)) {
+			return refuse(errCustomPatch())
+		}
 		ed.dryRun = len(c.req.PatchO.DryRun) > 0
 		ed.make = whole(func(old *entry) (runtime.Object, error) {
 			asked, err := c.patchedScale(old)
@@ -72,8 +77,13 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 
 // scaled is the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
+	if c.k.custom == nil { // the schema of a definition judges its objects
+		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
+			return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
+		}
+	} else if asked.Spec.Replicas == noReplicas {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty",
+			c.k.custom.Version.Subresources.Scale.SpecReplicasPath))
 	}
 	if asked.UID != "" {
 		if err := c.conditionMeta(old, &asked.UID, nil); err != nil {
@@ -83,7 +93,9 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	obj := c.k.row.Shallow(old.obj)
 	c.k.row.Scale.Write(obj, asked.Spec.Replicas)
 	m := metadata.Of(obj)
-	m.SetResourceVersion(asked.ResourceVersion)
+	if asked.ResourceVersion != "" {
+		m.SetResourceVersion(asked.ResourceVersion)
+	}
 	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
 		return obj, nil
 	}
@@ -96,6 +108,9 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	c.keepTimes(m, old.meta.GetManagedFields())
 	return obj, nil
 }
+
+// noReplicas is how many the scale of an object without replicas has while it is changed.
+const noReplicas = math.MinInt32
 
 // manageScale notes who changed the replicas: first in the managers of the
 // scale, which are then made those of the object.
@@ -118,6 +133,12 @@ func (c *call) getScale() Response {
 	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
+	}
+	if c.k.stored != nil {
+		var err error
+		if e, err = c.k.entry(e); err != nil {
+			return refuse(err)
+		}
 	}
 	if c.k.row.Scale.Absent != nil {
 		if err := c.k.row.Scale.Absent(e.obj); err != nil {
@@ -165,9 +186,15 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
+	if c.k.custom != nil {
+		c.k.custom.ReplicasPaths(paths)
+	}
 	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
 	entries, err := handler.ToSubresource()
 	live := c.k.scaleOf(old.obj)
+	if absent := c.k.row.Scale.Absent; absent != nil && absent(old.obj) != nil {
+		live.Spec.Replicas = noReplicas
+	}
 	live.ManagedFields = entries
 	return handler, live, err
 }

@@ -48,6 +48,14 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
+// selects is the version by whose fields objects are selected: each version of a definition has its own.
+func (k *Kind) selects() *Kind {
+	if k.custom != nil {
+		return k
+	}
+	return k.Stored()
+}
+
 // selectStored makes what selects objects of a version select those of the stored one.
 func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	v := k.row.View
@@ -70,12 +78,49 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match says whether an object is selected.
+// match says whether a stored object is selected, or may be where converts says that this takes
+// its conversion.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
 	}
-	return s.fields == nil || s.fields.Matches(s.kind.selectable(obj))
+	return s.fields == nil || s.converts() || s.fields.Matches(s.kind.selectable(obj))
+}
+
+// converts says whether objects are selected by fields that a version has of its own.
+func (s selectors) converts() bool {
+	if s.fields == nil || s.kind.custom == nil || s.kind.stored == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.fields.Requirements(), func(r fields.Requirement) bool {
+		return slices.Contains(s.kind.row.SelectableKeys, r.Field)
+	})
+}
+
+// selects is match for certain. Webhooks are called where they are needed.
+func (s selectors) selects(obj runtime.Object) (bool, error) {
+	if !s.match(obj) || !s.converts() {
+		return s.match(obj), nil
+	}
+	obj, err := s.kind.convert(obj, false)
+	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
+}
+
+// pick leaves those of matching objects that are selected.
+func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
+	if !s.converts() {
+		return items, nil
+	}
+	for _, obj := range items {
+		yes, err := s.selects(obj)
+		if err != nil {
+			return nil, errUnlisted(s.kind, err)
+		}
+		if yes {
+			picked = append(picked, obj)
+		}
+	}
+	return picked, nil
 }
 
 // pair is a label that every selected object carries, for the index.
@@ -111,7 +156,8 @@ func (k *Kind) selectable(obj runtime.Object) fields.Set {
 // fieldLabel checks that a field selector may name the label.
 func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 	keys := k.row.SelectableKeys
-	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(keys, label) {
+	if label == "metadata.name" || label == "metadata.namespace" && (k.Namespaced || len(keys) == 0 && k.custom == nil) ||
+		slices.Contains(keys, label) {
 		return label, value, nil
 	}
 	if len(keys) == 0 && k.custom == nil {

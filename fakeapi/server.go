@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -36,6 +37,10 @@ type Options struct {
 	// that they define. Objects of a definition whose strategy is Webhook, and that
 	// nobody answers for, can be had in the stored version alone: everything else fails.
 	Convert map[schema.GroupKind]Convert
+	// WithoutPlugins are the admission plugins that are switched off; [Plugins] names all.
+	WithoutPlugins []string
+	// Unlimited takes objects of any size: etcd refuses those above 1.5 MiB.
+	Unlimited bool
 	// Webhooks answer for the webhooks of admission, by their names in configurations. They
 	// are given the objects as JSON, and have to be functions of what they are given. A
 	// webhook that nobody answers for fails, by its failure policy.
@@ -59,6 +64,11 @@ type Server struct {
 	calls   int             // that were made in the middle of requests
 	reviews int             // that were asked for
 	store
+}
+
+// plugged says whether an admission plugin is on.
+func (s *Server) plugged(plugin string) bool {
+	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
 // Kinds lists the kinds that objects are of, in a fixed order: each object is

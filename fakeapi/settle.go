@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // settle reads what was stored in another version than the definition now says: the object
@@ -30,20 +29,20 @@ func (c *call) settle() error {
 func (s *Server) settle(k *Kind, key string) error {
 	var away []*entry
 	s.tables[k.ordinal].each("", func(e *entry) bool {
-		if e.away && (key == "" || e.key == key) {
+		if e.away() && (key == "" || e.key == key) {
 			away = append(away, e)
 		}
 		return true
 	})
 	for _, e := range away {
-		obj, err := s.tables[k.ordinal].read(e, true)
+		now, err := s.tables[k.ordinal].read(e, true)
 		if err != nil {
 			return err
 		}
 		t := s.writable(k)
 		if s.find(t, e.key) == e { // who asked a webhook may find that others have been here
-			t.objects.ReplaceOrInsert(&entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: true,
-				wrote: e.wrote})
+			t.objects.ReplaceOrInsert(now)
+			t.foreign = true
 		}
 	}
 	if key == "" {
@@ -73,7 +72,7 @@ func (s *Server) way(k *Kind) (*pending, error) {
 
 // show converts one object; others are left as they are.
 func (p *pending) show(obj runtime.Object) (runtime.Object, error) {
-	if obj == nil || obj.GetObjectKind().GroupVersionKind() != p.k.stored.GVK {
+	if !p.k.otherVersion(obj) {
 		return obj, nil
 	}
 	out, err := conversion.To(obj.(*unstructured.Unstructured), p.k.GVK.GroupVersion(), p.ask)
@@ -87,6 +86,12 @@ func (p *pending) show(obj runtime.Object) (runtime.Object, error) {
 func (c *call) present(k *Kind, r Response) Response {
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.kept
+	}
+	if t := c.s.tables[k.ordinal]; t.foreign {
+		r.Object = c.s.source(t, r.Object)
+		for i := range r.Items {
+			r.Items[i] = c.s.source(t, r.Items[i])
+		}
 	}
 	if !k.asks() {
 		r.Object = k.shown(r.Object)
@@ -115,6 +120,16 @@ func (c *call) present(k *Kind, r Response) Response {
 		r.Finish()
 	}
 	return r
+}
+
+// source is what a further version of an object is made of.
+func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
+	if m, ok := obj.(*unstructured.Unstructured); ok {
+		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {
+			return e.source()
+		}
+	}
+	return obj
 }
 
 // finish shows what is in an answer.

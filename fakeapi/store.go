@@ -22,14 +22,20 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// lazy: the store of the real server holds less than this, and defaults the
-	// rest whenever it reads; the next update writes it down.
-	lazy bool
-	// away: nobody can read it in the version that is stored now, or not without asking.
-	away bool
-	// wrote says in which of its table's versions it was written; 0: in that of the kind.
-	wrote uint8
+	// stale is set where the store of the real server holds something else than obj. The next
+	// update writes obj, whatever it changes.
+	stale *stale
 }
+
+// stale says how an object was written that is read differently now.
+type stale struct {
+	raw  runtime.Object // as it was written; nil where defaults are all that is missing
+	as   runtime.Object // as it is read in the version it was written in; nil: that is the stored version
+	away bool           // it cannot be read in the stored version, or not without calling a webhook
+}
+
+// defaulted marks an object of a built-in kind whose reads fill in defaults.
+var defaulted = &stale{}
 
 // link says that the object at key names an owner with this uid.
 type link struct {
@@ -63,8 +69,9 @@ type table struct {
 	made    *btree.BTreeG[tally] // how many names were made for a namespace/prefix
 	most    floors               // of what was forgotten of both
 
-	versions []string // in which objects were written, before the kind's
-	away     bool     // some entry is
+	away    bool   // some entry is
+	foreign bool   // some entry was written in a version that is not the stored one any more
+	renewed uint64 // watches end where the definition changed, and begin at this revision or later
 
 	log       *change
 	compacted uint64 // changes up to this revision are forgotten
@@ -113,7 +120,7 @@ func (t *table) copyFor(owner *token) *table {
 	return &table{
 		kind: t.kind, owner: owner,
 		objects: t.objects.Clone(), owners: t.owners.Clone(), marks: t.marks.Clone(),
-		past: t.past.Clone(), made: t.made.Clone(), most: t.most, versions: t.versions, away: t.away,
+		past: t.past.Clone(), made: t.made.Clone(), most: t.most, away: t.away, foreign: t.foreign, renewed: t.renewed,
 		log: t.log, compacted: t.compacted,
 	}
 }
@@ -261,11 +268,30 @@ func newEntry(key string, obj runtime.Object) *entry {
 	return &entry{key: key, obj: obj, meta: m, rv: rv}
 }
 
+// written is the object as it was written.
+func (e *entry) written() runtime.Object {
+	if e.stale != nil && e.stale.raw != nil {
+		return e.stale.raw
+	}
+	return e.obj
+}
+
+// source is what further versions of the object are made of.
+func (e *entry) source() runtime.Object {
+	if e.stale != nil && e.stale.as != nil {
+		return e.stale.as
+	}
+	return e.obj
+}
+
+// away says that nobody can read the object yet.
+func (e *entry) away() bool { return e.stale != nil && e.stale.away }
+
 // entry is a stored entry with the object in this version.
 func (k *Kind) entry(e *entry) (*entry, error) {
-	obj, err := k.convert(e.obj, false)
+	obj, err := k.convert(e.source(), false)
 	if err != nil {
 		return nil, err
 	}
-	return &entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: e.lazy}, nil
+	return &entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, stale: e.stale}, nil
 }

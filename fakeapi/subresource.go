@@ -2,7 +2,9 @@ package fakeapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -59,11 +61,14 @@ func (c *call) bind() Response {
 	}
 	asked = asked.DeepCopy()
 	asked.SetGroupVersionKind(bindings.GVK)
+	if asked.Target.Kind == "Node" {
+		c.s.labelTopology(&asked.ObjectMeta, asked.Target.Name)
+	}
 	if err := c.admitPosted(asked, len(c.req.Create.DryRun) > 0); err != nil {
 		return refuse(err)
 	}
 	bind := whole(func(old *entry) (runtime.Object, error) {
-		return c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
+		return c.bound(old.obj.(*corev1.Pod), asked)
 	})
 	r := c.modify(&edit{way: &bare, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
 	if r.Err == nil {
@@ -72,18 +77,41 @@ func (c *call) bind() Response {
 	return r
 }
 
-// bound is a Pod with a node.
-func (c *call) bound(p *corev1.Pod, node string) (*corev1.Pod, error) {
-	if p.DeletionTimestamp != nil {
+// bound is a Pod with the node of a binding, and with the binding's labels and annotations.
+func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
+	switch {
+	case p.DeletionTimestamp != nil:
 		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
-	}
-	if p.Spec.NodeName != "" {
+	case p.Spec.NodeName != "":
 		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
+	case len(p.Spec.SchedulingGates) > 0:
+		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", p.Name))
 	}
 	bound := *p
-	bound.Spec.NodeName = node
-	at := metadata.Seconds(c.now)
-	bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
-		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
+	bound.Spec.NodeName, bound.Status.NominatedNodeName = b.Target.Name, ""
+	bound.Labels, bound.Annotations = merged(p.Labels, b.Labels), merged(p.Annotations, b.Annotations)
+	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
+		LastTransitionTime: metadata.Seconds(c.now)}
+	bound.Status.Conditions = slices.Clone(p.Status.Conditions)
+	is := func(c corev1.PodCondition) bool { return c.Type == scheduled.Type }
+	if i := slices.IndexFunc(bound.Status.Conditions, is); i < 0 {
+		bound.Status.Conditions = append(bound.Status.Conditions, scheduled)
+	} else {
+		if was := bound.Status.Conditions[i]; was.Status == scheduled.Status {
+			scheduled.LastTransitionTime = was.LastTransitionTime
+		}
+		bound.Status.Conditions[i] = scheduled
+	}
 	return &bound, nil
+}
+
+// merged is a map with the entries of another.
+func merged(m, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return m
+	}
+	all := make(map[string]string, len(m)+len(more))
+	maps.Copy(all, m)
+	maps.Copy(all, more)
+	return all
 }

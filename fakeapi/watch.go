@@ -22,6 +22,7 @@ type Watch struct {
 	seen      uint64 // everything up to this revision was looked at
 	initial   []watch.Event
 	failed    bool
+	renewed   uint64 // the table's, when the watch was opened
 }
 
 // Watch opens a stream. Without a resourceVersion it starts with the objects
@@ -29,27 +30,23 @@ type Watch struct {
 // each other are refused as the real server refuses them; a revision that was
 // compacted away shows as an ERROR event.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
+	if now := s.current(k); now != nil {
+		k = now
+	}
 	if t := s.tables[k.ordinal]; t.away {
 		if err := s.settle(k.Stored(), ""); err != nil {
 			return nil, errUnlisted(k, err)
 		}
 	}
-	if k.stored != nil {
-		if err := k.selectStored(&opts); err != nil {
-			return nil, err
-		}
-		w, err := s.Watch(k.stored, namespace, name, opts)
-		if err == nil {
-			w.as = k
-		}
-		return w, err
+	if err := k.selectStored(&opts); err != nil {
+		return nil, err
 	}
 	opts.Watch = true
 	setListDefaults(&opts)
 	if err := validateListOptions(&opts); err != nil {
 		return nil, err
 	}
-	sel, err := k.selectors(&opts)
+	sel, err := k.selects().selectors(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +66,14 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 			namespace = ns
 		}
 	}
-	w := &Watch{s: s, k: k, namespace: namespace, sel: sel, seen: from}
+	t := s.tables[k.ordinal]
+	w := &Watch{s: s, k: k.Stored(), namespace: namespace, sel: sel, seen: from, renewed: t.renewed}
+	if k.stored != nil {
+		w.as = k
+	}
 	switch {
+	case from > 0 && from < t.renewed:
+		w.failed, w.initial = true, []watch.Event{errorEvent(errTooOld(from, t.renewed))}
 	case opts.SendInitialEvents != nil && *opts.SendInitialEvents:
 		w.addInitial(opts.AllowWatchBookmarks)
 	case from == 0:
@@ -81,12 +84,25 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 
 func (w *Watch) addInitial(bookmark bool) {
 	w.seen = w.s.version
+	var there []runtime.Object
 	w.s.tables[w.k.ordinal].each(w.namespace, func(e *entry) bool {
 		if w.sel.match(e.obj) {
-			w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: e.obj})
+			obj := e.obj
+			if w.as != nil {
+				obj = e.source()
+			}
+			there = append(there, obj)
 		}
 		return true
 	})
+	there, err := w.sel.pick(there)
+	if err != nil {
+		w.failed, w.initial = true, []watch.Event{errorEvent(err)}
+		return
+	}
+	for _, obj := range there {
+		w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: obj})
+	}
 	if bookmark {
 		w.initial = append(w.initial, w.Bookmark(true))
 	}
@@ -109,23 +125,28 @@ func (w *Watch) Bookmark(initial bool) watch.Event {
 }
 
 func (w *Watch) next() []watch.Event {
-	if w.failed {
-		return nil
-	}
 	out := w.initial
 	w.initial = nil
+	if w.failed {
+		return out
+	}
+	t, now := w.s.tables[w.k.ordinal], w.s.version
 	changes, err := w.s.Since(w.k, w.seen)
 	if err != nil {
 		w.failed = true
 		return append(out, errorEvent(err))
 	}
+	w.failed = t.renewed != w.renewed
 	for i := range changes {
+		if w.failed && changes[i].Version > t.renewed {
+			break
+		}
 		w.seen = changes[i].Version
 		if ev, ok := w.see(&changes[i]); ok {
 			out = append(out, ev)
 		}
 	}
-	w.seen = max(w.seen, w.s.version)
+	w.seen = max(w.seen, now) // others may have used the server while a webhook was called
 	return out
 }
 
@@ -136,7 +157,8 @@ func errorEvent(err error) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &status}
 }
 
-// Done says whether the watch ended with an ERROR event.
+// Done says whether the watch is over: it ended with an ERROR event, or the CRD of its kind has changed. A watch
+// that starts at its last revision then fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
 // see is what a change looks like to a watch with a selection: an object that
@@ -146,8 +168,7 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
 	}
-	was := ev.Before != nil && w.sel.match(ev.Before)
-	is := ev.After != nil && w.sel.match(ev.After)
+	was, is := w.selects(ev.Before), w.selects(ev.After)
 	switch {
 	case was && is:
 		return watch.Event{Type: watch.Modified, Object: ev.After}, true
@@ -159,6 +180,15 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 		return watch.Event{Type: watch.Deleted, Object: w.k.at(ev.Before, ev.Version)}, true
 	}
 	return watch.Event{}, false
+}
+
+// selects says whether a state of an object is selected; nil is none.
+func (w *Watch) selects(obj runtime.Object) bool {
+	if obj == nil {
+		return false
+	}
+	yes, err := w.sel.selects(obj)
+	return yes && err == nil
 }
 
 // at is a stored object under another revision.
@@ -175,7 +205,7 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 // Next returns what happened since the last call, nil when nothing did. After
 // an ERROR event the watch is over and Next returns nil.
 func (w *Watch) Next() []watch.Event {
-	if w.seen == w.s.version && len(w.initial) == 0 {
+	if w.seen == w.s.version && len(w.initial) == 0 || w.failed && w.initial == nil {
 		return nil // who steps a world asks each watch at each step
 	}
 	events, err := w.Pull()()
@@ -206,7 +236,9 @@ func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 		shown := make([]watch.Event, 0, len(events)+1)
 		for _, ev := range events {
 			obj, err := ev.Object, unable
-			if err == nil {
+			if ev.Type == watch.Bookmark || ev.Type == watch.Error {
+				err = nil // nobody converts them
+			} else if err == nil {
 				obj, err = see(obj)
 			}
 			if err != nil {

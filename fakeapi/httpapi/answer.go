@@ -74,7 +74,9 @@ func document(f media.Format, v any) *answer {
 	if err != nil {
 		panic("httpapi: a document of our own does not encode: " + err.Error())
 	}
-	f.Type = media.JSON
+	if f.Type != media.YAML {
+		f.Type = media.JSON
+	}
 	return &answer{code: http.StatusOK, raw: text, format: f.Plain()}
 }
 

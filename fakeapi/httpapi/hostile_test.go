@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 		{"protobuf that is none", "POST", cms, "", map[string]string{"Content-Type": media.Proto},
 			"k8s\x00\xff\xff\xff", 400},
 		{"a verb that a resource has not", "POST", "/api/v1/componentstatuses", "", json1, "{}", 405},
-		{"a subresource that is not modelled", "GET", "/api/v1/namespaces/default/pods/a/log", "", nil, "", 501},
+		{"a subresource that is not modelled", "GET", "/api/v1/namespaces/default/pods/a/attach", "", nil, "", 501},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHandler()

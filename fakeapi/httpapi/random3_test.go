@@ -16,6 +16,11 @@ func TestSequencesOfAllKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	widgets, err := recorded.Widgets(vectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, widgets...)
 	var sum replay.Tally
 	only := os.Getenv("VECTOR")
 	for _, v := range all {

@@ -24,6 +24,11 @@ func readRequest(
 	req = &fakeapi.Request{Verb: verb, Kind: t.Kind, Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
 		UserAgent: r.UserAgent()}
 	warnings = deprecation(t.Kind)
+	if verb == fakeapi.Get {
+		if err := codec.Export(r); err != nil {
+			return nil, warnings, err
+		}
+	}
 	if verb == fakeapi.Get || verb == fakeapi.List {
 		return req, warnings, codec.ListOptions(r, &req.List)
 	}

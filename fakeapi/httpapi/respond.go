@@ -36,6 +36,9 @@ func (h *Handler) respond(r *http.Request) *answer {
 	case t.Kind != nil && t.Kind.Serves(t.Subresource):
 		return h.respondObjects(r, &t, f)
 	}
+	if a := h.podLog(r, &t, f); a != nil {
+		return a
+	}
 	if a := h.respondReview(r, &t, f); a != nil {
 		return a
 	}
@@ -78,8 +81,11 @@ func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	}
 	f, ok := media.Negotiate(r, offered)
 	switch {
-	case custom && !t.Reachable(r.Method):
-		return f, notFoundText()
+	case t.Kind != nil && !t.Reachable(r.Method):
+		if custom {
+			return f, notFoundText()
+		}
+		return f, fail(f, refusal.NotFound())
 	case custom && !t.Kind.Serves(t.Subresource):
 		return f, fail(f, apierrors.NewNotFound(t.Kind.GVR().GroupResource(), t.Name))
 	case ok:

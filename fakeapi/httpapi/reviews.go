@@ -85,6 +85,9 @@ func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format
 	if err != nil {
 		return fail(f, err)
 	}
+	if m, ok := obj.(metav1.Object); ok && t.Namespace != "" && m.GetNamespace() == "" {
+		m.SetNamespace(t.Namespace)
+	}
 	if p := passageOf(r.Context()); p != nil {
 		p.object = obj
 	}

@@ -59,6 +59,9 @@ func Random2(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir,
 // Random3 reads the random sequences of all kinds: with warnings, tables, and who manages what.
 func Random3(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random3.jsonl.gz")) }
 
+// Widgets reads the random sequences of custom kinds.
+func Widgets(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "widgets.jsonl.gz")) }
+
 // Read reads the cases in the folders below dir and the random sequences in
 // dir, sorted by name.
 func Read(dir string) ([]*Case, error) {

@@ -174,7 +174,8 @@ type Stream struct {
 	scope  string // the selection, as steps name it; "" for all there is
 	queue  []pending
 	closed func() bool
-	over   bool
+	ended  bool // the server sends nothing more
+	over   bool // and everything has been delivered
 }
 
 // pending is an event that is yet to be delivered.

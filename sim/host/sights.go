@@ -202,6 +202,12 @@ func (g *guest) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
+	if s.source.Done() && !s.ended { // a program that opens it again is told the same
+		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
+			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
+		}
+		s.ended = true
+	}
 	return len(s.queue)
 }
 

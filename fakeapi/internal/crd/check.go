@@ -60,6 +60,9 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
 	errs = append(errs, validateDefinitionSpec(&in.Spec, pastOf(&was.Spec), specPath)...)
 	if Established(old) {
+		errs = append(errs, validateBundle(&in.Spec, &was.Spec)...)
+	}
+	if Established(old) {
 		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope,
 			specPath.Child("scope"))...)
 		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind,
@@ -72,6 +75,22 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, old)...)
 	return append(errs, validatePreserving(in)...)
+}
+
+// validateBundle: a webhook that could be called stays one.
+func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.ErrorList {
+	bundle := func(s *apiextensions.CustomResourceDefinitionSpec) []byte {
+		if c := s.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter && c.WebhookClientConfig != nil {
+			return c.WebhookClientConfig.CABundle
+		}
+		return nil
+	}
+	now := bundle(s)
+	if err := badBundle(now); err != nil && badBundle(bundle(was)) == nil {
+		return field.ErrorList{field.Invalid(specPath.Child("conversion", "webhookClientConfig", "caBundle"), now,
+			err.Error())}
+	}
+	return nil
 }
 
 // ValidateStatus checks a write to the status.

@@ -1,17 +1,19 @@
 package crd
 
 import (
+	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
@@ -59,8 +61,11 @@ func checkSchema(v *apiextensions.CustomResourceValidation, was *past, status bo
 	} else if bad := structural.ValidateStructural(at, ss); len(bad) > 0 {
 		errs = append(errs, bad...)
 	} else {
-		bad := validateDefaults(ss, at)
-		errs, structured = append(errs, bad...), len(bad) == 0
+		bad, err := defaulting.ValidateDefaults(context.Background(), at, ss, true, true)
+		if err != nil {
+			bad = field.ErrorList{field.Invalid(at, "", err.Error())}
+		}
+		errs, structured = append(errs, crdschema.Sorted(bad)...), len(bad) == 0
 	}
 	bad := validateProps(s, at, propsPlace{root: true})
 	errs = append(errs, bad...)
@@ -92,34 +97,6 @@ func validateRoot(s *apiextensions.JSONSchemaProps, path *field.Path) field.Erro
 		}
 	}
 	return nil
-}
-
-// validateDefaults checks that every default is what its own schema accepts
-// and knows.
-func validateDefaults(s *structural.Structural, path *field.Path) (errs field.ErrorList) {
-	if s == nil {
-		return nil
-	}
-	if d := s.Default.Object; d != nil {
-		at := path.Child("default")
-		pruned := runtime.DeepCopyJSONValue(d)
-		pruning.Prune(pruned, s, s.XEmbeddedResource)
-		if !reflect.DeepEqual(pruned, d) {
-			errs = append(errs, field.Invalid(at, d, "must not have unknown fields"))
-		} else {
-			whole := s.ToKubeOpenAPI()
-			crdschema.ForValidation(whole)
-			errs = append(errs, crdschema.Validate(at, whole, d, nil)...)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		errs = append(errs, validateDefaults(&p, path.Child("properties").Key(name))...)
-	}
-	if s.AdditionalProperties != nil {
-		errs = append(errs, validateDefaults(s.AdditionalProperties.Structural, path.Child("additionalProperties"))...)
-	}
-	return append(errs, validateDefaults(s.Items, path.Child("items"))...)
 }
 
 func validateSubresources(s *apiextensions.CustomResourceSubresources, path *field.Path) (errs field.ErrorList) {
@@ -204,9 +181,8 @@ func UnknownFormats(d, old *Definition) (warnings []string) {
 func formatsOf(d *Definition) (unknown []string) {
 	eachSchema(&internalDefinition(d).Spec, func(s *apiextensions.JSONSchemaProps, _ *field.Path) {
 		eachProps(s, func(p *apiextensions.JSONSchemaProps) {
-			if !crdschema.KnownFormat(p.Type, p.Format) {
-				unknown = append(unknown, p.Format)
-			}
+			unknown = append(unknown, validation.GetUnrecognizedFormats(&spec.Schema{SchemaProps: spec.SchemaProps{
+				Format: p.Format, Type: []string{p.Type}}}, environment.DefaultCompatibilityVersion())...)
 		})
 	})
 	return unknown

@@ -51,8 +51,12 @@ func Served(d *Definition) bool {
 }
 
 // Same says whether two states of a definition define the same.
-func Same(a, b *Definition) bool {
-	return a.UID == b.UID && Terminating(a) == Terminating(b) && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
+func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
+
+// SameStorage says whether the objects of two states of a definition are read, written and
+// watched in the same way.
+func SameStorage(a, b *Definition) bool {
+	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
 }
 
@@ -60,16 +64,6 @@ func Same(a, b *Definition) bool {
 func ByWebhook(d *Definition) bool {
 	c := d.Spec.Conversion
 	return c != nil && c.Strategy == apiextensionsv1.WebhookConverter
-}
-
-// HasVersion says whether a version is one of the definition's, served or not.
-func HasVersion(d *Definition, name string) bool {
-	for i := range d.Spec.Versions {
-		if d.Spec.Versions[i].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // DeletionBegun says whether their deletion is under way.

@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/transport"
 )
 
 // Taken are the names that the definitions of a group have been given.
@@ -104,14 +105,56 @@ func freeShortNames(want, have []string, used map[string]bool) error {
 	return nil
 }
 
-// Establish puts a definition that has its names into force. It returns nil
-// when there is nothing to change.
+// Establish puts a definition that has its names into force, unless its conversion webhook's
+// certificates cannot be read. It returns nil when there is nothing to change.
 func Establish(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {
 		return nil
 	}
-	d = d.DeepCopy()
-	SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted",
+	if c := d.Spec.Conversion; c != nil && c.Webhook != nil && c.Webhook.ClientConfig != nil &&
+		badBundle(c.Webhook.ClientConfig.CABundle) != nil {
+		return withCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "InvalidCABundle",
+			"The conversion webhook CABundle is invalid")
+	}
+	return withCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted",
 		initialNames)
+}
+
+// badBundle says why certificates cannot be read; none is fine.
+func badBundle(bundle []byte) error {
+	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
+	return err
+}
+
+// Approve says of a definition in a group of the project itself whether its API was approved. It
+// returns nil when there is nothing to change.
+func Approve(d *Definition, now time.Time) *Definition {
+	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
+		return nil
+	}
+	status, reason := apiextensionsv1.ConditionFalse, ""
+	state, message := apihelpers.GetAPIApprovalState(d.Annotations)
+	switch state {
+	case apihelpers.APIApprovalInvalid:
+		reason = "InvalidAnnotation"
+	case apihelpers.APIApprovalMissing:
+		reason = "MissingAnnotation"
+	case apihelpers.APIApprovalBypassed:
+		reason = "UnapprovedAnnotation"
+	case apihelpers.APIApproved:
+		status, reason = apiextensionsv1.ConditionTrue, "ApprovedAnnotation"
+	}
+	return withCondition(d, now, apiextensionsv1.KubernetesAPIApprovalPolicyConformant, status, reason, message)
+}
+
+// withCondition is a definition with a condition; nil when it has it already.
+func withCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
+	status apiextensionsv1.ConditionStatus, reason, message string) *Definition {
+	if have := apihelpers.FindCRDCondition(d, kind); have != nil && have.Status == status && have.Reason == reason &&
+		have.Message == message {
+		return nil
+	}
+	d = d.DeepCopy()
+	SetCondition(d, now, kind, status, reason, message)
 	return d
 }

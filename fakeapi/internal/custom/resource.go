@@ -3,19 +3,24 @@
 package custom
 
 import (
+	"encoding/json"
 	"fmt"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
@@ -23,16 +28,22 @@ import (
 
 // Resource is one version of what a definition defines.
 type Resource struct {
-	Definition  *crd.Definition
-	Version     *apiextensionsv1.CustomResourceDefinitionVersion
-	Merge       map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
-	Terminating bool                           // the definition is being deleted
+	Definition *crd.Definition
+	Version    *apiextensionsv1.CustomResourceDefinitionVersion
+	*Family
+	Terminating bool // the definition is being deleted
 
 	schema *structural.Structural
-	whole  *spec.Schema // what objects are validated against
-	status *spec.Schema // what a write to status is validated against; nil: nothing
+	whole  validation.SchemaValidator // of objects
+	status validation.SchemaValidator // of what is written to status; nil: anything goes
 	fields []selectablePath
 	rules  func() *crdschema.Rules // compiled when they are first asked for
+}
+
+// Family is all versions of a definition, served or not.
+type Family struct {
+	Versions map[string]*Resource           // by name
+	Merge    map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
 }
 
 // compiled are the rules of schemas, read the schemas themselves.
@@ -43,16 +54,19 @@ var (
 
 // reading is what a schema is made into, for every server that has it. Nobody changes it.
 type reading struct {
-	schema *structural.Structural
-	whole  *spec.Schema
-	merge  typed.ParseableType
+	schema        *structural.Structural
+	whole, status validation.SchemaValidator
+	merge         typed.ParseableType
 }
 
 // readSchema reads the schema of one version of a definition, which was validated.
 func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
 	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in,
-		nil)
+	decoded, err := clean(v.Schema)
+	if err == nil {
+		err = apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(decoded, in,
+			nil)
+	}
 	if err == nil {
 		r.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
 	}
@@ -61,24 +75,42 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 			v.Name, err))
 	}
 	r.schema = r.schema.DeepCopy()
-	r.whole = r.schema.ToKubeOpenAPI()
-	crdschema.ForValidation(r.whole)
-	if r.merge, err = fieldmanager.CustomType(r.schema); err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name,
+	err = defaulting.PruneDefaults(r.schema)
+	if err == nil {
+		r.whole, _, err = validation.NewSchemaValidator(in.OpenAPIV3Schema)
+	}
+	if status, ok := in.OpenAPIV3Schema.Properties["status"]; ok && err == nil {
+		r.status, _, err = validation.NewSchemaValidator(&status)
+	}
+	if err == nil {
+		r.merge, err = fieldmanager.CustomType(r.schema)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be used: %v", d.Name,
 			v.Name, err))
 	}
 	return r
 }
 
+// clean is a schema as decoding JSON makes it: there whatever has a schema for further properties allows them.
+func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
+	raw, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(raw, &decoded)
+	}
+	return decoded, err
+}
+
 // Compile makes one version of a definition, which was validated.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
-	merge map[string]typed.ParseableType) *Resource {
+	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
-	c := &Resource{Definition: d, Version: v, Merge: merge, Terminating: crd.Terminating(d), schema: r.schema,
+	c := &Resource{Definition: d, Version: v, Family: all, Terminating: crd.Terminating(d), schema: r.schema,
 		whole: r.whole}
-	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()] = r.merge
-	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
-		c.status = &status
+	all.Versions[v.Name] = c
+	all.Merge[c.groupVersion().String()] = r.merge
+	if v.Subresources != nil && v.Subresources.Status != nil {
+		c.status = r.status
 	}
 	c.rules = sync.OnceValue(func() *crdschema.Rules {
 		if !crdschema.HasRules(c.schema) {
@@ -92,6 +124,44 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 
 // object is what the objects of a custom kind are in Go.
 type object = unstructured.Unstructured
+
+func (c *Resource) groupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
+}
+
+// Read returns an object that was written in this version in the form in which it is read now.
+func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
+	u := raw.DeepCopyObject().(*object)
+	c.tidy(u)
+	c.SetDefaults(u)
+	return u
+}
+
+// Convert returns an object of another version in this version. Ask is nil without a conversion webhook.
+func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) (*unstructured.Unstructured, error) {
+	to := c.groupVersion()
+	if ask == nil {
+		from = from.DeepCopy()
+		from.SetAPIVersion(to.String())
+	} else {
+		var err error
+		if from, err = conversion.To(from, to, ask); err != nil {
+			return nil, err
+		}
+	}
+	c.tidy(from)
+	return from, nil
+}
+
+// Defaulted returns an object that is about to be written in the form in which it is read afterwards: the object
+// itself unless the schema has defaults for it.
+func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
+	u := obj.(*object).DeepCopy()
+	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
+		return obj
+	}
+	return u
+}
 
 // tidy is prune for what has been seen before: there is nobody to tell of it.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
@@ -118,7 +188,7 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true,
 		structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
-	crdschema.DropNulls(u.Object, c.schema)
+	defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, c.schema)
 	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false,
 		objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
 	if fieldErr != nil {
@@ -138,5 +208,5 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 
 // SetDefaults fills in what the schema says of absent values.
 func (c *Resource) SetDefaults(u *unstructured.Unstructured) {
-	crdschema.SetDefaults(u.Object, c.schema)
+	defaulting.Default(u.Object, c.schema)
 }

@@ -54,22 +54,16 @@ func (c *Resource) Row() *registry.Kind {
 // ViewOf makes a version of a definition a view of the stored version:
 // conversion changes nothing but the apiVersion, unless a webhook has made more of it
 // before, then each side prunes what it does not know.
-func (c *Resource) ViewOf(stored *Resource, k, of *registry.Kind) *registry.View {
-	convert := func(c *Resource, to *registry.Kind, obj runtime.Object) *unstructured.Unstructured {
-		u := obj.DeepCopyObject().(*unstructured.Unstructured)
-		u.SetGroupVersionKind(to.GVK)
-		c.tidy(u)
-		return u
-	}
-	return &registry.View{
-		Stored: of,
-		Show:   func(obj runtime.Object) runtime.Object { return convert(c, k, obj) },
-		Keep: func(obj runtime.Object) runtime.Object {
-			u := convert(stored, of, obj)
-			stored.SetDefaults(u)
+func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
+	to := func(c *Resource) func(runtime.Object) runtime.Object {
+		return func(obj runtime.Object) runtime.Object {
+			u := obj.DeepCopyObject().(*unstructured.Unstructured)
+			u.SetAPIVersion(c.groupVersion().String())
+			c.tidy(u)
 			return u
-		},
+		}
 	}
+	return &registry.View{Stored: of, Show: to(c), Keep: to(stored)}
 }
 
 // strategy sets how objects of a custom kind are created and changed.

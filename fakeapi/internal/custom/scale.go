@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
@@ -50,5 +52,18 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 					err.Error())
 			}
 		},
+	}
+}
+
+// ReplicasPaths adds where each version of the definition has its replicas; nil: it has none.
+func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
+	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
+		var path fieldpath.Path
+		if s := v.Version.Subresources; s != nil && s.Scale != nil {
+			for _, step := range crdschema.Steps(s.Scale.SpecReplicasPath) {
+				path = append(path, fieldpath.PathElement{FieldName: &step})
+			}
+		}
+		paths[v.groupVersion().String()] = path
 	}
 }

@@ -23,14 +23,18 @@ import (
 // leaves as it was is not held against it.
 func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorList, warnings []string) {
 	var was any
+	if errs := c.validateType(k, u); len(errs) > 0 {
+		return errs, nil
+	}
 	if old == nil {
 		errs = apivalidation.ValidateObjectMetaAccessor(u, k.Namespaced, apivalidation.NameIsDNSSubdomain,
 			metadata.Path)
+		errs = append(errs, crdschema.Validate(c.whole, u.Object)...)
 	} else {
 		errs = apivalidation.ValidateObjectMetaAccessorUpdate(u, old, metadata.Path)
 		was = old.Object
+		errs = append(errs, crdschema.ValidateUpdate(c.whole, c.schema, u.Object, was, "")...)
 	}
-	errs = append(errs, crdschema.Validate(nil, c.whole, u.Object, was)...)
 	errs = append(errs, c.checkScale(u.Object, true)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, c.schema, false)...)
 	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
@@ -41,8 +45,8 @@ func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorL
 
 func (c *Resource) validateStatus(u, old *object) (field.ErrorList, []string) {
 	errs := apivalidation.ValidateObjectMetaAccessorUpdate(u, old, metadata.Path)
-	if status, ok := u.Object["status"]; ok && c.status != nil {
-		errs = append(errs, crdschema.Validate(field.NewPath("status"), c.status, status, old.Object["status"])...)
+	if _, ok := u.Object["status"]; ok && c.status != nil {
+		errs = append(errs, crdschema.ValidateUpdate(c.status, c.schema, u.Object, old.Object, "status")...)
 	}
 	errs = append(errs, c.checkScale(u.Object, false)...)
 	if now := listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object); len(now) > 0 &&
@@ -50,6 +54,17 @@ func (c *Resource) validateStatus(u, old *object) (field.ErrorList, []string) {
 		errs = append(errs, now...)
 	}
 	return c.validateRules(errs, u.Object, old.Object)
+}
+
+// validateType: objects are of the kind and version of the request.
+func (c *Resource) validateType(k *registry.Kind, u *object) (errs field.ErrorList) {
+	if kind := u.GetKind(); kind != k.GVK.Kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+k.GVK.Kind))
+	}
+	if in, want := u.GetAPIVersion(), k.GVK.GroupVersion().String(); in != want {
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), in, "must be "+want))
+	}
+	return errs
 }
 
 // validateRules checks the schema's rules, unless what was found before makes

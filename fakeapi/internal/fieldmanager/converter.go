@@ -45,7 +45,7 @@ func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner
 		return obj, nil
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, out); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("unable to convert unstructured object to %v: %v", v.k.GVK, err)
 	}
 	out.GetObjectKind().SetGroupVersionKind(v.k.GVK)
 	return out, nil

@@ -21,46 +21,55 @@ import (
 func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
 	root := s.ToKubeOpenAPI()
-	if root.Properties == nil {
-		root.Properties = map[string]spec.Schema{}
-	}
-	for _, key := range [...]string{"apiVersion", "kind", "metadata"} {
-		root.Properties[key] = *spec.StringProperty()
-	}
+	identified(root, true)
 	converted, err := schemaconv.ToSchemaFromOpenAPI(map[string]*spec.Schema{name: root}, false)
 	if err != nil {
 		return typed.ParseableType{}, err
-	}
-	meta := metav1.ObjectMeta{}.OpenAPIModelName()
-	for i := range converted.Types {
-		if converted.Types[i].Name != name || converted.Types[i].Map == nil {
-			continue
-		}
-		fields := converted.Types[i].Map.Fields
-		for j := range fields {
-			if fields[j].Name == "metadata" {
-				fields[j].Type = smd.TypeRef{NamedType: &meta}
-			}
-		}
 	}
 	types := append(converted.Types, openAPITypes().Types...)
 	parser := typed.Parser{Schema: smd.Schema{Types: types}}
 	return parser.Type(name), nil
 }
 
+// identified gives a schema of whole objects, and those of objects embedded in it, what all objects have.
+func identified(s *spec.Schema, whole bool) {
+	if s == nil {
+		return
+	}
+	for name, p := range s.Properties { //detcheck:ordered each part of a schema is changed by itself
+		identified(&p, false)
+		s.Properties[name] = p
+	}
+	if s.Items != nil {
+		identified(s.Items.Schema, false)
+	}
+	if s.AdditionalProperties != nil {
+		identified(s.AdditionalProperties.Schema, false)
+	}
+	if embedded, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); whole || embedded {
+		s.SetProperty("apiVersion", *spec.StringProperty())
+		s.SetProperty("kind", *spec.StringProperty())
+		s.SetProperty("metadata", *spec.RefSchema("#/definitions/" + metav1.ObjectMeta{}.OpenAPIModelName()))
+	}
+}
+
 // Custom says of the versions of a definition how their objects are merged and converted.
 type Custom struct {
 	Types map[string]typed.ParseableType // by apiVersion
 	Ask   conversion.Ask                 // nil: versions differ in their names alone
+	// Default fills in what the schema says of absent values. Nulls that it does not allow stay.
+	Default func(obj runtime.Object)
 }
 
 // customConverter is what the field manager has to know of a custom kind: the
 // merge type of every version, and how versions become each other.
 type customConverter struct {
 	converter
-	types map[string]typed.ParseableType // by apiVersion
-	ask   conversion.Ask                 // who converts objects; nil: versions differ in their names alone
+	*Custom
 }
+
+// Default implements runtime.ObjectDefaulter.
+func (v customConverter) Default(obj runtime.Object) { v.Custom.Default(obj) }
 
 // ObjectToTyped implements managedfields.TypeConverter.
 func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
@@ -68,7 +77,7 @@ func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.Validat
 	if !ok {
 		return nil, fmt.Errorf("a %T is no custom resource", obj)
 	}
-	t, ok := v.types[u.GetAPIVersion()]
+	t, ok := v.Types[u.GetAPIVersion()]
 	if !ok {
 		return nil, fmt.Errorf("no corresponding type for %v", u.GroupVersionKind())
 	}
@@ -81,11 +90,11 @@ func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVe
 	if !ok || obj.GetObjectKind().GroupVersionKind() == gvk {
 		return obj, nil
 	}
-	if _, ok := v.types[gvk.GroupVersion().String()]; !ok {
+	if _, ok := v.Types[gvk.GroupVersion().String()]; !ok {
 		return nil, runtime.NewNotRegisteredErrForKind("custom resources", gvk)
 	}
-	if v.ask != nil {
-		return conversion.To(obj.(*unstructured.Unstructured), gvk.GroupVersion(), v.ask)
+	if v.Ask != nil {
+		return conversion.To(obj.(*unstructured.Unstructured), gvk.GroupVersion(), v.Ask)
 	}
 	obj = obj.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(gvk)

@@ -45,7 +45,7 @@ func newManager(k *registry.Kind, merge *Custom,
 	subresource string) (*managedfields.FieldManager, error) {
 	gv, reset := k.GVK.GroupVersion(), resetFields(k, merge != nil, subresource)
 	if merge != nil {
-		types := customConverter{converter{k: k}, merge.Types, merge.Ask}
+		types := customConverter{converter{k: k}, merge}
 		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
 	}
 	if family := k.Family(); len(family) > 1 {
@@ -58,6 +58,20 @@ func newManager(k *registry.Kind, merge *Custom,
 
 // resetFields are the fields that a write through the subresource leaves alone.
 func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	version := fieldpath.APIVersion(k.GVK.GroupVersion().String())
+	if w := k.Way(subresource); w != nil && w.Owns != nil {
+		var owns []*fieldpath.SetMatcher
+		for _, path := range w.Owns {
+			steps := make([]any, len(path))
+			for i, step := range path {
+				if steps[i] = step; step == nil {
+					steps[i] = fieldpath.MatchAnyPathElement()
+				}
+			}
+			owns = append(owns, fieldpath.MakePrefixMatcherOrDie(steps...))
+		}
+		return map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewIncludeMatcherFilter(owns...)}
+	}
 	if !k.Status {
 		return nil
 	}
@@ -78,7 +92,7 @@ func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpat
 		set.Insert(fieldpath.MakePathOrDie(parts...))
 	}
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
-		fieldpath.APIVersion(k.GVK.GroupVersion().String()): set,
+		version: set,
 	})
 }
 

@@ -27,7 +27,8 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 	Resource: "persistentvolumeclaims", Singular: "persistentvolumeclaim", ShortNames: []string{"pvc"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_PersistentVolumeClaim),
 	strategy: strategy{
-		Admit: protect("kubernetes.io/pvc-protection"),
+		Admit:  protect("kubernetes.io/pvc-protection"),
+		Plugin: "StorageObjectInUseProtection",
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{}
 			settleSource(&c.Spec, nil)

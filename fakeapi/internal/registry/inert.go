@@ -8,7 +8,8 @@ var inert = map[string]string{
 
 	"ingresses": "no traffic is routed", "ingressclasses": "no ingress controller runs",
 	"networkpolicies": "no traffic is filtered",
-	"ipaddresses":     unallocated, "servicecidrs": unallocated,
+	"ipaddresses":     "Services do not take their addresses from it",
+	"servicecidrs":    "Services may name its addresses, and are given none of them",
 
 	"persistentvolumes": "nothing binds, mounts or reclaims it", "storageclasses": "no volume is provisioned",
 	"csidrivers": unattached, "csinodes": unattached, "csistoragecapacities": unattached,
@@ -28,7 +29,6 @@ var inert = map[string]string{
 
 const (
 	unauthorized = "everybody may do everything"
-	unallocated  = "Services do not take their addresses from it"
 	unattached   = "no volume is attached"
 	unevaluated  = "no policy is evaluated"
 	unqueued     = "no request is queued"

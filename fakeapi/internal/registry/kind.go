@@ -60,8 +60,10 @@ type Kind struct {
 type strategy struct {
 	// Shallow copies the object itself and shares everything it points to.
 	Shallow func(obj runtime.Object) runtime.Object
-	// Admit changes an object on its way in, on create and update (old nil on create).
-	Admit func(obj, old runtime.Object) error
+	// Admit changes an object on its way in, on create and update (old nil on create). It is what the
+	// admission plugin of that name does.
+	Admit  func(obj, old runtime.Object) error
+	Plugin string
 
 	// Begin refuses what can be given nothing that it needs, on create (old nil) and update:
 	// of that nothing else is said.
@@ -115,6 +117,9 @@ type Update struct {
 	Judge validation.Judge
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
+	// Owns are the fields, and what is below them, that a write through a subresource may come to own; nil: all
+	// but spec. A nil step is any.
+	Owns [][]any
 	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
 	MetadataToo bool
 }

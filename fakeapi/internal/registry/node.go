@@ -17,6 +17,7 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 	strategy: strategy{
 		Prefix: "minions",
 		Admit:  taintNewNode,
+		Plugin: "TaintNodesByCondition",
 		PrepareCreate: On(func(n *corev1.Node) {
 			n.Spec.ConfigSource, n.Status.Config = nil, nil
 		}),

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -19,6 +20,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultPod),
 	strategy: strategy{
 		Admit:         admitPod,
+		Plugin:        "DefaultTolerationSeconds",
 		PrepareCreate: On(preparePod),
 		Create:        validation.Pod.Create,
 		Main: Update{
@@ -30,7 +32,10 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 			Judge:   validation.Pod.Status,
 		},
 		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
-			Judge: validation.EphemeralContainers}},
+			Judge: validation.EphemeralContainers, Owns: [][]any{{"spec", "ephemeralContainers"}}},
+			"resize": {Prepare: Over(prepareResize), Judge: validation.PodResize, Owns: [][]any{
+				{"spec", "containers", nil, "resources"}, {"spec", "containers", nil, "resizePolicy"},
+				{"spec", "initContainers", nil, "resources"}, {"spec", "initContainers", nil, "resizePolicy"}}}},
 		ResetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
 		Grace:         podGrace,
 		SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
@@ -150,4 +155,32 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
 		p.Generation = old.Generation + 1
 	}
+}
+
+// prepareResize lets nothing but resources and resize policies through. Containers that are not the same ones
+// are left for the validation to refuse.
+func prepareResize(p, old *corev1.Pod) {
+	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
+		return
+	}
+	asked := p.Spec
+	p.Spec, p.Status = old.Spec, old.Status
+	metav1.ResetObjectMetaForStatus(&p.ObjectMeta, &old.ObjectMeta)
+	p.Spec.Resources = asked.Resources
+	p.Spec.Containers = resized(asked.Containers, old.Spec.Containers)
+	p.Spec.InitContainers = resized(asked.InitContainers, old.Spec.InitContainers)
+	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		p.Generation = old.Generation + 1
+	}
+}
+
+func resized(asked, old []corev1.Container) []corev1.Container {
+	all := slices.Clone(old)
+	for i := range all {
+		if all[i].Name != asked[i].Name {
+			return asked
+		}
+		all[i].Resources, all[i].ResizePolicy = asked[i].Resources, asked[i].ResizePolicy
+	}
+	return all
 }

@@ -21,6 +21,11 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		Prefix:        "services/specs",
 		PrepareCreate: On(prepareService),
 		Dry:           On(addressDry),
+		Canonicalize: On(func(s *corev1.Service) {
+			if s.Spec.Type == corev1.ServiceTypeExternalName {
+				s.Spec.InternalTrafficPolicy = nil
+			}
+		}),
 
 		Begin:  validation.ServiceAddresses,
 		Create: validation.Service.Create,
@@ -148,9 +153,6 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 		if s.Spec.ClusterIP != "" {
 			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 		}
-	}
-	if external {
-		s.Spec.InternalTrafficPolicy = nil
 	}
 	if hasNodePorts(old) && hasNodePorts(s) {
 		keepPorts(&s.Spec, &old.Spec)

@@ -92,6 +92,7 @@ var volumeAttributesClasses = goType[storagev1.VolumeAttributesClass, storagev1.
 	ReturnDeleted: true,
 	strategy: strategy{
 		Admit:  protect("kubernetes.io/vac-protection"),
+		Plugin: "StorageObjectInUseProtection",
 		Create: validation.VolumeAttributesClass.Create,
 		Main: Update{
 			Judge: validation.VolumeAttributesClass.Update,

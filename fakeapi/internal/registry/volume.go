@@ -16,7 +16,8 @@ var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeL
 	Resource: "persistentvolumes", Singular: "persistentvolume", ShortNames: []string{"pv"},
 	Status: true, ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_PersistentVolume),
 	strategy: strategy{
-		Admit: protect("kubernetes.io/pv-protection"),
+		Admit:  protect("kubernetes.io/pv-protection"),
+		Plugin: "StorageObjectInUseProtection",
 		PrepareCreate: On(func(v *corev1.PersistentVolume) {
 			now := v.CreationTimestamp
 			v.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &now}

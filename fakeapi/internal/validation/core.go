@@ -146,6 +146,11 @@ var EphemeralContainers = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old 
 	return v.ValidatePodEphemeralContainersUpdate(p, old, podOptions(p, old))
 }, nil)
 
+// PodResize is how the resources of a running Pod are changed.
+var PodResize = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old *core.Pod) field.ErrorList {
+	return v.ValidatePodResize(p, old, podOptions(p, old))
+}, nil)
+
 func podOptions(p, old *core.Pod) v.PodValidationOptions {
 	opts := podutil.GetValidationOptionsFromPodSpecAndMeta(&p.Spec, nil, &p.ObjectMeta, nil)
 	if old != nil {

@@ -66,7 +66,7 @@ func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation stri
 		return nil, nil, refusal.OtherVersion(gvk.GroupVersion(), k.GVK.GroupVersion())
 	}
 	if gvk.Kind != k.GVK.Kind {
-		return nil, nil, apierrors.NewInvalid(k.GVK.GroupKind(), u.GetName(), field.ErrorList{
+		return nil, nil, apierrors.NewInvalid(gvk.GroupKind(), u.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.GVK.Kind)})
 	}
 	return u, warnings, nil

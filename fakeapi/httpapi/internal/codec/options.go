@@ -28,6 +28,21 @@ func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	return nil
 }
 
+// Export refuses an option of a get that there is no more.
+func Export(r *http.Request) error {
+	asked, yes := r.URL.Query()["export"], false
+	if len(asked) == 0 {
+		return nil
+	}
+	if err := runtime.Convert_Slice_string_To_bool(&asked, &yes, nil); err != nil {
+		return apierrors.NewBadRequest("the export parameter cannot be parsed: " + err.Error())
+	}
+	if yes {
+		return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
+	}
+	return nil
+}
+
 // WriteOptions reads the query of a create, an update or a patch. What is wrong with the
 // options of a create or an update is said before the body is looked at.
 func WriteOptions(r *http.Request, into runtime.Object) error {

@@ -26,6 +26,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
@@ -38,6 +39,9 @@ var (
 		certificatesv1.AddToScheme, flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme,
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme,
 		authenticationv1.AddToScheme, authorizationv1.AddToScheme)
+	// Evictions of the old version have the same fields.
+	oldEviction = schema.GroupVersionKind{Group: policyv1.GroupName, Version: "v1beta1", Kind: "Eviction"}
+
 	codecs     = serializer.NewCodecFactory(scheme)
 	parameters = runtime.NewParameterCodec(scheme)
 )
@@ -50,5 +54,6 @@ func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
 			panic("httpapi: the scheme does not take a group: " + err.Error())
 		}
 	}
+	s.AddKnownTypeWithName(oldEviction, &policyv1.Eviction{})
 	return s
 }

@@ -38,16 +38,24 @@ func decodeTyped(r *http.Request, k *fakeapi.Kind, body []byte, validation strin
 	if reflect.TypeOf(obj) != reflect.TypeOf(k.New()) {
 		return nil, nil, refusal.Undecodable(errors.New(unknownConversion(obj, k)), k.GVK.Kind, gvk, body)
 	}
-	if gvk.GroupVersion() != k.GVK.GroupVersion() {
+	if gvk.GroupVersion() != k.GVK.GroupVersion() && *gvk != oldEviction {
 		return nil, nil, refusal.OtherVersion(gvk.GroupVersion(), k.GVK.GroupVersion())
 	}
 	return obj, warnings, nil
 }
 
-func texts(errs []error) []string {
-	all := make([]string, len(errs))
-	for i, err := range errs {
-		all[i] = err.Error()
+// texts are warnings of errors. One of decoding YAML holds several, a line each.
+func texts(errs []error) (all []string) {
+	for _, err := range errs {
+		lines, many := strings.CutPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "),
+			"yaml: unmarshal errors:\n")
+		if !many {
+			all = append(all, err.Error())
+			continue
+		}
+		for line := range strings.SplitSeq(lines, "\n") {
+			all = append(all, strings.TrimSpace(line))
+		}
 	}
 	return all
 }

@@ -4,6 +4,7 @@ package discovery
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -118,6 +119,12 @@ func Find(gvr schema.GroupVersionResource, subresource string) *Resource {
 		return named(r.Sub, subresource)
 	}
 	return nil
+}
+
+// Deletes says whether a collection of the resource can be deleted. All of a defined kind can.
+func Deletes(gvr schema.GroupVersionResource) bool {
+	r := Find(gvr, "")
+	return r == nil || slices.Contains(r.verbs, "deletecollection")
 }
 
 func named(list []Resource, name string) *Resource {

@@ -96,6 +96,13 @@ func (s *schemas) custom(k *fakeapi.Kind, version *apiextensionsv1.CustomResourc
 	meta, _ := reflect.TypeFor[metav1.PartialObjectMetadata]().FieldByName("ObjectMeta")
 	properties["metadata"] = s.property(meta, standard+"object's metadata. More info: "+conventions+"#metadata")
 	o["properties"] = withTypeMeta(properties)
+	if len(version.SelectableFields) > 0 {
+		fields := make([]any, len(version.SelectableFields))
+		for i, f := range version.SelectableFields {
+			fields[i] = object{"fieldPath": strings.TrimPrefix(f.JSONPath, ".")}
+		}
+		o["x-kubernetes-selectable-fields"] = fields
+	}
 	s.named[name] = o
 	return object{"$ref": s.ref(name)}
 }

@@ -88,11 +88,11 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable says whether the path of a custom kind fits the kind's scope: one
-// that does not is one that is not there.
+// Reachable says whether the path fits the kind's scope: one that does not is one that is not
+// there. A collection of all namespaces can be read; a built-in kind's exists for other methods too.
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""
 	}
-	return t.Namespace != "" || method == http.MethodGet && t.Name == ""
+	return t.Namespace != "" || t.Name == "" && (method == http.MethodGet || !t.Custom())
 }

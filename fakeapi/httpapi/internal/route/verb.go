@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 )
 
@@ -18,7 +19,7 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 		return fakeapi.List, nil
 	case t.Name == "" && r.Method == http.MethodPost && !all:
 		return fakeapi.Create, nil
-	case t.Name == "" && r.Method == http.MethodDelete && !all:
+	case t.Name == "" && r.Method == http.MethodDelete && !all && discovery.Deletes(t.GroupVersionResource):
 		return fakeapi.DeleteCollection, nil
 	case t.Name == "" || all:
 		return "", refusal.Method()

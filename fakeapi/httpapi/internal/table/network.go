@@ -73,7 +73,7 @@ const shown = 3
 // firstOf joins the first of a list and counts the rest.
 func firstOf(list []string, none string) string {
 	switch {
-	case len(list) == 0:
+	case strings.Join(list, "") == "" && len(list) < 2:
 		return none
 	case len(list) > shown:
 		return fmt.Sprintf("%s + %d more...", strings.Join(list[:shown], ","), len(list)-shown)

@@ -1,0 +1,389 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+)
+
+// things is a CRD in group example.com whose versions are given: name, flags and schema of spec.
+func things(t testing.TB, versions string) *crd.Definition {
+	t.Helper()
+	d := &crd.Definition{}
+	if err := yaml.UnmarshalStrict([]byte(`{metadata: {name: things.example.com}, spec: {group: example.com,
+  scope: Namespaced, names: {plural: things, singular: thing, kind: Thing, listKind: Everything},
+  versions: `+versions+`}}`), d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// one is the versions of a CRD with one version, of which the properties of spec are given.
+func one(properties string) string {
+	return `[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type:
+    object, properties: ` + properties + `}}}}}]`
+}
+
+func thingKind(s *Server, version string) *Kind {
+	return s.Kind(schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Thing"})
+}
+
+func define(t testing.TB, s *Server, d *crd.Definition) {
+	t.Helper()
+	if old := s.Lookup(definitionKind, "", d.Name); old != nil {
+		d.ResourceVersion = old.(*crd.Definition).ResourceVersion
+		must(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: d})
+		return
+	}
+	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d})
+}
+
+func thing(t testing.TB, version, name, more string) *Request {
+	return &Request{Verb: Create, Namespace: "default", Object: parsed(t, "{apiVersion: example.com/"+version+
+		", kind: Thing, metadata: {name: "+name+"}, "+more+"}")}
+}
+
+func specOf(t testing.TB, s *Server, version, name string) string {
+	t.Helper()
+	obj := must(t, s, &Request{Verb: Get, Kind: thingKind(s, version), Namespace: "default", Name: name}).Object
+	raw, err := json.Marshal(at(obj, ".spec"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// What was written stays written: defaults and pruning happen when it is read.
+func TestSchemaChangesRewriteNothing(t *testing.T) {
+	s := New(Options{})
+	const a, c = "a: {type: integer}", "c: {type: string, default: %}"
+	define(t, s, things(t, one("{"+a+"}")))
+	must(t, s, thing(t, "v1", "x", "spec: {a: 1}").of(thingKind(s, "v1")))
+	for _, step := range []struct{ properties, want string }{
+		{"{" + a + ", " + strings.Replace(c, "%", "C", 1) + "}", `{"a":1,"c":"C"}`},
+		{"{" + a + ", " + strings.Replace(c, "%", "D", 1) + "}", `{"a":1,"c":"D"}`},
+		{"{" + a + ", c: {type: string}}", `{"a":1}`},
+		{"{c: {type: string}}", `{}`},
+		{"{" + a + "}", `{"a":1}`},
+	} {
+		define(t, s, things(t, one(step.properties)))
+		if got := specOf(t, s, "v1", "x"); got != step.want {
+			t.Errorf("%s: read %s, want %s", step.properties, got, step.want)
+		}
+	}
+	// A write stores what it reads.
+	define(t, s, things(t, one("{"+a+", c: {type: string, default: C}}")))
+	must(t, s, &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: thingKind(s, "v1"), Namespace: "default",
+		Name: "x", Patch: []byte(`{"metadata":{"labels":{"l":"1"}}}`)})
+	define(t, s, things(t, one("{"+a+", c: {type: string}}")))
+	if got := specOf(t, s, "v1", "x"); got != `{"a":1,"c":"C"}` {
+		t.Errorf("after a write: %s", got)
+	}
+}
+
+// A version shows what was written in it although another version, which does not know it, is stored now.
+func TestVersionShowsWhatWasWrittenInIt(t *testing.T) {
+	s := New(Options{})
+	versions := func(storage string) string {
+		of := func(name, field string) string {
+			stored := "false"
+			if name == storage {
+				stored = "true"
+			}
+			return `{name: ` + name + `, served: true, storage: ` + stored + `, schema: {openAPIV3Schema: {type: object,
+  properties: {spec: {type: object, properties: {` + field + `: {type: integer}}}}}}}`
+		}
+		return "[" + of("v1", "a") + ", " + of("v2", "b") + "]"
+	}
+	define(t, s, things(t, versions("v1")))
+	must(t, s, thing(t, "v1", "x", "spec: {a: 1}").of(thingKind(s, "v1")))
+	define(t, s, things(t, versions("v2")))
+	if v1, v2 := specOf(t, s, "v1", "x"), specOf(t, s, "v2", "x"); v1 != `{"a":1}` || v2 != `{}` {
+		t.Errorf("v1 %s, v2 %s", v1, v2)
+	}
+	list := must(t, s, &Request{Verb: List, Kind: thingKind(s, "v1"), Namespace: "default"})
+	if len(list.Items) != 1 || at(list.Items[0], ".spec.a") != int64(1) {
+		t.Errorf("listed %v", list.Items)
+	}
+}
+
+// A watch ends when the CRD changes or goes, after what happened before. Opened again at the
+// revision it had reached, it is told that this is too old.
+func TestWatchesEndWithTheirDefinition(t *testing.T) {
+	for name, change := range map[string]func(*Server){
+		"schema": func(s *Server) { define(t, s, things(t, one("{b: {type: string}}"))) },
+		"deleted": func(s *Server) {
+			must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: "things.example.com"})
+		},
+	} {
+		s := New(Options{})
+		define(t, s, things(t, one("{a: {type: string}}")))
+		k := thingKind(s, "v1")
+		w, err := s.Watch(k, "", "", metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, s, thing(t, "v1", "x", "spec: {a: a}").of(k))
+		seen := s.Version()
+		change(s)
+		events := w.Next()
+		if len(events) == 0 || events[0].Type != watch.Added || !w.Done() || w.Next() != nil {
+			t.Errorf("%s: %v, done %t", name, events, w.Done())
+		}
+		if name == "deleted" {
+			if len(events) != 2 || events[1].Type != watch.Deleted {
+				t.Errorf("%s: %v", name, events)
+			}
+			continue
+		}
+		again, err := s.Watch(thingKind(s, "v1"), "", "", metav1.ListOptions{ResourceVersion: strconv.FormatUint(seen, 10)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = again.Next()
+		if len(events) != 1 || events[0].Type != watch.Error || !again.Done() ||
+			events[0].Object.(*metav1.Status).Reason != metav1.StatusReasonExpired {
+			t.Errorf("%s: opened again: %v", name, events)
+		}
+	}
+}
+
+// A status or a label of the CRD ends no watch.
+func TestWatchesOutliveOtherChanges(t *testing.T) {
+	s := New(Options{})
+	define(t, s, things(t, one("{a: {type: string}}")))
+	w, err := s.Watch(thingKind(s, "v1"), "", "", metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, s, &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: definitionKind, Name: "things.example.com",
+		Patch: []byte(`{"metadata":{"labels":{"l":"1"}}}`)})
+	if events := w.Next(); len(events) != 0 || w.Done() {
+		t.Errorf("%v %t", events, w.Done())
+	}
+}
+
+// No bookmark is converted: a function that drops annotations would lose the mark of the initial events.
+func TestBookmarksAreNotConverted(t *testing.T) {
+	s, v1, v2 := gaugeServer(t, func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured,
+		error) {
+		if obj.GetName() == "" {
+			t.Errorf("converted: %v", obj)
+		}
+		return levels(obj, to)
+	})
+	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "a", int64(1))})
+	yes := true
+	w, err := s.Watch(v2, "", "", metav1.ListOptions{SendInitialEvents: &yes, AllowWatchBookmarks: true,
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := w.Next()
+	if len(events) != 2 || events[1].Type != watch.Bookmark {
+		t.Fatalf("%v", events)
+	}
+	mark := events[1].Object.(*unstructured.Unstructured)
+	if mark.GetAPIVersion() != "example.com/v2" || mark.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
+		t.Errorf("%v", mark)
+	}
+}
+
+const perVersion = `[{name: v1, served: true, storage: true, selectableFields: [{jsonPath: .spec.color}],
+  subresources: {scale: {specReplicasPath: .spec.count, statusReplicasPath: .status.count}},
+  schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object,
+    x-kubernetes-preserve-unknown-fields: true, properties: {color: {type: string}, count: {type: integer}}}}}}},
+ {name: v2, served: true, storage: false, selectableFields: [{jsonPath: .spec.hue}],
+  subresources: {scale: {specReplicasPath: .spec.total, statusReplicasPath: .status.total}},
+  schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object,
+    x-kubernetes-preserve-unknown-fields: true, properties: {hue: {type: string}, total: {type: integer}}}}}}}]`
+
+// Each version has its own scale, selectable fields and list kind.
+func TestVersionsHaveTheirOwnSubresources(t *testing.T) {
+	s := New(Options{ManagedFields: true})
+	define(t, s, things(t, perVersion))
+	v1, v2 := thingKind(s, "v1"), thingKind(s, "v2")
+	must(t, s, thing(t, "v1", "x", "spec: {color: red, hue: warm, count: 3, total: 7}").of(v1))
+	must(t, s, thing(t, "v1", "z", "spec: {color: blue, hue: cold, count: 4, total: 8}").of(v1))
+	for k, want := range map[*Kind]int32{v1: 3, v2: 7} {
+		scale := must(t, s, &Request{Verb: Get, Kind: k, Subresource: "scale", Namespace: "default", Name: "x"})
+		if got := scale.Object.(*autoscalingv1.Scale).Spec.Replicas; got != want {
+			t.Errorf("%s: %d replicas, want %d", k.GVK.Version, got, want)
+		}
+	}
+	for k, selector := range map[*Kind]string{v1: "spec.color=red", v2: "spec.hue=warm"} {
+		opts := metav1.ListOptions{FieldSelector: selector}
+		list := must(t, s, &Request{Verb: List, Kind: k, Namespace: "default", List: opts})
+		if len(list.Items) != 1 || list.Items[0].(metav1.Object).GetName() != "x" {
+			t.Errorf("%s selected %v", selector, list.Items)
+		}
+		if kind := k.MakeList(list).GetObjectKind().GroupVersionKind().Kind; kind != "Everything" {
+			t.Errorf("the list is a %s", kind)
+		}
+		opts.ResourceVersion = strconv.FormatUint(s.Version(), 10)
+		w, err := s.Watch(k, "", "", opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"x", "z"} {
+			must(t, s, &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: v1, Namespace: "default", Name: name,
+				Patch: []byte(`{"metadata":{"labels":{"l":"` + k.GVK.Version + `"}}}`)})
+		}
+		if events := w.Next(); len(events) != 1 || events[0].Object.(metav1.Object).GetName() != "x" {
+			t.Errorf("%s watched %v", selector, events)
+		}
+	}
+	refused(t, s, &Request{Verb: List, Kind: v2, List: metav1.ListOptions{FieldSelector: "spec.color=red"}}, 400,
+		"field label not supported: spec.color")
+}
+
+// A scale without a resourceVersion is written, by any kind of patch that needs no Go type; who wrote
+// another version is not forgotten, and the schema judges the count.
+func TestScaleOfVersions(t *testing.T) {
+	s := New(Options{ManagedFields: true})
+	define(t, s, things(t, perVersion))
+	v1, v2 := thingKind(s, "v1"), thingKind(s, "v2")
+	r := thing(t, "v2", "x", "spec: {total: 1, hue: warm}").of(v2)
+	r.Create.FieldManager = "creator"
+	must(t, s, r)
+	patch := &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: v1, Subresource: "scale", Namespace: "default",
+		Name: "x", Patch: []byte(`{"spec":{"replicas":5}}`)}
+	patch.PatchO.FieldManager = "scaler"
+	must(t, s, patch)
+	var managers []string
+	for _, e := range must(t, s, &Request{Verb: Get, Kind: v1, Namespace: "default", Name: "x"}).
+		Object.(metav1.Object).GetManagedFields() {
+		managers = append(managers, e.Manager+" "+e.APIVersion)
+	}
+	if got := strings.Join(managers, ", "); got != "scaler example.com/v1, creator example.com/v2" {
+		t.Errorf("managers: %s", got)
+	}
+	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "default"},
+		Spec: autoscalingv1.ScaleSpec{Replicas: 6}}
+	put := &Request{Verb: Update, Kind: v1, Subresource: "scale", Namespace: "default", Name: "x", Object: scale}
+	must(t, s, put)
+	scale.Spec.Replicas = -2
+	refused(t, s, put, 422, `Thing.example.com "x" is invalid: .spec.count: Invalid value: -2: should be a non-negative`)
+	strategic := *patch
+	strategic.PatchType = types.StrategicMergePatchType
+	refused(t, s, &strategic, 415, "accepted media types include")
+}
+
+func applying(k *Kind, name, text string) *Request {
+	r := &Request{Verb: Patch, PatchType: types.ApplyPatchType, Kind: k, Namespace: "default", Name: name,
+		Patch: []byte(text)}
+	r.PatchO.FieldManager = "me"
+	return r
+}
+
+func TestApplyToCustomObjects(t *testing.T) {
+	s := New(Options{ManagedFields: true})
+	define(t, s, things(t, one(`{s: {type: string}, e: {type: object, x-kubernetes-embedded-resource: true, properties: {size: {type: integer}}}}`)))
+	k := thingKind(s, "v1")
+	const head = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"x"},"spec":`
+	obj := must(t, s, applying(k, "x", head+`{"e":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}}}`)).Object
+	if at(obj, ".spec.e.metadata.name") != "p" {
+		t.Errorf("%v", obj)
+	}
+	fields := string(obj.(metav1.Object).GetManagedFields()[0].FieldsV1.Raw)
+	if !strings.Contains(fields, `"f:metadata":{"f:name":{}}`) {
+		t.Errorf("managed: %s", fields)
+	}
+	refused(t, s, applying(k, "x", head+`{"s":null}}`), 422, `spec.s in body must be of type string: "null"`)
+}
+
+// A list of objects with keys may be reordered although it has become too long.
+func TestReorderedListsAreLetPass(t *testing.T) {
+	s := New(Options{})
+	list := func(most string) string {
+		return one(`{l: {type: array, ` + most + ` x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k],
+  items: {type: object, required: [k], properties: {k: {type: string}, v: {type: string}}}}}`)
+	}
+	define(t, s, things(t, list("")))
+	must(t, s, thing(t, "v1", "x", "spec: {l: [{k: a}, {k: b}]}").of(thingKind(s, "v1")))
+	define(t, s, things(t, list("maxItems: 1,")))
+	reorder := func(patch string) *Request {
+		return &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: thingKind(s, "v1"), Namespace: "default",
+			Name: "x", Patch: []byte(patch)}
+	}
+	must(t, s, reorder(`{"spec":{"l":[{"k":"b"},{"k":"a"}]}}`))
+	refused(t, s, reorder(`{"spec":{"l":[{"k":"b","v":"1"},{"k":"a"}]}}`), 422, "Too many")
+}
+
+func condition(s *Server, name string, kind apiextensionsv1.CustomResourceDefinitionConditionType) string {
+	for _, c := range s.Lookup(definitionKind, "", name).(*crd.Definition).Status.Conditions {
+		if c.Type == kind {
+			return string(c.Status) + " " + c.Reason
+		}
+	}
+	return ""
+}
+
+func TestDefinitionConditions(t *testing.T) {
+	s := New(Options{})
+	d := things(t, one("{}"))
+	d.Name, d.Spec.Group = "things.x.k8s.io", "x.k8s.io"
+	d.Annotations = map[string]string{"api-approved.kubernetes.io": "unapproved, testing"}
+	define(t, s, d)
+	if got := condition(s, d.Name, apiextensionsv1.KubernetesAPIApprovalPolicyConformant); got != "False UnapprovedAnnotation" {
+		t.Errorf("approval: %q", got)
+	}
+	url := "https://127.0.0.1:1/convert"
+	d = things(t, one("{}"))
+	d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter,
+		Webhook: &apiextensionsv1.WebhookConversion{ConversionReviewVersions: []string{"v1"},
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{URL: &url, CABundle: []byte("none")}}}
+	define(t, s, d)
+	if got := condition(s, d.Name, apiextensionsv1.Established); got != "False InvalidCABundle" {
+		t.Errorf("established: %q", got)
+	}
+	d = d.DeepCopy()
+	d.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
+	define(t, s, d)
+	if got := condition(s, d.Name, apiextensionsv1.Established); got != "True InitialNamesAccepted" {
+		t.Errorf("established: %q", got)
+	}
+	d = d.DeepCopy()
+	d.ResourceVersion = s.Lookup(definitionKind, "", d.Name).(*crd.Definition).ResourceVersion
+	d.Spec.Conversion.Webhook.ClientConfig.CABundle = []byte("none")
+	refused(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: runtime.Object(d)}, 422, "caBundle")
+}
+
+// An object above etcd's limit is refused, of either kind, and on every way to it, unless the limit is off.
+func TestObjectsAboveEtcdsLimit(t *testing.T) {
+	const limit = "etcdserver: request is too large"
+	big := strings.Repeat("x", 16<<17)
+	for _, unlimited := range []bool{false, true} {
+		s := New(Options{Unlimited: unlimited})
+		define(t, s, things(t, one("{a: {type: string}}")))
+		small := thing(t, "v1", "x", "spec: {a: a}").of(thingKind(s, "v1"))
+		must(t, s, small)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Name: "E", Value: big}}}}}}
+		for _, req := range []*Request{
+			{Verb: Create, Kind: podKind, Namespace: "default", Object: pod},
+			{Verb: Patch, PatchType: types.MergePatchType, Kind: small.Kind, Namespace: "default", Name: "x",
+				Patch: []byte(`{"spec":{"a":"` + big + `"}}`)},
+		} {
+			if unlimited {
+				must(t, s, req)
+			} else {
+				refused(t, s, req, 500, limit)
+			}
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// told is what a request is answered with: the code, the body, and the warnings.
+func told(h http.Handler, method, path, media, body string) (int, string, []string) {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	if media != "" {
+		r.Header.Set("Content-Type", media)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String(), w.Header().Values("Warning")
+}
+
+const pair = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"a","image":"i","resources":
+	{"requests":{"cpu":"1"}}},{"name":"b","image":"i"}]}}`
+
+// Requests that controller authors send by mistake, and what old or other clients send, are answered as the
+// real server answers them.
+func TestAnswersOfTheFrontDoor(t *testing.T) {
+	h := newHandler()
+	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n","labels":{"topology.kubernetes.io/zone":"z",
+		"topology.kubernetes.io/region":"r","other":"o"}},"status":{"allocatable":{"cpu":"2"}}}`)
+	must(t, h, "POST", "/api/v1/namespaces/default/pods", pair)
+	const pods = "/api/v1/namespaces/default/pods"
+	for _, c := range []struct {
+		method, path, body string
+		code               int
+		text               string
+	}{
+		{"GET", "/api/v1/pods/x", "", 404, "could not find the requested resource"},
+		{"PUT", "/apis/apps/v1/deployments/x", "{}", 404, "could not find the requested resource"},
+		{"GET", "/api/v1/namespaces/default/nodes", "", 404, "could not find the requested resource"},
+		{"POST", "/api/v1/pods", "{}", 405, "does not allow this method"},
+		{"DELETE", "/api/v1/namespaces", "", 405, "does not allow this method"},
+		{"GET", "/api/v1/namespaces/default?export=true", "", 400, "export parameter"},
+		{"GET", "/apis/networking.k8s.io/v1/ingressclasses?fieldSelector=metadata.namespace!%3Dz", "", 200, ""},
+		{"POST", "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"d","resourceVersion":"9"}}`,
+			201, ""},
+		{"POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"d","resourceVersion":"9"}}`, 500,
+			"resourceVersion should not be set"},
+		{"POST", "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews",
+			`{"spec":{"user":"x","resourceAttributes":{"namespace":"default","verb":"get"}}}`, 201, `"allowed":true`},
+		{"POST", pods, `{"metadata":{"name":"m","annotations":{"kubernetes.io/config.mirror":"x"}},"spec":{"containers":
+			[{"name":"c","image":"i"}]}}`, 422, "must set spec.nodeName if mirror pod annotation is set"},
+		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"s"},"spec":{"type":"ExternalName",
+			"externalName":"a.b","internalTrafficPolicy":"Cluster"}}`, 201, `"type":"ExternalName","sessionAffinity":"None","externalName":"a.b"}`},
+		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"far"},"spec":{"clusterIP":"1.2.3.4","ports":
+			[{"port":80}]}}`, 422, "failed to allocate IP 1.2.3.4: the provided network does not match the current range"},
+		{"POST", "/apis/networking.k8s.io/v1/servicecidrs", `{"metadata":{"name":"more"},"spec":{"cidrs":["1.2.3.0/24"]}}`,
+			201, ""},
+		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"far"},"spec":{"clusterIP":"1.2.3.4","ports":
+			[{"port":80}]}}`, 201, ""},
+		{"GET", pods + "/p", "", 200, `"labels":{"topology.kubernetes.io/region":"r","topology.kubernetes.io/zone":"z"}`},
+		{"GET", pods + "/none/log", "", 404, `pods \"none\" not found`},
+		{"GET", pods + "/p/log", "", 400, "a container name must be specified for pod p, choose one of: [a b]"},
+		{"GET", pods + "/p/log?container=c", "", 400, "container c is not valid for pod p"},
+		{"GET", pods + "/p/log?container=a&tailLines=-1", "", 422, "tailLines"},
+		{"PUT", pods + "/p/resize", "", 400, ""},
+		{"POST", pods + "/p/eviction", `{"apiVersion":"policy/v1beta1","kind":"Eviction","metadata":{"name":"p"}}`, 201,
+			`"Success"`},
+	} {
+		code, text, _ := told(h, c.method, c.path, "", c.body)
+		if code != c.code || !strings.Contains(text, c.text) {
+			t.Errorf("%s %s: %d %s, want %d %q", c.method, c.path, code, text, c.code, c.text)
+		}
+	}
+	if code, text, _ := told(h, "GET", pods+"/p/log?container=a", "", ""); code != 200 || text != "" {
+		t.Errorf("the log: %d %q", code, text)
+	}
+}
+
+// The resources of a Pod are changed by a subresource, as far as its node has them, and nothing else is.
+func TestResize(t *testing.T) {
+	h := newHandler()
+	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"2"}}}`)
+	must(t, h, "POST", "/api/v1/namespaces/default/pods", pair)
+	resize := func(cpu string) (int, string) {
+		code, text, _ := told(h, "PATCH", "/api/v1/namespaces/default/pods/p/resize", "application/merge-patch+json",
+			`{"metadata":{"labels":{"l":"1"}},"spec":{"containers":[{"name":"a","image":"other","resources":{"requests":{"cpu":"`+
+				cpu+`"}}},{"name":"b","image":"i"}]}}`)
+		return code, text
+	}
+	code, text := resize("1500m")
+	var pod struct {
+		Metadata struct {
+			Generation int64
+			Labels     map[string]string
+		}
+		Spec struct {
+			Containers []struct {
+				Image     string
+				Resources struct{ Requests map[string]string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &pod); err != nil || code != 200 {
+		t.Fatalf("%d %s %v", code, text, err)
+	}
+	if c := pod.Spec.Containers[0]; c.Resources.Requests["cpu"] != "1500m" || c.Image != "i" ||
+		pod.Metadata.Generation != 2 || len(pod.Metadata.Labels) > 0 {
+		t.Errorf("resized: %s", text)
+	}
+	if code, text := resize("3"); code != 403 || !strings.Contains(text, "cpu, requested: 3000, allocatable: 2000") ||
+		!strings.Contains(text, `"causes":[{"reason":"NodeCapacity"}]`) {
+		t.Errorf("more than the node has: %d %s", code, text)
+	}
+}
+
+// A field that is in YAML twice is warned of in a line of its own.
+func TestYAMLWarnings(t *testing.T) {
+	h := newHandler()
+	code, text, warnings := told(h, "POST", "/api/v1/namespaces/default/configmaps", "application/yaml", `apiVersion: v1
+kind: ConfigMap
+metadata: {name: twice}
+data:
+  a: b
+  a: c
+`)
+	if code != 201 || len(warnings) != 1 || !strings.Contains(warnings[0], `line 6: key \"a\" already set in map`) {
+		t.Errorf("%d %s %q", code, text, warnings)
+	}
+}
+
+// Times of managers that a client sends are kept.
+func TestManagersKeepTheirTimes(t *testing.T) {
+	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
+	must(t, h, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"c"},"data":{"a":"b"}}`)
+	_, text, _ := told(h, "PATCH", "/api/v1/namespaces/default/configmaps/c", "application/merge-patch+json",
+		`{"metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","time":"2020-01-01T00:00:00Z",
+		"fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}}}]}}`)
+	if !strings.Contains(text, `"manager":"m","operation":"Apply","apiVersion":"v1","time":"2020-01-01T00:00:00Z"`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// A watch ends when the CRD of its objects changes: whoever opens it again where it was is told to list.
+func TestWatchEndsWithItsDefinition(t *testing.T) {
+	h := newHandler()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	must(t, h, "POST", definitions, queueJSON(t))
+	must(t, h, "POST", "/apis/example.com/v1/namespaces/default/queues",
+		`{"apiVersion":"example.com/v1","kind":"Queue","metadata":{"name":"q"}}`)
+	const watches = "/apis/example.com/v1/queues?watch=1&timeoutSeconds=60&resourceVersion="
+	resp, err := http.Get(server.URL + watches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if code, text, _ := told(h, "PATCH", definitions+"/queues.example.com", "application/merge-patch+json",
+		`{"spec":{"names":{"shortNames":["qq"]}}}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	sent, err := io.ReadAll(resp.Body)
+	if err != nil || strings.Count(string(sent), "\n") != 1 || !strings.Contains(string(sent), `"type":"ADDED"`) {
+		t.Errorf("sent: %s %v", sent, err)
+	}
+	_, text, _ := told(h, "GET", watches+"3", "", "")
+	if !strings.Contains(text, `"reason":"Expired"`) {
+		t.Errorf("opened again: %s", text)
+	}
+}
+
+func queueJSON(t *testing.T) string {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(queueYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
