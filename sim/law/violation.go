@@ -1,0 +1,186 @@
+package law
+
+import (
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// Breach is one violation of a law.
+type Breach struct {
+	Law      *Law
+	Strength Strength
+	Record   int    // index of the record of the violation
+	Text     string // what happened, in one line: "owned by rs/web-b"
+
+	Controller string // of the process that violated the law; "" if no single process did
+
+	Cycle []int // NOFIGHT-1: the records of the cycle
+}
+
+// String returns the violation in one line: "dont-interfere at 12: owned by rs/web-b".
+func (b Breach) String() string {
+	s := b.Law.Name + " at " + strconv.Itoa(b.Record) + ": " + b.Text
+	if b.Strength == Committed {
+		s += " (as committed)"
+	}
+	return s
+}
+
+// Report records that the current record violates the law of the check. Checks call it.
+func (j *Judge) Report(s Strength, text string) {
+	if j.actor != nil && j.actor.Actor.Opaque && j.checks[j.current].law.Races && j.record.Op == sim.Commit {
+		s = Committed // what it had seen when it read is not known
+	}
+	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
+}
+
+func (j *Judge) report(b Breach) {
+	if b.Record < j.forgiven {
+		return
+	}
+	s := &j.checks[j.current]
+	s.count++
+	s.asked = max(s.asked, s.count)
+	if j.actor != nil {
+		own := j.actor.share(j.current)
+		b.Controller = j.actor.Actor.Controller
+		if b.Strength == Informed {
+			own.Broken++
+		}
+		own.Asked = max(own.Asked, own.Broken)
+	}
+	if s.count <= j.Keep {
+		b.Law = s.law
+		j.keep(b)
+	}
+}
+
+// keep adds a violation. j.informed is the index of the first Informed one, or the number of all if there is none.
+func (j *Judge) keep(b Breach) {
+	if b.Strength == Committed && j.informed == len(j.breaches) {
+		j.informed++
+	}
+	j.breaches = append(j.breaches, b)
+}
+
+// Breaches returns the violations so far, in the order in which they were found. The judge owns the slice.
+func (j *Judge) Breaches() []Breach { return j.breaches }
+
+// First returns the violation that fails the run: the first Informed one, or with Strict the first of any strength.
+// It returns nil while the run passes.
+func (j *Judge) First() *Breach {
+	i := j.informed
+	if j.Strict {
+		i = 0
+	}
+	if i < len(j.breaches) {
+		return &j.breaches[i]
+	}
+	return nil
+}
+
+// Fails reports whether a violation fails the run.
+func (j *Judge) Fails(b *Breach) bool { return b.Strength == Informed || j.Strict }
+
+// Since drops all violations before the record with that index, and ignores later reports about those records
+// ("laws since=switch").
+func (j *Judge) Since(index int) {
+	j.forgiven = index
+	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.Record < index })
+	for i := range j.checks {
+		j.checks[i].count = 0
+	}
+	j.informed = slices.IndexFunc(j.breaches, func(b Breach) bool { return b.Strength == Informed })
+	if j.informed < 0 {
+		j.informed = len(j.breaches)
+	}
+	for i := range j.breaches {
+		for k := range j.checks {
+			if j.checks[k].law == j.breaches[i].Law {
+				j.checks[k].count++
+			}
+		}
+	}
+}
+
+// Strength of a violation of a safety law.
+type Strength uint8
+
+const (
+	// Informed: the actor violated the law by what it had been shown.
+	Informed Strength = iota
+	// Committed: the write was right by what the actor knew, but not for the stored state.
+	Committed
+)
+
+// adoptionStrength is Informed if an adopter could have known that its own object was terminating: it had been
+// shown so, or had not read live although ADOPT-4 applies to it.
+func adoptionStrength(r *sim.Record, w *Write) Strength {
+	if meta.Deleting(meta.Of(r.SawFor)) {
+		return Informed
+	}
+	k := w.process.work(r)
+	if k == nil {
+		return Committed
+	}
+	if !k.read && w.Actor.Profile >= Upstream || k.refuses {
+		return Informed
+	}
+	return Committed
+}
+
+// inherits returns the strength of a write that takes an object from another owner. It is Committed for an apply
+// for a recreated owner of the same name. The server refuses an apply of a second controller, but removes what the
+// same manager had applied for the first one. The applier cannot tell this.
+func (w *Write) inherits(r *sim.Record) Strength {
+	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
+		return Committed
+	}
+	return Informed
+}
+
+// newsTo is Committed if the actor had last read the object without a reference to that owner.
+func newsTo(w *Write, owner types.UID) Strength {
+	if w.Saw != nil && meta.RefTo(w.Saw, owner) == nil {
+		return Committed
+	}
+	return Informed
+}
+
+// collects returns the strength of the collector's deletion of an object that an owner keeps. It is Committed if
+// the collector had last read the object without that reference, or the owner as waiting for its dependents. A
+// second delete with another policy ends that waiting.
+func collects(w *Write, ref *metav1.OwnerReference) Strength {
+	if w.process.readWaiting(ref, w.Before.GetNamespace()) {
+		return Committed
+	}
+	return newsTo(w, ref.UID)
+}
+
+// CutShort is the Reason of a Settled record if only timers of retries were left when the time of the world was
+// over.
+const CutShort = "cut short"
+
+// ownedBy describes a ControllerRef: "owned by rs/web-b", "owned by none".
+func ownedBy(ref *metav1.OwnerReference) string {
+	if ref == nil {
+		return "owned by none"
+	}
+	return "owned by " + refName(ref)
+}
+
+func refName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
+
+// what describes the verb of a record.
+func what(r *sim.Record) string {
+	if r.Subresource != "" {
+		return r.Verb + " of " + r.Subresource
+	}
+	return r.Verb
+}
