@@ -94,6 +94,7 @@ const (
 
 var profileNames = [profiles]string{"ownership", "writing", "upstream"}
 
+// String returns the name of the profile.
 func (p Profile) String() string { return profileNames[p] }
 
 // Profiles are the names of the profiles, the smallest first.

@@ -57,6 +57,7 @@ type Facts struct {
 // Misuse is the one-line text of the judge's panic for a wrong [Invariant] or [Contract].
 type Misuse string
 
+// Error returns the text.
 func (m Misuse) Error() string { return string(m) }
 
 // invariant returns the contract's invariant of that ID, or nil.

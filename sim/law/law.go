@@ -1,11 +1,6 @@
 package law
 
-import (
-	"slices"
-
-	"github.com/threelaws/threelaws/internal/clause"
-	"github.com/threelaws/threelaws/sim"
-)
+import "github.com/threelaws/threelaws/sim"
 
 // Law is a clause that can be checked on a run.
 type Law struct {
@@ -49,6 +44,7 @@ func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Ends || l.Need
 // Category of a clause, as in the clause list.
 type Category byte
 
+// The categories.
 const (
 	Safety     Category = 'S'
 	Liveness   Category = 'L'
@@ -102,32 +98,4 @@ func (p *pure) Reset() {}
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }
-}
-
-// All returns every law, in the order of the clause list. Two calls return the same values.
-func All() []*Law { return slices.Clone(all) }
-
-var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
-	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
-
-// cited sets each law's category and source from its clause.
-func cited(laws []*Law) []*Law {
-	for _, l := range laws {
-		c := clause.ByID(l.ID)
-		if c == nil {
-			panic("law: " + l.Name + " is the law of no clause: " + l.ID)
-		}
-		l.Category, l.Source = Category(c.Kind), c.Source
-	}
-	return laws
-}
-
-// ByID returns the law of a clause ("LAW-2"), or nil.
-func ByID(id string) *Law {
-	for _, l := range all {
-		if l.ID == id {
-			return l
-		}
-	}
-	return nil
 }

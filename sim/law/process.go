@@ -199,3 +199,18 @@ func (p *process) forgetRun() {
 	clear(p.puts)
 	clear(p.tried)
 }
+
+// Share is the verdict on a law for one controller. With Asked 0 and no violation, nothing is known.
+type Share struct {
+	Controller string
+	Asked      int // how often it exercised the law
+	Broken     int // Informed violations
+}
+
+// share returns the process's share of the check with that index.
+func (p *process) share(check int) *Share {
+	for len(p.shares) <= check {
+		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})
+	}
+	return &p.shares[check]
+}
