@@ -42,10 +42,9 @@ var apiLaws = []*Law{{
 
 var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership",
-	Sentence: "(a) A controller creates its dependents with their ControllerRef, and adds its reference to no other " +
-		"object of its own only later. (b) A ControllerRef that it writes has the owner's UID, kind, name and " +
-		"apiVersion. (c) That owner is in reach. (d) A controller of kube-controller-manager adopts with " +
-		"blockOwnerDeletion set.",
+	Sentence: "(a) Objects that a controller creates carry their ControllerRef, or another reference to its object, " +
+		"from the first write on. (b) A ControllerRef that it writes has the owner's UID, kind, name and apiVersion. " +
+		"(c) That owner is in reach. (d) A controller of kube-controller-manager adopts with blockOwnerDeletion set.",
 	Needs:   Commits,
 	Outside: true,
 	New:     On(takeOwnership, sim.Commit),
