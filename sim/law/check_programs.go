@@ -1,5 +1,5 @@
-// Checks of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs. It is not known for which object a sync of a program is, nor
-// when it read. After the world has settled, it knows what was there.
+// Checks of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs. It is not known for which object a program's sync is, nor
+// when the program read. After the world has settled, it knows what was there.
 
 package law
 

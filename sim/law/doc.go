@@ -1,6 +1,6 @@
-// Package law checks histories of a cluster against laws. A law is an invariant of ownership: a sentence that must hold,
-// its source, and a check that sees the records of the history one after the other. The package does not know where the
-// history comes from: a simulated world, or an audit log.
+// Package law checks histories of a cluster against laws. A law is an invariant of ownership: a sentence that must
+// hold, its source, and a check that sees the records of the history one after the other. The package does not know
+// where the history comes from: a simulated world, or an audit log.
 //
 // Six names are enough to check a run:
 //
@@ -14,9 +14,10 @@
 //
 // # What a verdict says
 //
-// A violation is Informed if the actor violated the law by what it had been shown. It fails the run. It is Committed if
-// the write was right by what the actor knew, but wrong for the stored state: a lost race. The API has no precondition
-// that prevents it, or the actor sent none. A Committed violation fails the run only if [Judge].Strict is set.
+// A violation is Informed if the actor violated the law by what it had been shown. It fails the run. It is Committed
+// if the write was right by what the actor knew, but wrong for the stored state: a lost race. The API has no
+// precondition that prevents it, or the actor sent none. A Committed violation fails the run only if [Judge].Strict
+// is set.
 //
 // A law is not judged if the source of the records knows less than the law needs ([Law].Needs, [Judge].Evidence). An
 // audit log, for example, knows no deliveries. A law that was judged but never exercised has no result either.
@@ -41,27 +42,28 @@
 //		}, sim.Commit),
 //	}
 //
-// A check reads its record, the meaning of the commit ([Judge.Write]) and what was stored before it ([Judge.State], which
-// holds each [Object]). Ask records that the law was exercised, Report that it was violated. [On] is for checks that
-// remember nothing; others implement [Check].
+// A check reads its record, the meaning of the commit ([Judge.Write]) and what was stored before it ([Judge.State],
+// which holds each [Object]). Ask records that the law was exercised, Report that it was violated. [On] is for checks
+// that remember nothing; others implement [Check].
 //
 // # What records must say
 //
 // The judge learns everything from records, so it can judge any source of such records. They must say:
 //
-//   - Commit: the actor (Process, Incarnation, Worker, For, SawFor), the request (Verb, Subresource, Guards), the object
-//     (Object, Before, After) and the version that the actor had read (Saw; nil if it read none in this sync).
+//   - Commit: the actor (Process, Incarnation, Worker, For, SawFor), the request (Verb, Subresource, Guards), the
+//     object (Object, Before, After) and the version that the actor had read (Saw; nil if it read none in this sync).
 //   - Refusal: the same without After; Code and Message as the server sent them.
 //   - Read: Verb "get" or "list", Object, After. A get without a result is a Refusal with Code 404.
-//   - Delivery: every informer event of an actor, Before and After as in the informer. Enqueued has every key that was
-//     added to the queue, even if it was there already, at once or for later (AddAfter). Observed has every key whose
-//     expectations were lowered.
-//   - SyncStart, SyncEnd: For with the key's namespace and name, even if no such object exists (UID ""). Message is the
-//     error.
-//   - FaultHit: Process is the process it hit. Verb is "crash" or "restart" (Incarnation: the one that ended, or the one
-//     that began), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds), "relist", "switch" (of era), or
-//     "synced" (every informer of this incarnation has had its initial list). With Process "apiserver", it is "downgrade"
-//     or "upgrade": in between, the server drops the controller field. The judge ignores other verbs.
+//   - Delivery: every informer event of an actor, Before and After as in the informer. Enqueued has every key that
+//     was added to the queue, even if it was there already, at once or for later (AddAfter). Observed has every key
+//     whose expectations were lowered.
+//   - SyncStart, SyncEnd: For with the key's namespace and name, even if no such object exists (UID ""). Message is
+//     the error.
+//   - FaultHit: Process is the process it hit. Verb is "crash" or "restart" (Incarnation: the one that ended, or the
+//     one that began), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds), "relist", "switch"
+//     (of era), or "synced" (every informer of this incarnation has had its initial list). With Process "apiserver",
+//     it is "downgrade" or "upgrade": in between, the server drops the controller field. The judge ignores other
+//     verbs.
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason is the records of the cycle ("3,5"); Message if no state
 //     recurs.
 //   - Settled: everything is delivered and nothing is enabled. Liveness laws are judged here, for actors that are not
@@ -71,9 +73,9 @@
 //
 // # Invariants
 //
-// An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it is
-// checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller, and is also judged by what the
-// controller had been shown. [Invariant.Law] makes a law of an invariant of a world.
+// An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it
+// is checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller, and is also judged by
+// what the controller had been shown. [Invariant.Law] makes a law of an invariant of a world.
 //
 // # Which function answers which question
 //
@@ -105,7 +107,8 @@
 //
 // # Files
 //
-// Package sim/trial runs a world under all the laws. Here laws_*.go declare the laws, and check_*.go are their checks, a
-// file for each family of clauses. state*.go keep what the records add up to, process*.go what each process was shown and
-// is doing, and write*.go the meaning of one commit. fold.go updates them with each record; judge*.go call the checks.
+// Package sim/trial runs a world under all the laws. Here laws_*.go declare the laws, and check_*.go are their
+// checks, a file for each family of clauses. state*.go keep what the records add up to, process*.go what each process
+// was shown and is doing, and write*.go the meaning of one commit. fold.go updates them with each record; judge*.go
+// call the checks.
 package law
