@@ -13,51 +13,50 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// The process names that are no actor's but mean something to the laws.
+// Process names with a meaning for the laws. Neither is an actor.
 const (
-	User   = "user"      // whoever acts from outside the world
-	Server = "apiserver" // in FaultHit records of its own downgrade and upgrade
+	User   = "user"      // everyone who acts from outside the world
+	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
 )
 
-// Actor is a process that is judged: which controller it runs, and the Contract of that.
+// Actor is a process that is judged: the controller it runs, and the Contract of that controller.
 type Actor struct {
 	Process    string                    // its name in the records
-	Controller string                    // "replicaset"; the GC laws are about "garbagecollector", NS-1 is about "namespace"
-	For        schema.GroupVersionKind   // the kind it syncs; zero for none: the laws on dependents don't concern it
+	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 judges "namespace"
+	For        schema.GroupVersionKind   // the kind it syncs; zero: it has no dependents
 	Owns       []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
 	Contract
 
-	// Opaque is a whole program: nobody knows when a sync begins and whom it is for. Laws that need [Syncs] or
-	// [Queues] are not asked of it.
+	// Opaque is set for a whole program: it is not known when a sync begins and for which object. Laws that need
+	// [Syncs] or [Queues] are not checked for it.
 	Opaque bool
-	// Outside is an Opaque one in another process than the world: nothing is known but what it wrote, and what
-	// that was answered. It is asked the laws for which that is enough ([Law].Outside).
+	// Outside is set for an Opaque program in another process. Only its writes and their answers are known. Only
+	// laws with [Law].Outside are checked for it.
 	Outside bool
 
-	moments When // at which its invariants are asked
+	moments When // when its invariants are checked
 }
 
-// objectOf is a value of a record as an object; nil for none.
+// objectOf returns a value of a record as an object, or nil.
 func objectOf(value any) runtime.Object {
 	obj, _ := value.(runtime.Object)
 	return obj
 }
 
-// collector is the name of the garbage collector's controller: the GC laws
-// judge actors whose Controller it is.
+// collector is the Actor.Controller of the garbage collector. The GC laws judge it.
 const collector = "garbagecollector"
 
-// drainer is the Controller of an [Actor] that empties namespaces.
+// drainer is the Actor.Controller of the namespace controller.
 const drainer = "namespace"
 
-// bounds reports whether invariants are asked of writes to its dependents.
+// bounds reports whether an invariant is checked at writes to its dependents.
 func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
 
-// looks reports whether invariants are asked of its owners once all has settled.
+// looks reports whether an invariant is checked for its owners once all has settled.
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
-// among reports whether a kind is one of a list.
+// among reports whether kinds contains kind.
 func among(kinds []schema.GroupVersionKind, kind string) bool {
 	for i := range kinds {
 		if kinds[i].Kind == kind {
@@ -69,7 +68,7 @@ func among(kinds []schema.GroupVersionKind, kind string) bool {
 
 func (s *Actor) manages(kind string) bool { return s.For.Kind != "" && among(s.Owns, kind) }
 
-// standsAlone reports whether an object is one that it makes for itself.
+// standsAlone reports whether o is one of its Standalone objects.
 func (s *Actor) standsAlone(o sim.Ref) bool {
 	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
@@ -79,7 +78,7 @@ func (s *Actor) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(objectOf(value)))
 }
 
-// leaves reports whether it does nothing for an owner, or nothing more.
+// leaves reports whether it ignores an owner ([Contract].Ignores).
 func (s *Actor) leaves(owner any) bool { return s.Ignores != nil && s.Ignores(objectOf(owner)) }
 
 // willing reports whether it would adopt an orphan that an owner selects.
@@ -93,7 +92,7 @@ func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	return s.fits(owner, orphan)
 }
 
-// isOf reports whether an apiVersion is the one of the kind that it syncs, or that is not known.
+// isOf reports whether apiVersion is that of the kind it syncs, or the version of that kind is not known.
 func (s *Actor) isOf(apiVersion string) bool {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	if !grouped {
@@ -102,20 +101,20 @@ func (s *Actor) isOf(apiVersion string) bool {
 	return s.For.Version == "" || s.For.Group == group && s.For.Version == version
 }
 
-// numbered reports whether a pod's name is that of a StatefulSet's pod of some number. It is the
-// laws' own rule, whatever the contract says (KIND-STS-1).
+// numbered reports whether pod is the name of a pod of a StatefulSet: its name and a number. The laws use this rule
+// whatever the contract says (KIND-STS-1).
 func numbered(set, pod string) bool {
 	digits, its := strings.CutPrefix(pod, set+"-")
 	n, err := strconv.ParseUint(digits, 10, 31)
 	return its && err == nil && strconv.FormatUint(n, 10) == digits
 }
 
-// fits reports whether it takes an object that an owner selects for one of that owner's.
+// fits reports whether an owner may adopt an object that it selects ([Contract].Adoptable).
 func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// floor is how many active dependents an owner may not have less than.
+// floor returns the fewest active dependents that an owner may have.
 func (s *Actor) floor(owner any) int {
 	n := s.Replicas(objectOf(owner))
 	if s.MaxUnavailable != nil {
@@ -124,8 +123,8 @@ func (s *Actor) floor(owner any) int {
 	return n
 }
 
-// roof is how many it may not have more than; negative where it does not say. What it
-// leaves alone it makes nothing for.
+// roof returns the most active dependents that an owner may have; negative if the contract sets no limit. For an
+// owner that it ignores, it is as if the owner wanted 0.
 func (s *Actor) roof(owner any) int {
 	n := s.Replicas(objectOf(owner))
 	if s.leaves(owner) {
@@ -137,8 +136,8 @@ func (s *Actor) roof(owner any) int {
 	return n
 }
 
-// mostAtOnce is how many an owner may have at one time, by its number or by its limit;
-// negative where it does not say.
+// mostAtOnce returns the most dependents that an owner may have at a time, by Replicas or MaxActive; negative if
+// the contract sets no limit.
 func (s *Actor) mostAtOnce(owner any) int {
 	if s.Replicas == nil {
 		return s.MaxActive(objectOf(owner))

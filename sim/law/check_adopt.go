@@ -1,4 +1,4 @@
-// The checks of ADOPT-1 to ADOPT-8, but for ADOPT-6.
+// Checks of ADOPT-1 to ADOPT-8, except ADOPT-6.
 
 package law
 
@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// adoptMatching is ADOPT-1.
+// adoptMatching checks ADOPT-1.
 func adoptMatching(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Claims || w.Actor.Selector == nil {
@@ -35,7 +35,7 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	}
 }
 
-// adoptAll is ADOPT-2.
+// adoptAll checks ADOPT-2.
 func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
@@ -57,10 +57,9 @@ func adoptAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// statusOnly is ADOPT-3: what a controller does for an object that is being
-// deleted. It may write that object's status and take finalizers off it, and
-// while a finalizer of its own holds the object delete what is that object's own.
-// Its own finalizers it takes off dependents at any time: nothing could go otherwise.
+// statusOnly checks ADOPT-3. For a terminating object a controller may write status and remove finalizers. It may
+// delete the object's dependents while its own finalizer holds the object. It may always remove its own finalizers
+// from dependents, or they could not go.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -86,7 +85,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	if k != nil && k.read && k.refuses {
-		if !w.Adopts { // that is ADOPT-4's
+		if !w.Adopts { // ADOPT-4 reports it
 			j.Report(Informed, what(r)+" for "+r.For.String()+", which a live read showed gone or going")
 		}
 		return
@@ -96,17 +95,16 @@ func statusOnly(j *Judge, r *sim.Record) {
 	}
 }
 
-// tidies reports whether a write keeps up to date what a dependent says, and changes
-// nothing of whose it is and of what holds it, which none that is held to upstream's way
-// of claiming does for an object that is going; the EndpointSlice controller does.
+// tidies reports whether a write updates a dependent without changing its owners or finalizers. The EndpointSlice
+// controller does this for terminating objects; controllers of profile Upstream do not.
 func (w *Write) tidies(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
 		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
 		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
 
-// cleansUp reports whether a write to a dependent is its owner's finalizer at
-// work: the dependent's deletion, its own finalizer's end, or the release of what the owner is to leave behind.
+// cleansUp reports whether a write to a dependent is part of its owner's finalization: it deletes the dependent,
+// removes its finalizer, or releases it.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&
@@ -120,12 +118,12 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	return o != nil && j.state.held(w.Actor, o.Meta)
 }
 
-// leavesBehind reports whether an operator takes nothing but its own reference off a dependent.
+// leavesBehind reports whether an operator removes only its own reference from a dependent.
 func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
 
-// recheck is ADOPT-4.
+// recheck checks ADOPT-4.
 func recheck(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Adopts {
@@ -134,7 +132,7 @@ func recheck(j *Judge, r *sim.Record) {
 	j.Ask()
 	k := w.process.work(r)
 	if w.Actor.Opaque {
-		k = nil // it may have looked, and nobody knows when
+		k = nil // it may have read live, but it is not known when
 	}
 	switch {
 	case k != nil && !k.read:
@@ -148,7 +146,7 @@ func recheck(j *Judge, r *sim.Record) {
 	}
 }
 
-// sparesDying is ADOPT-5.
+// sparesDying checks ADOPT-5.
 func sparesDying(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Claims {
@@ -165,23 +163,22 @@ func sparesDying(j *Judge, r *sim.Record) {
 	j.Report(Committed, "adopted after its deletion had begun")
 }
 
-// orphansStayOrphans is ADOPT-7.
+// orphansStayOrphans checks ADOPT-7.
 func orphansStayOrphans(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Actor == nil && !w.GC {
+	if w.Before == nil || len(j.state.orphanings.byObject[w.Before.GetUID()]) == 0 || w.Actor == nil && !w.GC {
 		return
 	}
 	j.Ask()
 	if w.Actor == nil || !w.Claims {
 		return
 	}
-	if q := j.state.promises.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
+	if q := j.state.orphanings.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
 		j.Report(adoptionStrength(r, w), "adopted again by "+refName(w.NewOwner)+", whose deletion had orphaned it")
 	}
 }
 
-// successor is ADOPT-8: nothing of a namesake is inherited, and nothing decided
-// for one is done to the other.
+// successor checks ADOPT-8.
 func successor(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {

@@ -1,4 +1,4 @@
-// The checks of API-1 to API-6.
+// Checks of API-1 to API-6.
 
 package law
 
@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// oneController is API-1.
+// oneController checks API-1.
 func oneController(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.After == nil {
@@ -31,10 +31,10 @@ func oneController(j *Judge, r *sim.Record) {
 	}
 }
 
-// secondController is how the server's refusal of a second ControllerRef begins.
+// secondController is how the server begins its refusal of a second ControllerRef.
 const secondController = "Only one reference can have Controller set to true"
 
-// onlyTrueControls is API-2: an orphan was refused an owner as if it had one.
+// onlyTrueControls checks API-2: the server refused an owner for an object without a ControllerRef.
 func onlyTrueControls(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if r.Code != 422 || p == nil || p.Actor.For.Kind == "" || !strings.Contains(r.Message, secondController) {
@@ -47,7 +47,7 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	}
 }
 
-// completeRefs is API-3.
+// completeRefs checks API-3.
 func completeRefs(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.After == nil {
@@ -81,8 +81,8 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner is API-4: the write of an adopter that had seen an orphan landed on
-// an object another one had adopted.
+// oneWinner checks API-4: an adopter had read an orphan, and its write landed on an object that another had
+// adopted.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -94,8 +94,8 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 }
 
-// restartMovesNothing is API-5: after a restart an object leaves an owner that
-// is there and selects it, though no user asked for anything since.
+// restartMovesNothing checks API-5: after a restart, and before the next user action, an object leaves an owner
+// that exists and selects it.
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
 		if r.Verb == "crash" || r.Verb == "restart" {
@@ -127,9 +127,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	}
 }
 
-// ownerAsRead is an owner as the writer had read it when it syncs that owner, and
-// as it is when it does not: after a restart a controller may list a selector that
-// was replaced before the crash.
+// ownerAsRead returns the owner as the writer had read it if it syncs that owner, and as stored otherwise. After a
+// restart a controller may still use a selector that was replaced before the crash.
 func ownerAsRead(r *sim.Record, owner *Object) any {
 	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
 		return r.SawFor
@@ -137,10 +136,9 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 	return owner.Value
 }
 
-// replacesVersion is API-6: a write that is not conditional on the version it was
-// made from takes an object from its controller. It is always Informed, as the
-// server would have refused a patch that adds, and an update of another version. From
-// a controller that is gone nothing is taken.
+// replacesVersion checks API-6: a write without a resourceVersion takes an object from its controller. It is always
+// Informed, because the server would have refused a patch that adds, and an update of an old version. An object
+// whose controller is gone is not taken from anybody.
 func replacesVersion(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {

@@ -1,4 +1,4 @@
-// The checks of the GC laws on what is collected: GC-1, GC-5 and GC-7 to GC-9.
+// Checks of the GC laws on what is collected: GC-1, GC-5 and GC-7 to GC-9.
 
 package law
 
@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// collectAll is GC-1.
+// collectAll checks GC-1.
 func collectAll(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.cutLive(r)
@@ -21,7 +21,7 @@ func collectAll(j *Judge, r *sim.Record) {
 	if !j.collecting() {
 		return
 	}
-	j.eachDangling(func(o *Object, st standing) {
+	j.eachDangling(func(o *Object, st refStates) {
 		if st.solid+st.waiting == 0 {
 			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left")
 		} else if st.solid > 0 {
@@ -30,8 +30,8 @@ func collectAll(j *Judge, r *sim.Record) {
 	})
 }
 
-// cutLive reports a reference that the collector took off an object though its
-// owner is there and its deletion does not ask for it.
+// cutLive reports that the collector removed a reference to an owner that exists and whose deletion does not ask
+// for it.
 func (j *Judge) cutLive(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || r.Verb != "patch" && r.Verb != "update" {
@@ -44,11 +44,11 @@ func (j *Judge) cutLive(r *sim.Record) {
 		}
 		j.Ask()
 		owner := j.state.Object(refs[i].UID)
-		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || meta.Orphaning(owner.Meta) {
+		if j.state.refState(&refs[i], w.Before.GetNamespace()) != solid || meta.Orphaning(owner.Meta) {
 			continue
 		}
-		if j.state.promises.find(w.Before.GetUID(), refs[i].UID) != nil {
-			continue // an accepted deletion asked for it, whose finalizer went before
+		if j.state.orphanings.find(w.Before.GetUID(), refs[i].UID) != nil {
+			continue // an accepted deletion asked for it; its finalizer was removed first
 		}
 		s := Informed
 		if w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
@@ -58,9 +58,8 @@ func (j *Judge) cutLive(r *sim.Record) {
 	}
 }
 
-// leavesBehind reports a deletion by the collector that orphans the dependents of what it
-// deletes, though no finalizer of that asks for it: a delete that names no policy has the
-// default of the kind, and what is below would stay.
+// leavesBehind reports that the collector's deletion orphans the dependents of the deleted object without its
+// finalizer asking for that. A delete without a policy uses the default of the kind, which may be to orphan.
 func (j *Judge) leavesBehind(r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -81,7 +80,7 @@ func (j *Judge) leavesBehind(r *sim.Record) {
 	j.Report(s, "deleted so that "+left[0].Ref.String()+" is orphaned, which nothing asks for")
 }
 
-// checkFirst is GC-5.
+// checkFirst checks GC-5.
 func checkFirst(j *Judge, r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -90,7 +89,7 @@ func checkFirst(j *Judge, r *sim.Record) {
 	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
-		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
+		switch j.state.refState(&refs[i], w.Before.GetNamespace()) {
 		case solid:
 			j.Report(collects(w, &refs[i]), "deleted while its owner "+refName(&refs[i])+" is there")
 			return
@@ -103,8 +102,7 @@ func checkFirst(j *Judge, r *sim.Record) {
 	}
 }
 
-// deletedByCollector returns the commit's facts when it is a collector's
-// deletion, nil otherwise.
+// deletedByCollector returns the commit if it is a deletion by the collector, and nil otherwise.
 func (j *Judge) deletedByCollector(r *sim.Record) *Write {
 	if w := &j.write; w.GC && w.Deletes && r.Verb == "delete" {
 		return w
@@ -112,7 +110,7 @@ func (j *Judge) deletedByCollector(r *sim.Record) *Write {
 	return nil
 }
 
-// spareInnocent is GC-7.
+// spareInnocent checks GC-7.
 func spareInnocent(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.outOfReach()
@@ -138,7 +136,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 			return
 		}
 	}
-	if st := j.state.standingOf(w.Before); st.foreign > 0 && st.solid > 0 {
+	if st := j.state.refStatesOf(w.Before); st.foreign > 0 && st.solid > 0 {
 		j.Report(Informed, "deleted because of an owner in another namespace, though it has one in its own")
 	}
 }
@@ -147,23 +145,23 @@ func (j *Judge) outOfReach() {
 	if !j.collecting() {
 		return
 	}
-	j.eachDangling(func(o *Object, st standing) {
+	j.eachDangling(func(o *Object, st refStates) {
 		if st.foreign > 0 && st.solid+st.waiting == 0 {
 			j.Report(Informed, o.Ref.String()+" is kept by an owner in another namespace")
 		}
 	})
 }
 
-// solidWins is GC-8.
+// solidWins checks GC-8.
 func solidWins(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := j.deletedByCollector(r); w != nil {
 			j.Ask()
-			if st := j.state.standingOf(w.Before); st.solid > 0 && st.waiting > 0 {
+			if st := j.state.refStatesOf(w.Before); st.solid > 0 && st.waiting > 0 {
 				refs := w.Before.GetOwnerReferences()
 				s := Committed
 				for i := range refs {
-					if j.state.footing(&refs[i], w.Before.GetNamespace()) == solid {
+					if j.state.refState(&refs[i], w.Before.GetNamespace()) == solid {
 						s = min(s, collects(w, &refs[i]))
 					}
 				}
@@ -175,7 +173,7 @@ func solidWins(j *Judge, r *sim.Record) {
 	if !j.collecting() {
 		return
 	}
-	j.eachOwned(func(o *Object, st standing) {
+	j.eachOwned(func(o *Object, st refStates) {
 		j.Ask()
 		if st.solid > 0 && st.waiting > 0 {
 			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
@@ -183,7 +181,7 @@ func solidWins(j *Judge, r *sim.Record) {
 	})
 }
 
-// deleteByUID is GC-9.
+// deleteByUID checks GC-9.
 func deleteByUID(j *Judge, r *sim.Record) {
 	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
 		j.Ask()

@@ -1,4 +1,4 @@
-// The check of EXACT-3: two of one identity.
+// Check of EXACT-3: two dependents with one identity.
 
 package law
 
@@ -9,11 +9,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// oneForEach is EXACT-3: a write by which a dependent comes to hold an identity
-// that another one of the same owner holds. Informed where the actor had been
-// shown that other one before the sync began, or had made it itself. An adoption is
-// none: an orphan that matches has to be adopted (ADOPT-2), and can only go after
-// that. It has gone once all is quiet.
+// oneForEach checks EXACT-3: by a write a dependent takes an identity that another one of the same owner has. It is
+// Informed if the actor had been shown the other one before the sync began, or had created it. An adoption is not a
+// violation, because a matching orphan must be adopted first (ADOPT-2). One of the two must be gone once settled.
 func oneForEach(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.identitiesAtRest()
@@ -29,7 +27,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 		return
 	}
 	if j.state.twins(sub, w.NewOwner.UID, r.After, r.After) {
-		return // nothing is said of an identity that an object shares with itself
+		return // an object does not conflict with itself
 	}
 	j.Ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
@@ -46,11 +44,11 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// identitiesAtRest is EXACT-3 of those that were adopted. Who does not say how many there are
-// to be may keep what it adopts, as a Deployment an older ReplicaSet.
+// identitiesAtRest checks EXACT-3 for adopted dependents. A controller without Replicas may keep what it adopts, as
+// a Deployment keeps an older ReplicaSet.
 func (j *Judge) identitiesAtRest() {
 	for i := range j.survey().owners {
-		o := &j.census.owners[i]
+		o := &j.settledCounts.owners[i]
 		if o.sub.Identity == nil || o.want < 0 || o.sub.leaves(o.Value) || !j.settled(o) {
 			continue
 		}
@@ -74,13 +72,13 @@ func (j *Judge) identitiesAtRest() {
 	}
 }
 
-// twins reports whether an owner may have two dependents of one identity.
+// twins reports whether an owner may have two dependents with one identity.
 func (s *State) twins(sub *Actor, owner types.UID, a, b any) bool {
 	o := s.Object(owner)
 	return sub.AllowDuplicate != nil && o != nil && sub.AllowDuplicate(objectOf(o.Value), objectOf(a), objectOf(b))
 }
 
-// holds is the identity of an object that is there and counts.
+// holds returns the identity of an active object.
 func (s *Actor) holds(value any, m metav1.Object) string {
 	if m == nil || !s.counts(value, m) {
 		return ""
@@ -88,8 +86,8 @@ func (s *Actor) holds(value any, m metav1.Object) string {
 	return s.Identity(objectOf(value))
 }
 
-// knewHolder reports whether the actor knew that an object holds an identity:
-// from before the sync, in which it need not look twice, or by an answer to a request of its own.
+// knewHolder reports whether the actor knew that an object has the identity: since before the sync, or from an
+// answer to its own request.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
 	k := w.process.work(r)

@@ -1,4 +1,4 @@
-// The check of EXACT-8.
+// Check of EXACT-8.
 
 package law
 
@@ -11,12 +11,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// exactStatus is EXACT-8. While things move a number may be any that the actor
-// comes to who looks at each dependent at some moment between the beginning of
-// the sync and the request; when all is quiet it is the stored objects'. A number
-// that a write leaves as it was is judged at rest only: the writer need not have
-// counted. One of all that there ever were may lag, but not be more than there were;
-// at rest none may be left out.
+// exactStatus checks EXACT-8. During a run, a count may have any value that follows from reading each dependent at
+// some moment between the start of the sync and the request. Once settled it must match the stored objects. A count
+// that a write leaves unchanged is checked once settled only. A count of all that ever existed may lag, but never
+// exceed the true number; once settled it must include all.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.statusesAtRest()
@@ -28,7 +26,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	k := w.counting(r)
-	if k == nil || k.listed { // what a list showed is not known object by object
+	if k == nil || k.listed { // what a list showed is not known for each object
 		return
 	}
 	j.Ask()
@@ -42,7 +40,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 		if n < 0 || n == c.Of(objectOf(r.Before)) || c.Once {
 			continue
 		}
-		if had := j.state.ever.had[k.owner]; c.Ever && n > had && n > c.Of(objectOf(r.Before)) {
+		if had := j.state.everOwned.had[k.owner]; c.Ever && n > had && n > c.Of(objectOf(r.Before)) {
 			s := Informed
 			if j.state.guesses(w.process, r, k.owner) {
 				s = Committed
@@ -70,11 +68,10 @@ func between(low, high int) string {
 	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
 }
 
-// explained is between which numbers a count may be: the dependents that were
-// such all through the sync, and those that were so at any moment of it, by the
-// actor's cache or by what it was answered. What the owner does not select, or would not take, need
-// not be counted, which is looked at where it is asked for: low is too high
-// otherwise. Nor need what a request found gone.
+// explained returns the bounds of a count: the dependents that matched during the whole sync, and those that
+// matched at some moment of it, by the actor's cache or by answers to it. Dependents that the owner does not select
+// or would not adopt need not be counted; this is checked only if needed, that is if low is too high. The same
+// holds for those that a request found gone.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
@@ -115,21 +112,21 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 	return low - k.missed, high
 }
 
-// moments is how many of what a count counts one object stood for, at any moment of a
-// sync at which it may have been the owner's, and at every one.
+// moments holds how many of a count one object stands for: at most, at the moments of a sync when the owner may
+// have owned it, and at least, at all moments.
 type moments struct {
 	c     *Count
 	seen  any // the owner
 	owner types.UID
-	mine  bool // it was the owner's at some moment
-	most  int  // that it stood for, whoever's it was
-	least int  // ... as the owner's: none while it was not; negative before the first moment
+	mine  bool // the owner had it at some moment
+	most  int  // that it stood for, whoever owned it
+	least int  // as a dependent of the owner: 0 while it was not one; negative before the first moment
 
-	state *State // where least asks for the owner's selector, too
+	state *State // set if least also checks the owner's selector
 	sub   *Actor
 }
 
-// sight looks at an object as it is known now; nil for one that is known no more.
+// sight records an object as it is known now; nil for one that is not known any more.
 func (m *moments) sight(e *view.Sight) {
 	if e == nil {
 		m.least = 0
@@ -149,8 +146,7 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at looks at it at one moment. What it adopts an actor counts as it had read it
-// before it was its own.
+// at records an object at one moment. An actor counts an object that it adopts as it read it before the adoption.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)
@@ -171,7 +167,7 @@ func (j *Judge) statusesAtRest() {
 			continue
 		}
 		if o.sub.Counted != nil && o.sub.Counted(objectOf(o.Value)) > o.held {
-			continue // that is LAW-3's
+			continue // LAW-3 reports it
 		}
 		for k := range o.sub.Counts {
 			count := &o.sub.Counts[k]
@@ -180,9 +176,9 @@ func (j *Judge) statusesAtRest() {
 				continue
 			}
 			j.Ask()
-			there, had := j.state.such(o.sub, count, o.Object), j.state.ever.had[o.Meta.GetUID()]
+			there, had := j.state.such(o.sub, count, o.Object), j.state.everOwned.had[o.Meta.GetUID()]
 			strength := Informed
-			if count.Ever && j.state.vague[o.Meta.GetUID()] {
+			if count.Ever && j.state.uncertainCounts[o.Meta.GetUID()] {
 				strength = Committed
 			}
 			switch {
@@ -195,7 +191,7 @@ func (j *Judge) statusesAtRest() {
 	}
 }
 
-// such counts the stored dependents that an owner controls and that are such.
+// such counts the stored dependents that an owner controls and that match the count.
 func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {

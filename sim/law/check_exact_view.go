@@ -1,4 +1,4 @@
-// The checks of EXACT-4 and EXACT-5: what is done on a view of another time.
+// Checks of EXACT-4 and EXACT-5: writes on an old view.
 
 package law
 
@@ -12,17 +12,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// sameIncarnation is EXACT-4: a write that lands on another incarnation than the
-// one the actor had read. It is always Informed, although the actor cannot have
-// known of the other one: every write can carry what keeps it from landing there
-// (a uid among a delete's preconditions or in a patch, the resourceVersion of an
-// update), so it takes that chance by what it leaves out. Compare LAW-2, whose
-// race no precondition on the uid closes.
+// sameIncarnation checks EXACT-4: a write lands on another incarnation than the one the actor had read. It is
+// always Informed: a UID precondition of a delete or patch, or the resourceVersion of an update, would have
+// prevented it. In contrast, no UID precondition prevents the race of LAW-2.
 //
-// A server-side apply is decided for a name, and the deletion of a collection for
-// a selector: neither is about an incarnation.
+// A server-side apply is decided for a name, and the deletion of a collection for a selector. Neither is about an
+// incarnation.
 //
-// What the actor does to a namesake of the very object it syncs is ADOPT-8's.
+// ADOPT-8 covers writes to a recreated object with the name of the synced object.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
@@ -38,19 +35,17 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	j.Report(Informed, what(r)+" meant for an earlier "+r.Object.Kind+" of that name")
 }
 
-// ofFor reports whether a record is about the object that its actor syncs, or another of its name.
+// ofFor reports whether a record is about the object that its actor syncs, or about another one of its name.
 func ofFor(r *sim.Record) bool {
 	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
 
-// noOlderView is EXACT-5. Informed where this life of the process had been shown
-// a newer version before the sync began: caches move on during a sync, and nobody
-// must look twice. Committed where only an earlier life had: the actor could not
-// know, but could have made its write conditional on the version it read, and the
-// server would have refused it. A write that is conditional never gets here.
+// noOlderView checks EXACT-5. It is Informed if this life of the process had been shown a newer version before the
+// sync began. What arrives during a sync does not count. It is Committed if only an earlier life had been shown
+// one: the actor could not know, but a write with the version it read would have been refused. Such a conditional
+// write is never checked.
 //
-// A server-side apply to another object than the one that is synced says what that one wants. Nothing of it is taken
-// from a view of the object that it lands on.
+// Nor is a server-side apply to another object than the synced one: it takes nothing from a view of that object.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
@@ -75,11 +70,10 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes by the newest that its cache had of an
-// object, and knew better from the answers to its own requests alone. Operators do not
-// keep those, and destroy nothing but what they wrote themselves, as long as they have
-// the same owner in it that the object has; upstream's own controllers have expectations,
-// or claim anew.
+// byItsCache reports whether the actor deletes by the newest version in its cache, and only answers to its own
+// requests were newer. Operators do not keep those. It holds only if the cached object has the same controller as
+// the stored one. It never holds for profile Upstream: those controllers have expectations, or read the object
+// again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
@@ -89,16 +83,15 @@ func (w *Write) byItsCache(saw uint64) bool {
 	return ok && meta.Version(cached) == saw && meta.SameRef(meta.ControllerOf(w.Saw), meta.ControllerOf(w.Before))
 }
 
-// undoes reports whether an update that is not conditional takes back to what the
-// actor had read a part that is another's by now: it lands in place of a change
-// that the actor was never shown, and that change is no more.
+// undoes reports whether an unconditional update restores what the actor had read, over a change that the actor was
+// never shown.
 func (w *Write) undoes(r *sim.Record) bool {
 	return r.Verb == "update" && r.Subresource == "" && w.After != nil && meta.SameBody(r.Saw, r.After) &&
 		!meta.SameBody(r.Saw, r.Before)
 }
 
-// asSeen reports whether an object stands as the actor saw it, by whatever
-// versions: what was adopted, let go and adopted again is what it was.
+// asSeen reports whether an object is as the actor saw it, whatever its version. An object that was adopted,
+// released and adopted again is unchanged.
 func (w *Write) asSeen(r *sim.Record) bool {
 	a, b := w.Saw, w.Before
 	return a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
@@ -107,9 +100,8 @@ func (w *Write) asSeen(r *sim.Record) bool {
 		meta.SameBody(r.Saw, r.Before)
 }
 
-// destroys reports whether a write takes something away: it deletes what has
-// changed since the actor read it, scales down, replaces what others have changed since the actor read it, or puts it
-// back to that. A status is a report; writing it anew destroys nothing.
+// destroys reports whether a write loses something: it deletes an object that has changed since the actor read it,
+// scales down, or overwrites or reverts what others have changed since. A status write loses nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:

@@ -1,5 +1,4 @@
-// The check of EXACT-2 where one dependent is not as good as another, as owners say by
-// Wanted.
+// Check of EXACT-2 for owners that want dependents by name ([Contract].Wanted).
 
 package law
 
@@ -11,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// askedFor reports whether the owner asks for this very dependent: by every version of
-// it that the worker may go by, or by any.
+// askedFor reports whether the owner wants this dependent: by every version of the owner that the worker may use if
+// every is set, and by any of them otherwise.
 func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
 	if w.Actor.Wanted == nil {
 		return true
@@ -26,9 +25,8 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 	return is
 }
 
-// neverUnasked is EXACT-2 for an owner of which one dependent is not as good as another:
-// what is created is one that it asks for, and there are not as many of those as it asks
-// for.
+// neverUnasked checks EXACT-2 for an owner that wants dependents by name: the created one is wanted, and not too
+// many wanted ones exist.
 func (j *Judge) neverUnasked(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -59,7 +57,7 @@ func (j *Judge) neverUnasked(r *sim.Record) {
 	}
 }
 
-// wanted counts the stored active dependents of an owner that a version of it asks for.
+// wanted counts the owner's stored active dependents that a version of the owner wants.
 func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {
@@ -70,8 +68,8 @@ func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	return n
 }
 
-// knownWanted counts those that the worker has to know of: shown before its sync began,
-// or made by the process itself.
+// knownWanted counts the wanted dependents that the worker must know of: shown before its sync began, or created by
+// its process.
 func (w *Write) knownWanted(k *work, r *sim.Record) int {
 	n := 0
 	for _, e := range w.process.known.Members(k.owner) {

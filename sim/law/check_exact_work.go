@@ -1,4 +1,4 @@
-// The checks of EXACT-1 and EXACT-2: work that is overdone.
+// Checks of EXACT-1 and EXACT-2.
 
 package law
 
@@ -8,10 +8,9 @@ import (
 	"strconv"
 )
 
-// neverTooFew is EXACT-1. Informed goes by the owner as the actor had seen it and
-// the dependents as it had been shown them, and the shortfall must be there;
-// Committed by what is stored. Dependents that do not count any more are deleted
-// freely, and an owner that is going wants none.
+// neverTooFew checks EXACT-1. It is Informed by the owner as the actor read it and the dependents as it was shown
+// them, if too few are stored as well. It is Committed by what is stored. Inactive dependents may be deleted, and a
+// terminating owner wants none.
 func neverTooFew(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -19,7 +18,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	away := j.state.taken.from(uidOf(r.For))
+	away := j.state.missingNamed.of(uidOf(r.For))
 	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) && w.askedFor(k, r, r.Before, true) {
 		floor := sub.floor(r.SawFor) - away
 		w.process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
@@ -41,8 +40,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooMany is EXACT-2. A creation for an owner that is going is ADOPT-3's, and
-// one that puts back what others took is none too many.
+// neverTooMany checks EXACT-2. ADOPT-3 covers a creation for a terminating owner. A creation that replaces what
+// others deleted is not one too many.
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -66,7 +65,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		j.neverUnasked(r)
 		return
 	}
-	if j.state.taken.back(uidOf(r.For), r) {
+	if j.state.missingNamed.restores(uidOf(r.For), r) {
 		return
 	}
 	if k := w.counting(r); k != nil {
@@ -92,10 +91,9 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooManyAtOnce is EXACT-2 for an owner that wants no number of dependents, but
-// only so many at one time. Informed goes by what the actor's caches showed when the
-// sync began, and by what it has made since: creations of earlier syncs it need not
-// remember, as it makes one in a while.
+// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. It is Informed by what the
+// caches showed when the sync began, and what the actor has created in this sync. It need not remember creations of
+// earlier syncs, because it creates rarely.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor

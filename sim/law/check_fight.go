@@ -1,4 +1,4 @@
-// The checks of NOFIGHT-1 to NOFIGHT-3.
+// Checks of NOFIGHT-1 to NOFIGHT-3.
 
 package law
 
@@ -11,11 +11,11 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// neverFight is NOFIGHT-1: whoever watches the world with a [fight.Detector] writes
-// a Fighting record whose Reason is the cycle.
+// neverFight checks NOFIGHT-1. The runner of the world uses a [fight.Detector] and writes a Fighting record; its
+// Reason is the cycle.
 func neverFight(j *Judge, r *sim.Record) {
 	j.askEach()
-	if r.Op == sim.Settled { // there was none
+	if r.Op == sim.Settled { // no fight was found
 		return
 	}
 	cycle := fight.ParseCycle(r.Reason)
@@ -26,11 +26,9 @@ func neverFight(j *Judge, r *sim.Record) {
 	j.report(Breach{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
 }
 
-// handovers is NOFIGHT-2. An adoption counts when it was right for the state
-// it landed on: by an owner that is there and selects the object as it is. A
-// change of labels starts the count anew, and so does a user's action. An
-// owner that lets go on an older view, as after a crash, may take back by the rules
-// what it had: more handovers are then Committed.
+// handovers checks NOFIGHT-2. An adoption counts if the owner exists and selects the object as stored. A change of
+// labels or a user action starts the count again. An owner that releases on an old view, as after a crash, may
+// adopt the object again by the rules: then more handovers are Committed.
 type handovers struct {
 	opSet
 	j    *Judge
@@ -39,7 +37,7 @@ type handovers struct {
 
 type handover struct {
 	epoch, count int
-	behind       bool // an owner let go on an older view of itself or of the object
+	behind       bool // an owner released it on an old view of itself or of the object
 }
 
 func newHandovers(j *Judge) Check {
@@ -78,7 +76,7 @@ func (h *handovers) Record(r *sim.Record) {
 		return
 	}
 	if w.Owner != nil && h.j.inFamily(r, w.Owner) {
-		return // from one of its own to another: nobody is fought over it
+		return // from one of its own to another: no fight
 	}
 	n := h.of(uid)
 	n.count++
@@ -93,7 +91,7 @@ func (h *handovers) Record(r *sim.Record) {
 	}
 }
 
-// of is what an object has seen in this epoch.
+// of returns the count of an object in this epoch.
 func (h *handovers) of(uid types.UID) handover {
 	n := h.seen[uid]
 	if n.epoch != h.j.state.epoch {
@@ -102,7 +100,7 @@ func (h *handovers) of(uid types.UID) handover {
 	return n
 }
 
-// Digest folds how often each object has changed hands.
+// Digest hashes how often each object has changed hands.
 func (c *handovers) Digest(h *sim.Hash) {
 	var sum uint64
 	for uid, n := range c.seen { //detcheck:ordered a sum
@@ -117,8 +115,7 @@ func (c *handovers) Digest(h *sim.Hash) {
 	h.Word(sum)
 }
 
-// letsGoBehind reports whether an owner releases an object in a sync that went by an
-// older version of either.
+// letsGoBehind reports whether an owner releases an object on an old view of either.
 func (j *Judge) letsGoBehind(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || meta.SameRef(w.Owner, w.NewOwner) {
@@ -131,13 +128,13 @@ func (j *Judge) letsGoBehind(r *sim.Record) bool {
 	return owner != nil && saw != nil && saw.GetResourceVersion() != owner.Meta.GetResourceVersion()
 }
 
-// exactSum is NOFIGHT-3.
+// exactSum checks NOFIGHT-3.
 func exactSum(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
 		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
 			if o.excused() {
-				continue // its controller has an excuse: nothing is asked
+				continue // its controller has an excuse
 			}
 			j.Ask()
 			if o.short() {
@@ -148,19 +145,19 @@ func exactSum(j *Judge, r *sim.Record) {
 	j.checkSums(c)
 }
 
-// alike names the owners that ask for the same objects.
+// alike is the key of owners that want the same objects.
 type alike struct{ namespace, kind, selector string }
 
-// sum is what a group of them wants and has.
+// sum adds up what such owners want and have.
 type sum struct {
 	first, n, want, have int
 	working              int  // how many of them must have converged
 	waits                bool // one of them has an excuse for too few
 }
 
-// checkSums adds up the owners that ask for the same objects and compares with
-// what is there: owned by one of them, or by none.
-func (j *Judge) checkSums(c *census) {
+// checkSums adds up what owners with one selector want, and compares it with the objects that one of them owns, or
+// nobody owns.
+func (j *Judge) checkSums(c *settledCounts) {
 	if len(c.owners) < 2 {
 		return
 	}
@@ -170,7 +167,7 @@ func (j *Judge) checkSums(c *census) {
 		o := &c.owners[i]
 		sel := j.state.selector(o.sub, o.Value)
 		if o.want < 0 || sel == nil || len(o.sub.Owns) == 0 || o.sub.Adoptable != nil {
-			continue // one that goes by names as well asks for others than its like
+			continue // an owner that also goes by names wants other objects
 		}
 		key := alike{o.Ref.Namespace, o.sub.Owns[0].Kind, sel.String()}
 		k, ok := at[key]
@@ -194,7 +191,7 @@ func (j *Judge) checkSums(c *census) {
 	}
 }
 
-func (j *Judge) checkSum(c *census, s *sum) {
+func (j *Judge) checkSum(c *settledCounts, s *sum) {
 	first := &c.owners[s.first]
 	for _, o := range c.orphans {
 		if o.Ref.Kind == first.sub.Owns[0].Kind && j.state.wouldOwn(first, o) {

@@ -1,4 +1,4 @@
-// The check of FIN-1, and whose a finalizer is.
+// Check of FIN-1, and the owner of a finalizer.
 
 package law
 
@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold is FIN-1. A list that was read before the finalizer was there takes it off as well: a resourceVersion or
-// a test in a JSON patch would have kept the write from landing, so this race is never excused.
+// finalizersHold checks FIN-1. Writing a finalizer list that was read before another finalizer was added removes
+// that one too. This race is never excused: a resourceVersion, or a test in a JSON patch, prevents it.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
@@ -30,7 +30,7 @@ func finalizersHold(j *Judge, r *sim.Record) {
 	}
 }
 
-// unseen words that the actor had not read a finalizer that it takes off, "" where it had.
+// unseen returns a text if the actor had not read the finalizer that it removes, and "" otherwise.
 func (w *Write) unseen(finalizer string) string {
 	if w.Saw == nil || meta.Finalized(w.Saw, finalizer) {
 		return ""
@@ -38,16 +38,15 @@ func (w *Write) unseen(finalizer string) string {
 	return " by a list that was read before it was there: send the resourceVersion"
 }
 
-// putOn reports whether a process was seen to put a finalizer on something.
+// putOn reports whether a process has added a finalizer to some object.
 func (s *State) putOn(process, finalizer string) bool {
 	p := s.byProcess[process]
 	return p != nil && p.puts[finalizer]
 }
 
-// mayTakeOff reports whether a finalizer is the subject's own: one that it
-// declares, or was seen to put on. Of a subject that declares none, and is held to no more than
-// ownership, any that is not the server's and that nobody else declares, or puts on,
-// may be.
+// mayTakeOff reports whether a finalizer is the actor's own: one that it declares or has added. An actor of profile
+// Ownership that declares none may remove any that is not the server's and that no other actor declares or has
+// added.
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
@@ -66,7 +65,7 @@ func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	return true
 }
 
-// held reports whether a subject's own finalizer keeps an object.
+// held reports whether an actor's own finalizer is on an object.
 func (s *State) held(sub *Actor, m metav1.Object) bool {
 	if m == nil {
 		return false
@@ -79,8 +78,7 @@ func (s *State) held(sub *Actor, m metav1.Object) bool {
 	return false
 }
 
-// managed reports whether a process that is up, and is kept from seeing nothing,
-// takes a finalizer off, or should: it put it on objects.
+// managed reports whether a process that is up and watches is responsible for a finalizer.
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
@@ -92,7 +90,7 @@ func (s *State) managed(finalizer string) bool {
 	return false
 }
 
-// kept reports whether those whose finalizer it is say why an object keeps it.
+// kept reports whether the actors that declare a finalizer give a reason to keep it on an object.
 func (s *State) kept(o *Object, finalizer string) bool {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.FinalizerReason != nil && slices.Contains(p.Actor.Finalizers, finalizer) &&
@@ -103,7 +101,7 @@ func (s *State) kept(o *Object, finalizer string) bool {
 	return false
 }
 
-// collecting is a garbage collector that works, nil for none.
+// collecting returns a garbage collector that works, or nil.
 func (s *State) collecting() *process {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.Controller == collector {
@@ -113,7 +111,7 @@ func (s *State) collecting() *process {
 	return nil
 }
 
-// drained reports whether somebody empties namespaces.
+// drained reports whether a namespace controller works.
 func (s *State) drained() bool {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.Controller == drainer {
@@ -123,7 +121,7 @@ func (s *State) drained() bool {
 	return false
 }
 
-// keptByOthers reports whether a namespace waits for others than who empties it.
+// keptByOthers reports whether the namespace controller gives a reason to keep a namespace.
 func (s *State) keptByOthers(namespace *Object) bool {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.Controller == drainer && p.Actor.FinalizerReason != nil &&

@@ -1,4 +1,4 @@
-// The check of LAW-2.
+// Check of LAW-2.
 
 package law
 
@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// dontInterfere is LAW-2.
+// dontInterfere checks LAW-2.
 func dontInterfere(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Before == nil || !j.concerns(r) {
@@ -43,46 +43,41 @@ func dontInterfere(j *Judge, r *sim.Record) {
 	j.Report(s, j.interference(r))
 }
 
-// made reports whether a controller that polls wrote what has no ControllerRef and names
-// its object as the one that it was created for: that is the link where there is no
-// other (KIND-CRON-2).
+// made reports whether a controller that polls writes to an object without a ControllerRef whose created-by
+// annotation names its object. There is no other link (KIND-CRON-2).
 func (w *Write) made() bool {
 	return w.Actor.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
-// colleaguesOwn reports whether an object belongs to what another controller of the same
-// program may work for, and is of the program's own making.
+// colleaguesOwn reports whether the actor's program created an object, and another controller of the program may
+// own it.
 func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 	o := j.state.Object(j.write.Before.GetUID())
 	return o != nil && o.maker != nil && o.maker.Controller == j.write.Actor.Controller &&
 		j.colleagues(r, j.write.Owner)
 }
 
-// colleaguesFor reports whether another controller of the same program works on the object itself. That one writes to
-// it whoever owns it, but leaves it to its owner. It may delete what nobody controls.
+// colleaguesFor reports whether another controller of the same program works on the object itself. That controller
+// may write to the object, but not change its owners. It may delete the object if nothing controls it.
 func (w *Write) colleaguesFor(r *sim.Record) bool {
 	return among(w.Actor.SharedKinds, r.Object.Kind) &&
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
-// tended reports whether a write is one that the actor makes by its office, whoever
-// owns the object. To remove an object is none, where nothing says which it has to
-// spare.
+// tended reports whether the actor may edit the object whoever owns it (MayEdit). For a deletion this also needs an
+// invariant at writes, which says what to spare.
 func (w *Write) tended(r *sim.Record) bool {
 	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
-// concerns reports whether an object that was written is somebody's, so that
-// LAW-2 asks whose: it is of a kind that the actor makes and claims, or another
-// controller's dependent, or what another controller syncs, as a rival of the
-// actor's own kind is. What nobody controls and nobody syncs, a user's ConfigMap,
-// is nobody's. The actor's own object it may write, and its namesake is
-// ADOPT-8's.
+// concerns reports whether LAW-2 applies to the written object: it is of a kind that the actor manages, has a
+// controller, or is of a kind that an actor syncs. A ConfigMap of a user without a controller is exempt. The actor
+// may write to the object that it syncs; ADOPT-8 covers a recreated object of that name.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor.Outside {
-		return w.Owner != nil // what it makes besides, nobody says
+		return w.Owner != nil // its other creations are not known
 	}
 	if w.Dependent {
 		return true
@@ -94,12 +89,10 @@ func (j *Judge) concerns(r *sim.Record) bool {
 	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
 }
 
-// cutsOthers reports a write to the actor's own dependent, or to what it tends, that
-// takes off the reference of another owner who is there: what a list of owners that is written
-// anew, or from a copy that is out of date, forgets. Its own sort of owners an
-// actor may arrange as it likes, and so what it makes itself, and references that
-// it put there. Who hands objects over by his office, as one that claims what a pool has
-// ready, says of which by an invariant of writes. A deletion and a release are judged by other laws.
+// cutsOthers reports that a write to the actor's dependent, or to an object that it may edit, removes a reference
+// to another existing owner. This happens if a list of owners is replaced, or written from an old copy. An actor
+// may remove references to owners of the kind it syncs, to its own dependents, and that it added itself. An
+// invariant at writes says which objects it may hand over. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -123,15 +116,14 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 	}
 }
 
-// handsOver reports whether the actor need not leave what it tends to its owner, as things
-// stand.
+// handsOver reports whether the actor's invariant at writes lets it hand the object over.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
 	return v != nil && j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
 		All: j.state.values, Get: j.state.get}) == ""
 }
 
-// written is the first invariant that is asked of writes; nil for none.
+// written returns the first invariant at writes, or nil.
 func (s *Actor) written() *Invariant {
 	if s.moments&AtWrite != 0 {
 		for _, v := range s.Invariants {
@@ -143,10 +135,9 @@ func (s *Actor) written() *Invariant {
 	return nil
 }
 
-// inFamily reports whether an owner is the object that the actor syncs, or a dependent
-// of that: to whom of them something belongs is the actor's to say. A StatefulSet gives
-// a claim to the pod that is to take it along. A Deployment has no say in whose the
-// pods of its ReplicaSets are: those have a controller that makes and claims pods.
+// inFamily reports whether an owner is the object that the actor syncs, or a dependent of it. The actor decides
+// which of them owns an object: a StatefulSet gives a claim to a pod. A Deployment may not do this with pods of its
+// ReplicaSets, because those have a controller that manages pods.
 func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if w.isFor(ref) {
@@ -156,7 +147,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 		return false
 	}
 	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
-		return true // it belongs there by the actor's own doing, though that may be gone by now
+		return true // the actor put it there, though the owner may be gone now
 	}
 	if o := j.state.Object(ref.UID); o != nil {
 		c := meta.ControllerOf(o.Meta)
@@ -165,14 +156,14 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	return w.process.owns(ref.UID, uidOf(w.For))
 }
 
-// manages reports whether a controller syncs one kind and makes or claims another.
+// manages reports whether a controller syncs the one kind and manages the other.
 func (s *State) manages(owner, dependent string) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool {
 		return p.Actor.For.Kind == owner && p.Actor.manages(dependent)
 	})
 }
 
-// interference words what was done to whose object.
+// interference describes the write.
 func (j *Judge) interference(r *sim.Record) string {
 	w := &j.write
 	switch {

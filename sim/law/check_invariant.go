@@ -1,4 +1,4 @@
-// Which invariants a record is asked of.
+// Which invariants are checked for a record.
 
 package law
 
@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// promised makes the check of a law that is an [Invariant] of the controllers that it is asked of.
-func promised(id string, when When) func(*Judge) Check {
+// invariantLaw returns the New of a law that is an [Invariant] in the contracts of controllers.
+func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {
 		of = append(of, sim.Commit)
@@ -34,8 +34,8 @@ func promised(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written asks an invariant of a write of its controller: to a dependent of the owner that it syncs, or to what is no
-// dependent, by a controller without a kind of its own and where it may edit what others own.
+// written checks an invariant at a write of its controller: to a dependent of the synced owner, or to another
+// object if the controller syncs no kind or has MayEdit.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -61,7 +61,7 @@ func (j *Judge) written(v *Invariant, r *sim.Record) {
 	}
 }
 
-// ofWorld makes the check of an invariant of a world.
+// ofWorld returns the New of an invariant of a world.
 func ofWorld(v *Invariant) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		f := &Facts{Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get}
@@ -88,7 +88,7 @@ func ofWorld(v *Invariant) func(*Judge) Check {
 	}, sim.Commit, sim.Settled)
 }
 
-// with is what is there of a kind after a write.
+// with returns the objects of a kind after a write.
 func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 	uid := meta.Of(r.Before)
 	for _, o := range s.Kind(kind) {

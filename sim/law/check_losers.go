@@ -1,4 +1,4 @@
-// The check of ADOPT-6.
+// Check of ADOPT-6.
 
 package law
 
@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// losers is ADOPT-6.
+// losers checks ADOPT-6.
 type losers struct {
 	opSet
 	j    *Judge
@@ -20,7 +20,7 @@ func newLosers(j *Judge) Check {
 
 func (l *losers) Reset() { clear(l.lost) }
 
-// Digest folds who lost which race.
+// Digest hashes who lost which race.
 func (l *losers) Digest(h *sim.Hash) {
 	var sum uint64
 	for r := range l.lost { //detcheck:ordered a sum

@@ -1,4 +1,4 @@
-// The check of NS-1.
+// Check of NS-1.
 
 package law
 
@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// drainFirst is NS-1.
+// drainFirst checks NS-1.
 func drainFirst(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.stuckDraining()
@@ -36,7 +36,7 @@ func drainFirst(j *Judge, r *sim.Record) {
 	}
 }
 
-// stuckDraining reports namespaces that stay although nothing is in them.
+// stuckDraining reports empty namespaces that stay terminating.
 func (j *Judge) stuckDraining() {
 	for _, p := range j.state.processes {
 		if p.Actor.Controller != drainer || !p.works() {
@@ -56,7 +56,7 @@ func (j *Judge) stuckDraining() {
 	}
 }
 
-// firstIn is an object of a kind in a namespace, nil when there is none.
+// firstIn returns an object of a kind in a namespace, or nil.
 func (s *stored) firstIn(kind, namespace string) *Object {
 	for _, o := range s.Kind(kind) {
 		if o.Ref.Namespace == namespace {
@@ -66,8 +66,7 @@ func (s *stored) firstIn(kind, namespace string) *Object {
 	return nil
 }
 
-// anyIn is any object in a namespace, nil when it is empty. Events do not count:
-// nobody waits for them.
+// anyIn returns any object in a namespace, or nil. Events do not count.
 func (s *stored) anyIn(namespace string) *Object {
 	for _, l := range s.kinds {
 		if l.kind == "Event" {

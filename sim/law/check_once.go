@@ -1,4 +1,4 @@
-// The check of EXACT-12: what is counted for good is counted once.
+// Check of EXACT-12: a count for good counts each dependent once.
 
 package law
 
@@ -12,13 +12,12 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// once is the check of EXACT-12. It remembers which dependents of an owner were ever such
-// as one of its counts counts for good.
+// once checks EXACT-12. It remembers which dependents of an owner have ever matched each of its Once counts.
 type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // that somebody else, or nobody knows who, had written into the status
+	more map[tally]int // that another process, or an unknown one, wrote into the status
 }
 
 // tally is one count of one owner.
@@ -31,13 +30,12 @@ func newOnce(j *Judge) Check {
 	return &once{opSet: ops(sim.Commit), j: j, ever: map[tally]map[types.UID]bool{}, more: map[tally]int{}}
 }
 
-// Reset forgets the run.
 func (c *once) Reset() {
 	clear(c.ever)
 	clear(c.more)
 }
 
-// Digest folds which were such, which no state of the world tells once they are gone.
+// Digest hashes what has matched. The state of the world does not tell this about deleted objects.
 func (c *once) Digest(h *sim.Hash) {
 	var sum uint64
 	for t, uids := range c.ever { //detcheck:ordered a sum
@@ -67,7 +65,7 @@ func (c *once) Record(r *sim.Record) {
 	}
 }
 
-// note remembers a dependent that is such by now.
+// note remembers a dependent that matches now.
 func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return
@@ -89,16 +87,14 @@ func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	c.ever[t][w.After.GetUID()] = true
 }
 
-// again reports whether a dependent is given a finalizer of the subject's anew: what that
-// says was not counted counts once more.
+// again reports whether the actor's finalizer is added to a dependent again: the dependent then counts once more.
 func again(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)
 	})
 }
 
-// status looks at a status that says more than before. What others write into it is added
-// to what there may be.
+// status checks a status whose count grows. What others write into it raises the limit.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

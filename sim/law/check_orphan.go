@@ -1,4 +1,4 @@
-// The checks of ORPHAN-1 to ORPHAN-4.
+// Checks of ORPHAN-1 to ORPHAN-4.
 
 package law
 
@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// release is ORPHAN-1: an owned object that stopped matching is let go, no other
-// is, and a release takes the actor's reference and nothing else.
+// release checks ORPHAN-1.
 func release(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.unreleased()
@@ -30,8 +29,7 @@ func release(j *Judge, r *sim.Record) {
 	}
 }
 
-// releasedMatching reports the release of what its owner selects and would adopt
-// again.
+// releasedMatching reports a release of an object that its owner selects and would adopt again.
 func (j *Judge) releasedMatching(r *sim.Record) {
 	w := &j.write
 	if w.Actor.Selector == nil {
@@ -57,7 +55,7 @@ func (j *Judge) unreleased() {
 	for i := range c.owners {
 		o := &c.owners[i]
 		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
-			continue // nobody can say what an owner without a selector should let go
+			continue // without a selector it is not known what to release
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			ref := meta.ControllerOf(d.Meta)
@@ -76,7 +74,7 @@ func (j *Judge) unreleased() {
 	}
 }
 
-// releaseTolerates is ORPHAN-2.
+// releaseTolerates checks ORPHAN-2.
 func releaseTolerates(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if p == nil {
@@ -92,7 +90,7 @@ func releaseTolerates(j *Judge, r *sim.Record) {
 	}
 }
 
-// policyDecides is ORPHAN-3.
+// policyDecides checks ORPHAN-3.
 func policyDecides(j *Judge, r *sim.Record) {
 	if !j.collecting() {
 		return
@@ -110,24 +108,23 @@ func policyDecides(j *Judge, r *sim.Record) {
 	}
 }
 
-// forsaken says what is wrong with an object whose controller is gone; "" for
-// nothing.
+// forsaken returns what is wrong with an object whose controller is gone, or "".
 func (j *Judge) forsaken(o *Object) string {
 	ref := meta.ControllerOf(o.Meta)
 	if ref == nil || j.state.Object(ref.UID) != nil || j.state.subjectFor(ref.Kind) == nil || !j.resolvable(o) {
 		return ""
 	}
-	if q := j.state.promises.find(o.Meta.GetUID(), ref.UID); q != nil {
+	if q := j.state.orphanings.find(o.Meta.GetUID(), ref.UID); q != nil {
 		return " still names " + refName(ref) + ", which was to orphan it"
 	}
-	if j.state.standing(o).solid == 0 {
+	if j.state.refStates(o).solid == 0 {
 		return " outlives its owner " + refName(ref)
 	}
 	return ""
 }
 
-// bitBlind is ORPHAN-4: a collector that goes by the controller bit deletes
-// what another owner still holds, or keeps what none holds.
+// bitBlind checks ORPHAN-4: the collector looks at controlling references only. It deletes what another owner
+// keeps, or keeps what has no owner.
 func bitBlind(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.plainDangling()
@@ -140,7 +137,7 @@ func bitBlind(j *Judge, r *sim.Record) {
 	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
-		if meta.Controls(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {
+		if meta.Controls(&refs[i]) || j.state.refState(&refs[i], w.Before.GetNamespace()) != solid {
 			continue
 		}
 		j.Report(collects(w, &refs[i]),
@@ -153,7 +150,7 @@ func (j *Judge) plainDangling() {
 	if !j.collecting() {
 		return
 	}
-	j.eachDangling(func(o *Object, st standing) {
+	j.eachDangling(func(o *Object, st refStates) {
 		if st.solid+st.waiting == 0 && meta.ControllerOf(o.Meta) == nil {
 			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left, none of which controls")
 		}

@@ -1,4 +1,4 @@
-// The checks of LAW-1, LAW-1b and LAW-3.
+// Checks of LAW-1, LAW-1b and LAW-3.
 
 package law
 
@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// takeOwnership is LAW-1.
+// takeOwnership checks LAW-1.
 func takeOwnership(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.After == nil {
@@ -44,9 +44,8 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 }
 
-// colleagues reports whether an owner is one that another controller of the same program may work for: a program
-// may have several, and the subject says what one of them does. It is of another kind, which the program watches and
-// nobody else here syncs, and it is there, or the program was shown it.
+// colleagues reports whether another controller of the actor's program may sync the owner: the program watches the
+// owner's kind, no other actor syncs that kind, and the owner exists or was shown to the program.
 func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if !w.Actor.Opaque || ref == nil || ref.Kind == w.Actor.For.Kind || j.state.subjectFor(ref.Kind) != nil {
@@ -67,9 +66,9 @@ func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	return false
 }
 
-// ownedLate reports a reference to the actor's object on what the same actor made without
-// it, for the same spec: until then nobody would have done away with it. Who has read
-// another spec since, or is another program, has learnt only then that there is to be one.
+// ownedLate reports that the actor adds a reference to its own object only after it created the dependent without
+// one, for the same spec. A crash in between leaves a dependent that is never cleaned up. The actor is excused if
+// it has read a newer spec since, or another program created the dependent.
 func (j *Judge) ownedLate(r *sim.Record) {
 	w := &j.write
 	own := uidOf(w.For)
@@ -84,8 +83,7 @@ func (j *Judge) ownedLate(r *sim.Record) {
 	}
 }
 
-// strangeOwner words the ControllerRef of an object that was created for another
-// than the one that is being synced.
+// strangeOwner describes a ControllerRef, on a created object, to another object than the synced one.
 func (j *Judge) strangeOwner(r *sim.Record) string {
 	ref := j.write.NewOwner
 	switch {
@@ -99,8 +97,8 @@ func (j *Judge) strangeOwner(r *sim.Record) string {
 	return "another " + refName(ref) + " than the one that is being synced"
 }
 
-// misnamed reports a ControllerRef that has its owner's uid and is wrong all the
-// same: whoever resolves it by kind and name finds nobody.
+// misnamed reports a ControllerRef that has its owner's UID and another wrong field: the kind and name do not
+// resolve.
 func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref := w.NewOwner
@@ -119,8 +117,8 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	}
 }
 
-// claimOrphansOnly is LAW-1b. It covers API-6: the server lets a write that
-// replaces the list of references take an object over.
+// claimOrphansOnly checks LAW-1b, and API-6 with it: the server accepts a write that replaces the list of owner
+// references.
 func claimOrphansOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -135,7 +133,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		s = w.inherits(r)
 	}
 	if w.isFor(w.Owner) && w.process.tookForOwn(r, w.NewOwner.UID, uidOf(w.For)) {
-		s = Committed // its own it may give to its own, as which it knows the other
+		s = Committed // it may give to one of its own owners, which it takes the other for
 	}
 	text := "taken from " + refName(w.Owner) + " by " + refName(w.NewOwner)
 	if o, n := w.Owner, w.NewOwner; o.Kind == n.Kind && o.Name == n.Name {
@@ -144,9 +142,8 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	j.Report(s, text)
 }
 
-// dontShare is LAW-3. While things move, a status may count no more than the
-// process can have seen its owner own in this sync; when all is quiet, the
-// stored objects are counted.
+// dontShare checks LAW-3. During a run, a status may count no more than the process can have seen its owner own in
+// this sync. Once settled, the stored objects are counted.
 func dontShare(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.sharing()
@@ -162,8 +159,8 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 }
 
-// overcounted reports whether a write brings the number in a status above what
-// the worker can have seen its owner own.
+// overcounted reports whether a write raises the count in a status above what the worker can have seen its owner
+// own.
 func overcounted(w *Write, r *sim.Record) (*work, bool) {
 	if w.Actor == nil || w.Actor.Counted == nil || w.Before == nil || w.After == nil ||
 		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
@@ -202,7 +199,7 @@ func (j *Judge) sharing() {
 	}
 }
 
-// shared counts the active dependents an owner selects and does not own.
+// shared counts the active dependents that an owner selects and does not own.
 func (j *Judge) shared(o *ownerCount) int {
 	n := 0
 	for _, gvk := range o.sub.Owns {

@@ -1,5 +1,4 @@
-// The checks of the GC laws on how an owner is deleted: in the foreground (GC-2), or so
-// that its dependents are orphaned (GC-3, GC-4).
+// Checks of the GC laws on the deletion of an owner: foreground (GC-2) and orphaning (GC-3, GC-4).
 
 package law
 
@@ -11,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// foregroundWaits is GC-2.
+// foregroundWaits checks GC-2.
 func foregroundWaits(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.stuckWaiting()
@@ -45,9 +44,8 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruledForeground reports a deletion that took the foreground finalizer off an object
-// with dependents that block it, which that finalizer says are to go before it (RULES
-// K101). That they are to be orphaned says another finalizer, which has precedence.
+// overruledForeground reports a deletion that removed the foreground finalizer from an object with dependents that
+// block it (RULES K101). The orphan finalizer has precedence.
 func overruledForeground(j *Judge, w *Write) {
 	if !w.Deletes || meta.Orphaning(w.After) {
 		return
@@ -82,7 +80,7 @@ func (j *Judge) stuckWaiting() {
 	}
 }
 
-// blocker is a dependent that blocks the deletion of its owner, nil where there is none.
+// blocker returns a dependent that blocks the deletion of its owner, or nil.
 func (j *Judge) blocker(owner types.UID) *Object {
 	for _, d := range j.state.Dependents(owner) {
 		if meta.Blocks(meta.RefTo(d.Meta, owner)) {
@@ -92,7 +90,7 @@ func (j *Judge) blocker(owner types.UID) *Object {
 	return nil
 }
 
-// orphanFirst is GC-3.
+// orphanFirst checks GC-3.
 func orphanFirst(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.stuckOrphaning()
@@ -112,10 +110,10 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	}
 	for _, o := range left {
 		if o.Meta.GetUID() == owner || !j.served(o) {
-			continue // it goes with it, or nobody can reach it
+			continue // it goes too, or it is out of reach
 		}
-		if q := j.state.promises.find(o.Meta.GetUID(), owner); q != nil && q.again {
-			continue // it had been orphaned: who adopted it again is to blame
+		if q := j.state.orphanings.find(o.Meta.GetUID(), owner); q != nil && q.again {
+			continue // it had been orphaned; ADOPT-7 reports the adoption
 		}
 		if w.process.knewTied(r, o, owner) != nil {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
@@ -141,12 +139,12 @@ func (j *Judge) stuckOrphaning() {
 	}
 }
 
-// orphansSurvive is GC-4.
+// orphansSurvive checks GC-4.
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.actor = j.state.collecting()
-		j.Ask() // from here on they are not to be deleted because of it
+		j.Ask() // from here on they must not be deleted because of it
 		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
@@ -156,16 +154,16 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		!meta.Finalized(w.After, metav1.FinalizerOrphanDependents) {
 		overruled(j, w)
 	}
-	if len(j.state.promises.byObject) == 0 {
+	if len(j.state.orphanings.byObject) == 0 {
 		return
 	}
-	for _, q := range j.state.promises.byObject[w.Before.GetUID()] {
+	for _, q := range j.state.orphanings.byObject[w.Before.GetUID()] {
 		ref := meta.RefTo(w.Before, q.owner)
 		switch {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
-			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.made {
-				s = Committed // the deletion it was working on was another then
+			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.record {
+				s = Committed // the deletion it was working on was another one
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
@@ -182,12 +180,12 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruled reports a deletion that took the orphan finalizer off an object with
-// dependents, which that finalizer says are to stay (RULES K101). What goes because an owner
-// of it waits for it goes as that owner does (garbagecollector.go, attemptToDeleteItem).
+// overruled reports a deletion that removed the orphan finalizer from an object with dependents, which must then
+// stay (RULES K101). An object that goes because an owner waits for it goes as that owner does
+// (garbagecollector.go, attemptToDeleteItem).
 func overruled(j *Judge, w *Write) {
 	left := j.state.Dependents(w.Before.GetUID())
-	if len(left) == 0 || j.state.standingOf(w.Before).waiting > 0 {
+	if len(left) == 0 || j.state.refStatesOf(w.Before).waiting > 0 {
 		return
 	}
 	j.Ask()

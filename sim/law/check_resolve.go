@@ -1,4 +1,4 @@
-// The check of GC-6: owners that nobody showed, and owners that wait for each other.
+// Check of GC-6: owners that no informer showed, and owners that wait for each other.
 
 package law
 
@@ -12,8 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// resolveAll is GC-6: owners no informer ever showed, and owners that wait for
-// each other. To let them go the collector takes off what blocks, and nowhere else.
+// resolveAll checks GC-6. To break a cycle the collector removes blockOwnerDeletion, and nowhere else.
 func resolveAll(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.unblocked(r)
@@ -22,7 +21,7 @@ func resolveAll(j *Judge, r *sim.Record) {
 	if !j.collecting() {
 		return
 	}
-	j.eachDangling(func(o *Object, st standing) {
+	j.eachDangling(func(o *Object, st refStates) {
 		refs := o.Meta.GetOwnerReferences()
 		for i := range refs {
 			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {
@@ -41,10 +40,9 @@ func resolveAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// unblocked reports a reference that the collector made one which does not block though
-// no dependent of the object waits for its own: there is no cycle to break then. That
-// the object waits for itself nobody need make sure of (RULES K100). Committed where the
-// collector was told something else, or was told while it was at it.
+// unblocked reports that the collector made a reference non-blocking though no dependent of the object waits for
+// its own: there is no cycle to break. It need not be proven that the object waits for itself (RULES K100). It is
+// Committed if the collector had been shown otherwise, or was shown it meanwhile.
 func (j *Judge) unblocked(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {
@@ -68,7 +66,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	j.Report(s, "no longer blocks its owner, though nothing that depends on it waits")
 }
 
-// unblocks reports whether a write leaves a reference that blocked its owner without that.
+// unblocks reports whether a write makes a blocking reference non-blocking.
 func unblocks(before, after metav1.Object) bool {
 	refs := before.GetOwnerReferences()
 	return slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool {
@@ -77,7 +75,7 @@ func unblocks(before, after metav1.Object) bool {
 	})
 }
 
-// deadlocked reports whether an owner waits, through others that wait, for itself.
+// deadlocked reports whether an owner waits for itself, through other owners that wait.
 func (j *Judge) deadlocked(o *Object) bool {
 	met := []*Object{o}
 	for i := 0; i < len(met); i++ {

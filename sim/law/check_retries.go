@@ -1,4 +1,4 @@
-// The check of WRITE-8 on dependents that fail.
+// Check of WRITE-8 for dependents that fail.
 
 package law
 
@@ -12,9 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// replacesAgain reports the replacement of a dependent that has failed less than a second after
-// one in whose place it was made. Who decided it had looked at the clock when the sync of the
-// first had begun at the earliest.
+// replacesAgain reports that a failed dependent is replaced less than a second after the one before it. The time
+// counts from the start of the sync of the first replacement.
 func (j *Judge) replacesAgain(r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Actor.RetryOf == nil || !w.Dependent || !w.Mine || !w.Deletes {

@@ -1,4 +1,4 @@
-// The checks of WATCH-1 to WATCH-8, and of WRITE-9, which asks for routing too.
+// Checks of WATCH-1 to WATCH-8, and of WRITE-9, which is about routing too.
 
 package law
 
@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// reportKeys reports what a delivery enqueued against what it should have.
+// reportKeys reports a key that a delivery should have enqueued, or should not have.
 func (j *Judge) reportKeys() {
 	if o := &j.route; o.missing != "" {
 		j.Report(Informed, o.missing+" was not synced")
@@ -18,7 +18,7 @@ func (j *Judge) reportKeys() {
 	}
 }
 
-// ownerAlone is WATCH-1.
+// ownerAlone checks WATCH-1.
 func ownerAlone(j *Judge, r *sim.Record) {
 	switch o := &j.route; o.event {
 	case ofOwned:
@@ -37,7 +37,7 @@ func ownerAlone(j *Judge, r *sim.Record) {
 	}
 }
 
-// ownExpectations is WATCH-2.
+// ownExpectations checks WATCH-2.
 func ownExpectations(j *Judge, r *sim.Record) {
 	o := &j.route
 	if o.event != ofOwned && o.event != ofMoved && o.event != orphanEdit {
@@ -49,7 +49,7 @@ func ownExpectations(j *Judge, r *sim.Record) {
 	}
 }
 
-// tellOldOwner is WATCH-3.
+// tellOldOwner checks WATCH-3.
 func tellOldOwner(j *Judge, r *sim.Record) {
 	o := &j.route
 	if o.event != ofMoved {
@@ -63,14 +63,14 @@ func tellOldOwner(j *Judge, r *sim.Record) {
 	}
 }
 
-// offerOrphans is WATCH-4.
+// offerOrphans checks WATCH-4.
 func offerOrphans(j *Judge, _ *sim.Record) { j.ofOrphan(orphanAdd) }
 
-// ignoreLostOrphans is WATCH-5.
+// ignoreLostOrphans checks WATCH-5.
 func ignoreLostOrphans(j *Judge, _ *sim.Record) { j.ofOrphan(orphanGone) }
 
-// ofOrphan judges the route of an orphan that comes or goes: it wakes whom it should,
-// and is nobody's to expect.
+// ofOrphan checks the routing of an orphan that appears or disappears: it enqueues the right keys and lowers no
+// expectations.
 func (j *Judge) ofOrphan(e event) {
 	o := &j.route
 	if o.event != e {
@@ -83,7 +83,7 @@ func (j *Judge) ofOrphan(e event) {
 	}
 }
 
-// relabelOffers is WATCH-6.
+// relabelOffers checks WATCH-6.
 func relabelOffers(j *Judge, r *sim.Record) {
 	if j.route.event == orphanEdit {
 		j.Ask()
@@ -91,11 +91,10 @@ func relabelOffers(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverHang is WATCH-7. In a namespace that is being deleted nothing can be
-// created any more: who waits there for what it could not create waits for
-// nothing that could come (RULES C41).
+// neverHang checks WATCH-7. In a terminating namespace nothing can be created: a controller that waits there for
+// what it could not create is exempt (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
-	if r.Op == sim.Settled { // of those that wait the records come before
+	if r.Op == sim.Settled { // Stuck records come first
 		j.askEach()
 		return
 	}
@@ -110,11 +109,11 @@ func neverHang(j *Judge, r *sim.Record) {
 	j.Report(Informed, "waits for what will not come: "+text)
 }
 
-// createdBy is the annotation in which the old era kept who made an object.
+// createdBy is the annotation in which the selector era recorded the creator of an object.
 const createdBy = "kubernetes.io/created-by"
 
-// noTieBreak is WATCH-8: an event reaches a controller of another kind than
-// the object's owner, or moves the expectations of one that did not make it.
+// noTieBreak checks WATCH-8: an event reaches a controller of another kind than the object's owner, or lowers the
+// expectations of a controller that did not create the object.
 func noTieBreak(j *Judge, r *sim.Record) {
 	o := &j.route
 	if o.event == noEvent || o.event == resync {
@@ -147,7 +146,7 @@ func noTieBreak(j *Judge, r *sim.Record) {
 	}
 }
 
-// skipResyncs is WRITE-9.
+// skipResyncs checks WRITE-9.
 func skipResyncs(j *Judge, r *sim.Record) {
 	if j.route.event != resync {
 		return

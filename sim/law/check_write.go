@@ -1,4 +1,4 @@
-// The checks of WRITE-1 to WRITE-8.
+// Checks of WRITE-1 to WRITE-8.
 
 package law
 
@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// oneWorker is WRITE-1: no key at two workers of one process, and no change
-// that came while a key was being synced is lost.
+// oneWorker checks WRITE-1: two workers of a process never sync one key, and a change that arrives during a sync of
+// a key is synced afterwards.
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		for _, p := range j.state.processes {
@@ -39,8 +39,8 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges makes the checks of WRITE-2, WRITE-3 and WRITE-7: at rest, every
-// owner of a process that met some hardship has what it wants all the same.
+// converges returns the New of WRITE-2, WRITE-3 and WRITE-7: once settled, every owner of a process that met the
+// hardship has what it wants.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
@@ -56,8 +56,7 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	}, sim.Settled)
 }
 
-// unconverged returns the first owner of a process's kind that has not got what it
-// wants of that process's controller, nil when all have.
+// unconverged returns the first owner that does not have what it wants of the process's controller, or nil.
 func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
@@ -69,7 +68,7 @@ func (j *Judge) unconverged(p *process) *ownerCount {
 	return nil
 }
 
-// sharedInformers is WRITE-4.
+// sharedInformers checks WRITE-4.
 func sharedInformers(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if p == nil || p.Actor.For.Kind == "" || p.Actor.Polls {
@@ -81,10 +80,10 @@ func sharedInformers(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverMutate is WRITE-5.
+// neverMutate checks WRITE-5.
 func neverMutate(j *Judge, r *sim.Record) {
 	j.Ask()
-	if r.Op == sim.SyncEnd { // after which the caches have been looked at
+	if r.Op == sim.SyncEnd { // the caches have been compared before this record
 		return
 	}
 	text := r.Object.String() + " changed in the cache of " + r.Process
@@ -94,8 +93,8 @@ func neverMutate(j *Judge, r *sim.Record) {
 	j.Report(Informed, text)
 }
 
-// waitForCaches is WRITE-6. That a write came too early is known once the
-// process's initial lists go on, or end, after it.
+// waitForCaches checks WRITE-6. A write came too early if an initial list of the process continues or ends after
+// it.
 type waitForCaches struct {
 	opSet
 	j       *Judge
@@ -108,7 +107,7 @@ func newWaitForCaches(j *Judge) Check {
 
 func (c *waitForCaches) Reset() { clear(c.refused) }
 
-// Digest folds who was refused a write before its caches had synced.
+// Digest hashes which processes were refused a write before their caches had synced.
 func (c *waitForCaches) Digest(h *sim.Hash) {
 	var sum uint64
 	for process := range c.refused { //detcheck:ordered a sum
@@ -152,7 +151,7 @@ func writes(verb string) bool {
 	return verb != "get" && verb != "list" && verb != "watch"
 }
 
-// retryErrors is WRITE-8.
+// retryErrors checks WRITE-8.
 func retryErrors(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.replacesAgain(r)

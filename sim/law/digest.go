@@ -10,16 +10,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// digest folds what the state holds beyond what the world's own state tells. A
-// count of hot retries matters up to the bound, and when a sync failed only where
-// that was now.
+// digest hashes what the state holds beyond the world's own state. A count of fast retries matters up to the bound,
+// and the time of a failure only if it is now.
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
-	h.Word(s.promises.digest())
-	h.Word(s.taken.digest())
-	h.Word(s.ever.digest() + s.vague.digest())
-	h.Word(s.lately.digest(now) + s.forbidden.digest() + sim.Mix(s.spared.digest()))
+	h.Word(s.orphanings.digest())
+	h.Word(s.missingNamed.digest())
+	h.Word(s.everOwned.digest() + s.uncertainCounts.digest())
+	h.Word(s.recentlyDeleted.digest(now) + s.forbidden.digest() + sim.Mix(s.spared.digest()))
 	var kinds, bare uint64
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))
@@ -37,7 +36,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	}
 }
 
-func (p *promises) digest() uint64 {
+func (p *orphanings) digest() uint64 {
 	var sum uint64
 	for object, list := range p.byObject { //detcheck:ordered a sum
 		for i := range list {
@@ -54,11 +53,11 @@ func (p *promises) digest() uint64 {
 	return sum
 }
 
-func (p *promises) madeSince(record int) uint64 {
+func (p *orphanings) since(record int) uint64 {
 	var sum uint64
 	for object, list := range p.byObject { //detcheck:ordered a sum
 		for i := range list {
-			if list[i].made > record {
+			if list[i].record > record {
 				sum += digestPair(object, list[i].owner, 0)
 			}
 		}
@@ -66,7 +65,7 @@ func (p *promises) madeSince(record int) uint64 {
 	return sum
 }
 
-func (t *taken) digest() uint64 {
+func (t *missingNamed) digest() uint64 {
 	var sum uint64
 	for p := range t.names { //detcheck:ordered a sum
 		var h sim.Hash
@@ -79,10 +78,9 @@ func (t *taken) digest() uint64 {
 	return sum
 }
 
-// digestKnown folds what the world's own state does not tell of a process's
-// knowledge: what it knows from answers alone, what it has been shown during the
-// syncs at work, with the identities that were held until then, and which objects earlier lives were shown in
-// newer versions.
+// digestKnown hashes a process's knowledge that the world's state does not tell: what it knows from answers only,
+// what it has been shown during current syncs, the identities held until then, and newer versions shown to earlier
+// lives.
 func (s *State) digestKnown(sub *Actor, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID { //detcheck:ordered a sum
@@ -116,7 +114,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 	if p.early >= 0 {
 		sum++
 	}
-	sum += p.made.digest()
+	sum += p.createdUnseen.digest()
 	for uid := range p.gone { //detcheck:ordered a sum
 		sum += sim.Mix(digestUID(uid))
 	}
@@ -169,7 +167,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.shown))
 		h.Word(uint64(w.counted))
 		h.String(w.release)
-		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
+		h.Word(uint64(w.began + w.more - w.own)) // fewest and most use these
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
 		if p.Actor.bounds() || p.Actor.RetryOf != nil {
@@ -180,14 +178,13 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		}
 		h.Bool(p.Actor.looks() && w.begun > p.news)
 		h.Word(p.newsSince(w.begun))
-		h.Word(s.promises.madeSince(w.begun))
+		h.Word(s.orphanings.since(w.begun))
 		sum += uint64(h)
 	}
 	return sum
 }
 
-// newsSince digests what a process was shown since a record, where the laws on
-// collectors ask for it.
+// newsSince hashes what a process was shown since a record, for laws on collectors.
 func (p *process) newsSince(record int) uint64 {
 	var sum uint64
 	if p.Actor.Controller != collector {
@@ -208,8 +205,7 @@ func (p *process) newsSince(record int) uint64 {
 	return sum
 }
 
-// digestQueue digests what WRITE-1 and WRITE-8 know of keys, a count of hot retries
-// up to the bound.
+// digestQueue hashes what WRITE-1 and WRITE-8 know about keys, with a count of fast retries up to the bound.
 func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
 	for i := range queue.Keys {

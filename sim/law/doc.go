@@ -1,34 +1,30 @@
-// Package law judges histories of a cluster. A law is a value: the sentence that must
-// hold, where that is said, and a check that is shown records, one after the other. It
-// does not know how the history was made: by a simulated world, or from an audit log.
+// Package law checks histories of a cluster against laws. A law is an invariant of ownership: a sentence that must
+// hold, its source, and a check that sees the records of the history one after the other. The package does not know
+// where the history comes from: a simulated world, or an audit log.
 //
-// Six names are enough to hold a run against the laws:
+// Six names are enough to check a run:
 //
-//   - [All] are the laws, each a [Law], in the order of the clause list.
-//   - [Contract] says what may be expected of a controller: what it selects, how many
-//     dependents an owner wants, and which of the laws apply (its [Profile]). An [Actor]
-//     is a process that runs a controller under a Contract.
-//   - [Judge] holds a run against laws. It is a [sim.Observer]: it sees each record
-//     once, in order, and knows of the world what records told it.
-//   - [Breach] is one breaking of one law: at which record, how, and of what [Strength].
-//   - [Verdict] is what became of one law.
+//   - [All] returns the laws, each a [Law], in the order of the clause list.
+//   - [Contract] says what a controller promises: what it selects, how many dependents an owner wants, and which laws
+//     apply (its [Profile]). An [Actor] is a process that runs a controller with a Contract.
+//   - [Judge] checks a run. It is a [sim.Observer]: it sees each record once, in order, and knows the world only from
+//     records.
+//   - [Breach] is one violation of one law: its record, a text, and its [Strength].
+//   - [Verdict] is the result for one law.
 //
 // # What a verdict says
 //
-// A breach is Informed where the actor broke the law against what it had itself been
-// shown, and fails the run. It is Committed where the write was lawful for what the actor
-// knew, but not for the state it landed on: a race that was lost, because the API has no
-// precondition that would have stopped it, or none was sent. That fails a strict judge's
-// run only.
+// A violation is Informed if the actor violated the law by what it had been shown. It fails the run. It is Committed
+// if the write was right by what the actor knew, but wrong for the stored state: a lost race. The API has no
+// precondition that prevents it, or the actor sent none. A Committed violation fails the run only if [Judge].Strict
+// is set.
 //
-// A law is not judged where the source of the records knows less than the law needs
-// ([Law].Needs, [Judge].Evidence), as an audit log knows no deliveries: it is neither held
-// nor broken then. One that was judged and never asked, because what it is about never
-// came up, says nothing either.
+// A law is not judged if the source of the records knows less than the law needs ([Law].Needs, [Judge].Evidence). An
+// audit log, for example, knows no deliveries. A law that was judged but never exercised has no result either.
 //
-// # A law of one's own
+// # Adding a law
 //
-// A law is declared as those of this package are, and given to [NewJudge] with them:
+// Declare a law as this package does, and pass it to [NewJudge] with the others:
 //
 //	keepSecrets := &law.Law{
 //		ID: "OWN-1", Name: "keep-secrets", Category: law.Safety, Source: "our own rules",
@@ -46,81 +42,73 @@
 //		}, sim.Commit),
 //	}
 //
-// A check reads the record that it is shown, what this one commit does ([Judge.Write])
-// and what is stored before it ([Judge.State], which holds each [Object]). It says that something came up which
-// could have broken the law (Ask), and that something did (Report). One that remembers
-// is a [Check] of its own; [On] is for those that do not.
+// A check reads its record, the meaning of the commit ([Judge.Write]) and what was stored before it ([Judge.State],
+// which holds each [Object]). Ask records that the law was exercised, Report that it was violated. [On] is for checks
+// that remember nothing; others implement [Check].
 //
 // # What records must say
 //
-// The judge's knowledge is folded from records alone, so any source of the same records
-// can be judged. For that they must say:
+// The judge learns everything from records, so it can judge any source of such records. They must say:
 //
-//   - Commit: who (Process, Incarnation, Worker, For, SawFor), how (Verb,
-//     Subresource, Guards), to what (Object, Before, After) and on what
-//     knowledge (Saw; nil means that the object was never read in this sync).
+//   - Commit: the actor (Process, Incarnation, Worker, For, SawFor), the request (Verb, Subresource, Guards), the
+//     object (Object, Before, After) and the version that the actor had read (Saw; nil if it read none in this sync).
 //   - Refusal: the same without After; Code and Message as the server sent them.
-//   - Read: Verb "get" or "list", Object, After; a get of nothing is a Refusal
-//     with Code 404.
-//   - Delivery: every informer event of a subject, Before and After as the
-//     informer had and has them; Enqueued names every key that was asked for,
-//     even one that was in the queue already, at once or for later (AddAfter);
-//     Observed every key whose expectations were lowered.
-//   - SyncStart, SyncEnd: For with the key's namespace and name, even where
-//     there is no such object (UID ""); Message the error.
-//   - FaultHit, with Process the process it hit: Verb "crash" and "restart"
-//     (Incarnation: the one that ended, the one that began), "stop" (for good),
-//     "hold" and "release" (Object.Kind: of which kind; "" for all), "relist",
-//     "switch" (of era), "synced" (every informer of this incarnation
-//     has had its initial list); with Process "apiserver" "downgrade" and
-//     "upgrade" (it drops the controller field in between). Others are ignored.
-//   - Mutation, Stuck, Unsettled: Message. Fighting: Reason, the records of the
-//     cycle ("3,5"); Message where it is no recurrence.
-//   - Settled: everything delivered, nothing enabled. Laws of liveness are
-//     judged here, of those whose own processes are neither down nor held.
+//   - Read: Verb "get" or "list", Object, After. A get without a result is a Refusal with Code 404.
+//   - Delivery: every informer event of an actor, Before and After as in the informer. Enqueued has every key that
+//     was added to the queue, even if it was there already, at once or for later (AddAfter). Observed has every key
+//     whose expectations were lowered.
+//   - SyncStart, SyncEnd: For with the key's namespace and name, even if no such object exists (UID ""). Message is
+//     the error.
+//   - FaultHit: Process is the process it hit. Verb is "crash" or "restart" (Incarnation: the one that ended, or the
+//     one that began), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds), "relist", "switch"
+//     (of era), or "synced" (every informer of this incarnation has had its initial list). With Process "apiserver",
+//     it is "downgrade" or "upgrade": in between, the server drops the controller field. The judge ignores other
+//     verbs.
+//   - Mutation, Stuck, Unsettled: Message. Fighting: Reason is the records of the cycle ("3,5"); Message if no state
+//     recurs.
+//   - Settled: everything is delivered and nothing is enabled. Liveness laws are judged here, for actors that are not
+//     down or paused.
 //
-// A source that has not all of this says so ([Judge].Evidence).
+// A source that lacks some of this sets [Judge].Evidence.
 //
-// # An invariant
+// # Invariants
 //
-// What concerns one kind of controller alone, or one world, is an [Invariant]: an ID, a sentence, the moments at which it
-// is asked, and a Check of [Facts]. One in a [Contract] is asked of its controller, and judged by what that had been shown
-// as well; [Invariant.Law] makes a law of one for a world.
+// An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it
+// is checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller, and is also judged by
+// what the controller had been shown. [Invariant.Law] makes a law of an invariant of a world.
 //
 // # Which function answers which question
 //
-// Whoever mends a check that reports a right controller begins here:
+// If a check reports a right controller, begin here:
 //
-//	what is stored?                                   State.Object, Named, Kind, Dependents   stored.go
-//	who made an object?                               Object.maker                            stored.go
-//	what does a write amount to?                      Write, by Write.fill                    write.go, write_fill.go
-//	what had the actor read of the object?            Write.Saw, Write.SawOwner               write_fill.go
-//	which sync is the write of?                       Write.counting, process.work            write.go, process.go
-//	did it read its owner live, and what was that?    work.read, live, refuses                process_sync.go
-//	what do its caches show?                          process.Cache                           process.go, internal/view
-//	what did it know of an object, and since when?    view.Known: ByUID, ValueAt, VersionAt   process_learn.go
-//	may it go by its cache or by an answer?           process.eitherWay, countsStill          process_doubt.go
-//	how many dependents can it have counted?          work.fewest, work.most                  process.go
-//	must an owner have settled?                       Judge.settled, Judge.survey             judge.go, census.go
-//	who owns what at rest, and what is an orphan?     census                                  census.go
-//	where does an owner reference lead?               stored.footing, reaches                 footing.go
-//	whom should an event wake?                        route                                   routes.go
-//	may it take a finalizer off?                      State.mayTakeOff                        check_finalizers.go
-//	what does an orphaning deletion owe whom?         promises.find                           promise.go
-//	what have others taken from an owner?             taken.from, taken.back                  taken.go
-//	what has an owner had that is gone?               ever.had                                ever.go
-//	when did an object go?                            lately.within                           lately.go
-//	does the server forbid it?                        forbidden.more                          forbidden.go
-//	which owners of a program have gone since a rest? parted                                  parted.go
-//	what does a number in a status rest on?           State.guesses                           vague.go
+//	what is stored?                                    State.Object, Named, Kind, Dependents   state_objects.go
+//	who created an object?                             Object.maker                            state_objects.go
+//	what does a write mean?                            Write, by Write.fill                    write.go, write_fill.go
+//	what had the actor read of the object?             Write.Saw, Write.SawOwner               write_fill.go
+//	to which sync does the write belong?               Write.counting, process.work            write.go, process.go
+//	what did it read of its owner live?                work.read, live, refuses                process_sync.go
+//	what do its caches show?                           process.Cache                           process.go, internal/view
+//	what did it know of an object, and since when?     view.Known: ByUID, ValueAt, VersionAt   process_learn.go
+//	may it use its cache or an answer?                 process.eitherWay, countsStill          process_cache_lag.go
+//	what has it created and not been shown?            createdUnseen                           process_created.go
+//	how many dependents can it have counted?           work.fewest, work.most                  process.go
+//	must an owner have settled?                        Judge.settled, Judge.survey             judge.go
+//	who owns what once settled, what is an orphan?     settledCounts                           state_settled.go
+//	where does an owner reference lead?                stored.refState, reaches                state_owner_refs.go
+//	which key should an event enqueue?                 route                                   routes.go
+//	may it remove a finalizer?                         State.mayTakeOff                        check_finalizers.go
+//	what must an orphaning deletion do?                orphanings.find                         state_orphaning.go
+//	which dependents have others deleted?              missingNamed.of, restores               state_missing.go
+//	how many dependents has an owner ever had?         everOwned.had                           state_counts.go
+//	can a number in a status be known?                 State.guesses                           state_counts.go
+//	when was an object deleted?                        recentlyDeleted.within                  state_deleted.go
+//	what was deleted since the world last settled?     deletedSinceSettled                     state_deleted.go
+//	does the server forbid it?                         forbidden.more                          state_forbidden.go
 //
-// # Where to go next
+// # Files
 //
-// Package sim/trial runs a world to its end under the laws, so that none is left out. In
-// this one the files laws_*.go are the laws as one reads them, and check_*.go their
-// checks, a file for each family of clauses. Beneath stand the questions that several of
-// them ask (census.go, footing.go, routes.go), and beneath those what the records add up
-// to: state.go and stored.go for the cluster, process*.go for what each process was shown
-// and is doing, write*.go for one commit, promise.go and taken.go for what is owed.
-// judge.go feeds the one to the other.
+// Package sim/trial runs a world under all the laws. Here laws_*.go declare the laws, and check_*.go are their
+// checks, a file for each family of clauses. state*.go keep what the records add up to, process*.go what each process
+// was shown and is doing, and write*.go the meaning of one commit. fold.go updates them with each record; judge*.go
+// call the checks.
 package law

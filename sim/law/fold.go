@@ -1,4 +1,4 @@
-// What each record does to the state, and to the process that it is about.
+// How each record changes the state, and the process that it is about.
 
 package law
 
@@ -13,21 +13,21 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// fold brings the state up to date with a record.
+// fold updates the state with a record.
 func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
-		s.promises.fold(&s.stored, r, w)
-		s.taken.fold(&s.stored, r, w)
-		s.ever.fold(s, r, w)
+		s.orphanings.fold(&s.stored, r, w)
+		s.missingNamed.fold(&s.stored, r, w)
+		s.everOwned.fold(s, r, w)
 		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
 		s.noteBare(r, w)
-		s.lately.fold(r)
-		s.vague.fold(s, r, w)
+		s.recentlyDeleted.fold(r)
+		s.uncertainCounts.fold(s, r, w)
 		s.forbidden.fold(r)
 		s.spared.fold(r)
-		s.parted.fold(w.Before, w.Deletes || w.After == nil)
-		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or whoever else acts from outside
+		s.deletedSinceSettled.fold(w.Before, w.Deletes || w.After == nil)
+		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or another outside actor
 			s.newEpoch()
 		}
 		for _, p := range s.processes {
@@ -44,19 +44,18 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest takes in that the world is at rest: each process that is up and sees has been shown all
-// that there is.
+// rest records that the world has settled: each process that is up and watches has been shown everything.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
 	}
-	clear(s.parted)
+	clear(s.deletedSinceSettled)
 	for _, p := range s.processes {
 		p.rested = p.works()
 	}
 }
 
-// noteBare notes that something was made without a reference to what it was made for.
+// noteBare notes an object that was created without a reference to the synced object.
 func (s *State) noteBare(r *sim.Record, w *Write) {
 	if w.Actor == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
 		w.For.UID || meta.RefTo(w.After, uidOf(w.For)) != nil {
@@ -65,7 +64,7 @@ func (s *State) noteBare(r *sim.Record, w *Write) {
 	s.Object(w.After.GetUID()).bare = bareness{uidOf(w.For), meta.Of(r.SawFor).GetGeneration()}
 }
 
-// clothe forgets what was made without a reference: another program may give it one.
+// clothe forgets the noteBare facts: another program may add the reference.
 func (s *State) clothe() {
 	for _, l := range s.kinds {
 		for _, o := range l.objects {
@@ -127,7 +126,7 @@ func (p *process) foldFault(r *sim.Record) {
 	case "stop":
 		p.stopped = true
 		p.restart(max(p.incarnation+1, r.Incarnation))
-	case "restart", "switch": // either comes up with views of its own, none of them held
+	case "restart", "switch": // both start with new caches, and no watch paused
 		p.down, p.stopped, p.wasOff = false, false, true
 		p.held = p.held[:0]
 		if r.Incarnation > p.incarnation {
@@ -148,8 +147,7 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
-// lookedAt notes that a sync went well which began when the process had been shown
-// everything that it has been shown until now.
+// lookedAt notes a sync without error that began after everything shown to the process.
 func (p *process) lookedAt(k *work, r *sim.Record) {
 	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
@@ -169,8 +167,8 @@ func (p *process) deliver(r *sim.Record) {
 	if r.Version >= p.version {
 		p.version, p.kind = r.Version, r.Object.Kind
 	}
-	if len(p.made) > 0 {
-		p.made.shown(r.Object)
+	if len(p.createdUnseen) > 0 {
+		p.createdUnseen.shown(r.Object)
 	}
 	c := p.Cache(r.Object.Kind)
 	before, after := c.Fold(r, r.Object.Kind == p.Actor.For.Kind)
@@ -186,8 +184,7 @@ func (p *process) deliver(r *sim.Record) {
 	if r.Object.Kind == p.Actor.For.Kind && before == nil {
 		p.meet(view.KeyOf(r.Object))
 	}
-	// Another uid under the same name says as much as a deletion: a relist may
-	// have swallowed that.
+	// Another UID under the same name is as good as a deletion, which a relist may have swallowed.
 	if m := meta.Of(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
 		p.gone[m.GetUID()] = true
 	}
@@ -198,8 +195,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount keeps how many cached objects each owner has, and lets the workers
-// know of one more.
+// recount updates how many cached objects each owner has, and counts a new one for the workers.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return
@@ -210,7 +206,7 @@ func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	}
 }
 
-// oneMore lets the workers at an owner know of one more dependent.
+// oneMore counts one more dependent for the workers at an owner.
 func (p *process) oneMore(owner types.UID) {
 	for i := range p.workers {
 		if p.workers[i].owner == owner {
@@ -219,7 +215,7 @@ func (p *process) oneMore(owner types.UID) {
 	}
 }
 
-// noteWrite is called for every commit of anybody.
+// noteWrite updates the process with a commit of any process.
 func (p *process) noteWrite(r *sim.Record, w *Write) {
 	p.cuts(r, w)
 	if p.Actor.For.Kind == "" {
@@ -235,7 +231,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 		return
 	}
 	p.told(r)
-	p.made.note(p, r, w)
+	p.createdUnseen.note(p, r, w)
 	p.gives(w)
 	p.hangs(w)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
@@ -246,7 +242,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	}
 }
 
-// gives notes the references to others than the synced object that a write adds.
+// gives notes references that a write adds to others than the synced object.
 func (p *process) gives(w *Write) {
 	if w.After == nil {
 		return
@@ -262,8 +258,8 @@ func (p *process) gives(w *Write) {
 	}
 }
 
-// hangs notes the finalizers that a write adds to what is there. The server's own
-// are nobody's, and what a creation brings may be a template's.
+// hangs notes finalizers that a write adds to an existing object, except the server's. Those of a creation may come
+// from a template.
 func (p *process) hangs(w *Write) {
 	if w.Before == nil || w.After == nil {
 		return

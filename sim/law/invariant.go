@@ -7,22 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Invariant is what must hold of one kind of controller, or in one world, beyond the laws. One in a [Contract] is asked
-// of that controller; one of a case or a conformance Subject is asked of the whole world. It is explored, minimized and
-// printed like a law.
+// Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An invariant in a
+// [Contract] is checked for that controller, one of a case or a conformance Subject for the whole world.
+// Exploration, minimization and reports treat it as a law.
 type Invariant struct {
-	ID       string // "one-bucket-per-claim"; with the ID of a law ("EXACT-11") it is that law for its controller
-	Sentence string // what must hold, in one sentence; may be empty where ID is a law's
-	When     When   // at which moments Check is asked
-	// Check says what is wrong, "" for nothing. It depends on the facts alone and must not change the objects.
+	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") makes it that law for its controller
+	Sentence string // what must hold, in one sentence; may be empty if ID is a law's
+	When     When   // when Check is called
+	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
 	Check func(f *Facts) string
-	// Recent is for how long Facts.Get still returns a cluster-scoped object that was deleted.
+	// Recent is how long Facts.Get still returns a deleted cluster-scoped object.
 	Recent time.Duration
 
 	ofWorld, ofContract memo
 }
 
-// memo keeps a *Law that is made once. The type is left open: what an invariant is does not depend on what a law is.
+// memo holds a *Law that is created once. It is typed as any so that Invariant does not depend on Law.
 type memo struct {
 	once sync.Once
 	law  any
@@ -31,37 +31,36 @@ type memo struct {
 // When is a set of moments.
 type When uint8
 
-// The moments at which an [Invariant] is asked.
 const (
-	WhenSettled  When = 1 << iota // nothing more happens: once for each object the controller syncs, or for the world
-	BeforeCreate                  // of a dependent; and at the delete of another, of each active dependent as of a new one
+	WhenSettled  When = 1 << iota // once all has settled: for each object that the controller syncs, or for the world
+	BeforeCreate                  // at the create of a dependent; at a delete, for each active dependent as if it were new
 	AtWrite                       // at each create, update and delete
-	AtDelete                      // when a deletion is requested or done
+	AtDelete                      // when a deletion is requested or completed
 )
 
-// Facts are what an [Invariant] looks at. A write that breaks it is judged twice: by what is stored, and by what its
-// controller had been shown ([Informed]).
+// Facts is what an [Invariant] is checked against. A write that violates it is judged twice: by what is stored, and
+// by what its controller had been shown ([Informed]).
 type Facts struct {
 	Now        time.Time
-	Owner      runtime.Object   // the object that the controller syncs; nil in an invariant of a world
-	Dependents []runtime.Object // what Owner controls, without the object that is written
-	// The object that is written. Before is nil for a create, After for a delete, and both once all has settled.
+	Owner      runtime.Object   // the synced object; nil in an invariant of a world
+	Dependents []runtime.Object // what Owner controls, without the written object
+	// The written object. Before is nil for a create, After for a delete, both once all has settled.
 	Before, After runtime.Object
 
-	Reconciled bool // settled: Owner was synced, without error, since its controller was shown everything
-	Forever    bool // settled: for good, and not because the time of the world is over
+	Reconciled bool // settled: Owner was synced without error after its controller was shown everything
+	Forever    bool // settled: for good, not because the time of the world is over
 
-	All func(kind string) []runtime.Object // what there is of a kind; for an invariant of a world with the write
+	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world after the write
 	Get func(kind, namespace, name string) runtime.Object
 }
 
-// Misuse is what the judge panics with where an [Invariant] or a [Contract] is wrong itself, in one line.
+// Misuse is the one-line text of the judge's panic for a wrong [Invariant] or [Contract].
 type Misuse string
 
-// Error is the mistake.
+// Error returns the text.
 func (m Misuse) Error() string { return string(m) }
 
-// invariant returns the one of a contract with that ID; nil for none.
+// invariant returns the contract's invariant of that ID, or nil.
 func (c *Contract) invariant(id string) *Invariant {
 	for _, v := range c.Invariants {
 		if v.ID == id {
@@ -71,7 +70,7 @@ func (c *Contract) invariant(id string) *Invariant {
 	return nil
 }
 
-// when are the moments at which invariants of the contract are asked.
+// when returns the moments at which invariants of the contract are checked.
 func (c *Contract) when() (all When) {
 	for _, v := range c.Invariants {
 		all |= v.When

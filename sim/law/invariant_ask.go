@@ -1,5 +1,3 @@
-// How the Check of an invariant is called.
-
 package law
 
 import (
@@ -13,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// ask returns what a Check says. One that fails itself is a [Misuse].
+// ask calls the Check of an invariant and returns what is wrong. It panics with a [Misuse] if Check panics.
 func (j *Judge) ask(v *Invariant, f *Facts) string {
 	j.asking.Store(v)
 	defer func() {
@@ -25,13 +23,13 @@ func (j *Judge) ask(v *Invariant, f *Facts) string {
 			panic(Misuse(fmt.Sprintf("invariant %s: its Check panics: %v%s", v.ID, e, panicked(debug.Stack()))))
 		}
 	}()
-	if j.seats[j.sitting].law.invariant == nil {
+	if j.checks[j.current].law.invariant == nil {
 		return v.Check(f)
 	}
 	return j.guarded(v, f)
 }
 
-// panicked is the line at which the panic of a stack is, as " at file:line".
+// panicked returns the line of the panic in a stack, as " at file:line".
 func panicked(stack []byte) string {
 	_, below, _ := strings.Cut(string(stack), "panic(")
 	for _, line := range strings.Split(below, "\n")[2:] {
@@ -42,8 +40,8 @@ func panicked(stack []byte) string {
 	return ""
 }
 
-// guarded is ask for an invariant of somebody else than this module: it may read kinds that there are not, and change
-// objects.
+// guarded is ask for an invariant of a user. It panics with a [Misuse] if Check reads an unknown kind or changes an
+// object.
 func (j *Judge) guarded(v *Invariant, f *Facts) string {
 	given := map[runtime.Object]uint64{}
 	give := func(objs ...runtime.Object) {
@@ -95,7 +93,7 @@ func digestOf(o runtime.Object) uint64 {
 	return uint64(sim.HashString(string(text)))
 }
 
-// Asking is the ID of the invariant whose Check is running; "" for none. Any goroutine may ask.
+// Asking returns the ID of the invariant whose Check is running, or "". Any goroutine may call it.
 func (j *Judge) Asking() string {
 	if v := j.asking.Load(); v != nil {
 		return v.ID

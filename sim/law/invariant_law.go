@@ -17,7 +17,7 @@ func (v *Invariant) Law() *Law {
 func (v *Invariant) own() *Law {
 	v.ofContract.once.Do(func() {
 		if ByID(v.ID) == nil {
-			v.ofContract.law = v.asLaw(promised(v.ID, v.When))
+			v.ofContract.law = v.asLaw(invariantLaw(v.ID, v.When))
 		}
 	})
 	l, _ := v.ofContract.law.(*Law)
@@ -75,7 +75,7 @@ func CheckInvariants(invariants []*Invariant) error {
 			what = "two invariants have the ID " + v.ID
 		default:
 			for _, l := range All() {
-				if l.Name == v.ID || l.ID == v.ID && !l.promised {
+				if l.Name == v.ID || l.ID == v.ID && !l.byInvariant {
 					what = "invariant " + v.ID + ": a law has that name: give it another ID"
 				}
 			}

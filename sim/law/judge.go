@@ -10,85 +10,82 @@ import (
 
 const numOps = int(sim.Unsettled) + 1
 
-// Judge holds a run against a set of laws. It is a [sim.Observer]: it sees
-// every record once, in order, and keeps nothing of the world but what records
-// told it. Whoever drives it calls Observe, and reads First, Breaches and Verdicts; a
-// check that it runs calls Write, State, Ask and Report.
+// Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and knows
+// the world only from records. The runner calls Observe, and reads First, Breaches and Verdicts. Checks call Write,
+// State, Ask and Report.
 type Judge struct {
-	Strict bool // a breach of Committed strength fails the run too
+	Strict bool // a Committed violation fails the run too
 
-	// What some laws leave to whoever judges. NewJudge sets 1, 10 and 1000.
-	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
-	HotLoop   int // WRITE-8: retries of one key in a row that were hardly waited for
-	Keep      int // breaches kept of each law; later ones are only counted
-	// Memory is for how many records at least it remembers what nothing names any more, so
-	// that a judge of a world that goes on for ever does not grow. What it may have
-	// forgotten it holds against nobody. Zero is for ever.
+	// Limits of some laws. NewJudge sets 1, 10 and 1000.
+	Handovers int // NOFIGHT-2: handovers of one object between two user actions
+	HotLoop   int // WRITE-8: consecutive retries of one key with hardly any wait
+	Keep      int // violations kept of each law; later ones are only counted
+	// Memory is for at least how many records the judge remembers facts about objects that nothing names any more.
+	// It bounds the memory of a judge of an endless world. The judge never reports what it may have forgotten. Zero
+	// means for ever.
 	Memory int
 
-	// Evidence is what the source of the records knows; zero for everything a
-	// world does. Kinds says what the server serves, so that a reference to a kind
-	// of which no object was met can be resolved; nil where nobody knows. Both are
-	// set before the first record.
+	// Evidence is what the source of the records provides; zero means all that a world provides. Kinds says what
+	// the server serves, to resolve references to kinds without objects; nil if not known. Both are set before the
+	// first record.
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
 	asking atomic.Pointer[Invariant] // whose Check is running
 
-	state  State
-	write  Write
-	route  route
-	census census
+	state         State
+	write         Write
+	route         route
+	settledCounts settledCounts
 
-	oblivion oblivion
+	forgetting forgetting
 
 	laws     []*Law
-	seats    []seat
+	checks   []lawCheck
 	evidence Evidence
-	open     bool                       // byOp is made
-	byOp     [3][profiles][numOps][]int // indexes into seats, first to be named first; [1] for the Opaque, [2] Outside
-	sitting  int                        // the seat whose check is running
+	assigned bool                       // byOp is set
+	byOp     [3][profiles][numOps][]int // indexes into checks, in order of report; [1] for Opaque actors, [2] for Outside ones
+	current  int                        // the index of the running check
 	record   *sim.Record
-	actor    *process      // whom the record, or what a check looks at now, is about; nil for none
+	actor    *process      // the process that the record, or the running check, is about; nil for none
 	now      time.Duration // of the last record
 	breaches []Breach
-	informed int // how many breaches come before the first of Informed strength
-	forgiven int // breaches by records before this one don't count
+	informed int // index in breaches of the first Informed one
+	forgiven int // records before this one are not judged
 }
 
-// NewJudge returns a judge of a run with these actors. Laws that are checked
-// elsewhere are left out.
+// NewJudge returns a judge of a run with these actors. It ignores laws that are checked elsewhere.
 func NewJudge(actors []Actor, laws []*Law) *Judge {
-	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: slices.Clip(laws), seats: make([]seat, 0, len(laws))}
+	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: slices.Clip(laws), checks: make([]lawCheck, 0, len(laws))}
 	j.state.init()
 	for _, a := range actors {
 		j.AddActor(a)
 	}
 	for _, l := range laws {
 		if l.New != nil {
-			j.seat(l)
+			j.addCheck(l)
 		}
 	}
 	return j
 }
 
-// AddActor makes one more process known, before its first record. A process
-// that is known already is described anew: what it has seen is kept.
+// AddActor adds a process, before its first record. For a known process it replaces the description and keeps what
+// the process has seen.
 func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
 
-// AddLaw judges by one more law, as an invariant that an actor brings ([Contract.Laws]): records from here on. One with
-// the ID of another is left out.
+// AddLaw adds a law, such as an invariant of a new actor ([Contract.Laws]), from the next record on. It does
+// nothing if a law with that ID is there.
 func (j *Judge) AddLaw(l *Law) {
 	if l.New == nil || slices.ContainsFunc(j.laws, func(k *Law) bool { return k.ID == l.ID }) {
 		return
 	}
 	j.laws = append(j.laws, l)
-	j.seat(l)
-	j.open = false
+	j.addCheck(l)
+	j.assigned = false
 }
 
-// Begin tells the laws of what is there before the history begins: a creation each, which nobody
-// is asked for. It is to be called before the first record.
+// Begin tells the judge what exists before the history begins: a creation each, which is not judged. Call it before
+// the first record.
 func (j *Judge) Begin(standing []sim.Record) {
 	for i := range standing {
 		j.write.fill(&j.state, &standing[i], nil, 0)
@@ -96,18 +93,16 @@ func (j *Judge) Begin(standing []sim.Record) {
 	}
 }
 
-// State is what the records so far add up to. While a check runs, the record
-// it was called for is not yet part of it.
+// State returns what the records so far add up to. While a check runs, its record is not yet part of it.
 func (j *Judge) State() *State { return &j.state }
 
-// Write is what the commit does that a check was called for. For another record it
-// says nothing.
+// Write returns what the commit of the current record does. It is meaningless for other records.
 func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
 func (j *Judge) Observe(r *sim.Record) {
-	if !j.open {
-		j.convene()
+	if !j.assigned {
+		j.assignRecords()
 	}
 	j.record, j.now = r, r.At
 	p := j.state.process(r.Process)
@@ -117,19 +112,18 @@ func (j *Judge) Observe(r *sim.Record) {
 	case sim.Delivery:
 		j.route.fill(&j.state, r, p)
 	case sim.Settled:
-		j.census.taken = false
+		j.settledCounts.done = false
 	}
 	for _, i := range j.byOp[p.opaque()][p.heldTo()][r.Op] {
-		j.sitting, j.actor = i, p
-		j.seats[i].check.Record(r)
+		j.current, j.actor = i, p
+		j.checks[i].check.Record(r)
 	}
 	j.state.fold(r, p, &j.write)
 	j.forget(r.Index)
 }
 
-// heldTo is the profile of whoever a record is about. A record that is no
-// subject's, as those of a world at rest are, is shown to every law: each asks for
-// the subjects it finds there.
+// heldTo returns the profile of the record's process. A record of no actor, such as Settled, is shown to every law:
+// each law looks up the actors itself.
 func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
@@ -137,7 +131,7 @@ func (p *process) heldTo() Profile {
 	return p.Actor.Profile
 }
 
-// opaque is 2 for a subject outside, 1 for another opaque one, 0 for any other.
+// opaque returns 2 for an Outside actor, 1 for another Opaque one, and 0 for the rest.
 func (p *process) opaque() int {
 	if p == nil {
 		return 0
@@ -155,55 +149,52 @@ func (s *Actor) opaque() int {
 	return 0
 }
 
-// Ask is how a check says that the record it was called for is one that its law
-// is about: something that could have broken it.
+// Ask records that the current record exercises the law of the check: it could have violated it. Checks call it.
 func (j *Judge) Ask() {
-	j.seats[j.sitting].asked++
+	j.checks[j.current].asked++
 	if j.actor != nil {
-		j.actor.share(j.sitting).Asked++
+		j.actor.share(j.current).Asked++
 	}
 }
 
-// askEach is Ask for what is about every process that owes the law.
+// askEach is Ask for every process that the law applies to.
 func (j *Judge) askEach() {
-	j.seats[j.sitting].asked++
+	j.checks[j.current].asked++
 	for _, p := range j.state.processes {
 		if !p.stopped && j.binds(&p.Actor) {
-			p.share(j.sitting).Asked++
+			p.share(j.current).Asked++
 		}
 	}
 }
 
-// collecting reports whether there is a garbage collector that works: what a check
-// looks at from here on is about it.
+// collecting reports whether a garbage collector works, and makes it the process that the running check is about.
 func (j *Judge) collecting() bool {
 	j.actor = j.survey().collector
 	return j.actor != nil
 }
 
-// binds reports whether the law whose check is running is owed by a subject.
+// binds reports whether the law of the running check applies to an actor.
 func (j *Judge) binds(s *Actor) bool {
-	l := j.seats[j.sitting].law
+	l := j.checks[j.current].law
 	return l.Profile <= s.Profile && l.asks(s.opaque())
 }
 
-// settled reports whether an owner must have what the law whose check is running
-// says: whoever syncs it works, and owes that. What the check looks at from here on is
-// about him.
+// settled reports whether an owner must keep the law of the running check: its controller works, and the law
+// applies to it. It makes that process the one that the check is about.
 func (j *Judge) settled(o *ownerCount) bool {
 	j.actor = j.state.byProcess[o.sub.Process]
 	return o.works && j.binds(o.sub)
 }
 
-// survey is the census of the world at rest, taken once for the record.
-func (j *Judge) survey() *census {
-	if !j.census.taken {
-		j.census.take(&j.state)
+// survey returns the counts of the settled world, computed once for the record.
+func (j *Judge) survey() *settledCounts {
+	if !j.settledCounts.done {
+		j.settledCounts.take(&j.state)
 	}
-	return &j.census
+	return &j.settledCounts
 }
 
-// given is the evidence of this run.
+// given returns the evidence of this run.
 func (j *Judge) given() Evidence {
 	e := j.Evidence
 	if e == 0 {
@@ -215,15 +206,14 @@ func (j *Judge) given() Evidence {
 	return e
 }
 
-// Reset forgets the run but keeps the subjects, the laws and the memory they
-// took up: the next run starts at record 0.
+// Reset forgets the run but keeps the actors and laws, and reuses memory. The next run starts at record 0.
 func (j *Judge) Reset() {
 	j.state.reset()
 	j.breaches = j.breaches[:0]
 	j.forgiven, j.informed = 0, 0
-	j.oblivion = oblivion{}
-	for i := range j.seats {
-		s := &j.seats[i]
+	j.forgetting = forgetting{}
+	for i := range j.checks {
+		s := &j.checks[i]
 		s.count, s.asked = 0, 0
 		if c, ok := s.check.(resetter); ok {
 			c.Reset()
@@ -233,29 +223,26 @@ func (j *Judge) Reset() {
 	}
 }
 
-// Digest folds what the judge remembers beyond what the world's own state
-// tells: what was promised to whom, who lost which race, what the collector was
-// told and has read. An exhaustive search then merges two histories only where
-// the laws have the same future too. Left out is what merely decides under
-// which law's name a breach of NOFIGHT-3 is reported as well: whether a process
-// was off, met reordering or had others change what it manages.
+// Digest hashes what the judge remembers beyond the world's own state: duties of orphaning deletions, lost races,
+// and what the collector was shown and has read. An exhaustive search merges two histories only if the laws have
+// the same future too. Digest leaves out facts that only decide which law's name a violation of NOFIGHT-3 gets:
+// whether a process was off, saw events reordered, or had others change what it manages.
 func (j *Judge) Digest(h *sim.Hash) {
 	j.state.digest(h, j.HotLoop, j.now)
-	for i := range j.seats {
-		if d, ok := j.seats[i].check.(sim.Digester); ok {
+	for i := range j.checks {
+		if d, ok := j.checks[i].check.(sim.Digester); ok {
 			d.Digest(h)
 		}
 	}
 }
 
-// Undigested names the first law whose check may remember something and is no
-// [sim.Digester], "" when there is none.
+// Undigested returns the first law whose check may remember something and is no [sim.Digester], or "".
 func (j *Judge) Undigested() string {
-	for i := range j.seats {
-		switch j.seats[i].check.(type) {
+	for i := range j.checks {
+		switch j.checks[i].check.(type) {
 		case *pure, sim.Digester:
 		default:
-			return "the check of law " + j.seats[i].law.Name
+			return "the check of law " + j.checks[i].law.Name
 		}
 	}
 	return ""

@@ -2,34 +2,32 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-// Law is one clause that a run can break.
+// Law is a clause that can be checked on a run.
 type Law struct {
 	ID       string // of the clause: "LAW-2"
 	Name     string // "dont-interfere"
-	Sentence string // what must hold, in one sentence
+	Sentence string // what must hold: one sentence, or a list (a), (b)
 	Source   string // the document and section it comes from
 	Category Category
-	Profile  Profile  // who owes it
-	Needs    Evidence // what must be known of a run before the law can be asked
-	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
-	Races    bool     // programs are asked, too, though Needs has [Syncs]: what they write against it is a race lost
+	Profile  Profile  // the law applies to controllers of this profile and larger ones
+	Needs    Evidence // the evidence that its check needs
+	Unasked  string   // the part of the sentence that is not checked; "" for none
+	Races    bool     // programs are judged although Needs has [Syncs]; their violations are Committed
 
-	// Rested says that programs are asked, too, though Needs has [Syncs]: of what they do against what a
-	// world at rest had shown them.
+	// Rested: programs are judged although Needs has [Syncs], by what the settled world had shown them.
 	Rested bool
-	Ends   bool // programs are asked, too, though Needs has [Syncs]: of how they end
+	Ends   bool // programs are judged although Needs has [Syncs], by how they end
 
-	Outside bool // programs in other processes are asked, too, of which only what they wrote is known
+	Outside bool // programs in other processes are judged, by what they wrote
 
-	New   func(j *Judge) Check // a fresh check for one run, see [On]; nil for a law checked elsewhere (Where says so)
-	Where string               // for a law without a check of histories: the test that pins it
+	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil for a law that is checked elsewhere
+	Where string               // the test that checks a law with a nil New
 
-	promised  bool       // it is asked of controllers that have an [Invariant] of its ID
-	invariant *Invariant // it is no law of this package, but this
+	byInvariant bool       // it applies to controllers that have an [Invariant] of its ID
+	invariant   *Invariant // the invariant that this law stands for; nil for the laws of this package
 }
 
-// asks reports whether a law is asked of a subject that has so little known of it: 0 for one of
-// which all is, 1 for an Opaque one, 2 for one Outside.
+// asks reports whether a law applies to actors of this opaqueness: 0, 1 (Opaque) or 2 (Outside).
 func (l *Law) asks(opaque int) bool {
 	switch opaque {
 	case 0:
@@ -40,14 +38,13 @@ func (l *Law) asks(opaque int) bool {
 	return l.Outside
 }
 
-// ofPrograms reports whether a law is asked of programs, of which nobody knows when a sync
-// begins.
+// ofPrograms reports whether a law applies to whole programs. It is not known when their syncs begin.
 func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Ends || l.Needs&^ofPrograms == 0 }
 
-// Category of clause, as the clause list marks them.
+// Category of a clause, as in the clause list.
 type Category byte
 
-// The kinds of clause.
+// The categories.
 const (
 	Safety     Category = 'S'
 	Liveness   Category = 'L'
@@ -56,13 +53,11 @@ const (
 	Data       Category = 'D'
 )
 
-// Check is a law at work on one run. It is shown each record, in order, before the
-// judge's State is brought up to date with it.
+// Check is a law's state for one run. It sees each record, in order, before the judge's State is updated with it.
 //
-// One with a method Wants(sim.Op) bool is shown only the records it wants. One with a
-// method Reset forgets its run by it; any other is made anew for the next ([Judge.Reset]).
-// One that remembers what may break its law later, and is to be searched exhaustively,
-// is a [sim.Digester].
+// A Check with a method Wants(sim.Op) bool sees only the records that it wants. A Check with a method Reset is
+// reused for the next run; others are created again ([Judge.Reset]). An exhaustive search needs a [sim.Digester] if
+// the check remembers anything that matters later.
 type Check interface {
 	Record(r *sim.Record)
 }
@@ -88,7 +83,7 @@ func ops(list ...sim.Op) opSet {
 
 func (s opSet) Wants(op sim.Op) bool { return s&(1<<op) != 0 }
 
-// pure is a check without a memory of its own.
+// pure is a check that remembers nothing.
 type pure struct {
 	opSet
 	j *Judge
@@ -99,8 +94,7 @@ func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
 
 func (p *pure) Reset() {}
 
-// On makes the New of a law whose check is a function that remembers nothing, and is
-// shown the records of these operations.
+// On returns the New of a law with a check function that remembers nothing. f sees the records of these operations.
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }

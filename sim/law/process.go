@@ -11,94 +11,91 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// process is what the records say of a subject's process: what it has been
-// shown and what it is doing.
+// process is what the records say about an actor's process: what it has been shown, and what it is doing.
 type process struct {
 	Actor Actor
 
 	incarnation int
 	down        bool
-	stopped     bool     // for good: nobody expects it to act
-	held        []string // kinds of which the view is held back; "" for all
+	stopped     bool     // for good: it is not expected to act
+	held        []string // kinds whose watch is paused; "" for all
 	caches      []*view.Cache
 	workers     []work
-	former      []work // of the incarnation before: its last requests may still land
+	former      []work // of the incarnation before: its last requests may still arrive
 	queue       view.Queue
 
-	rested  bool // the world was at rest in this life, and it had been shown everything
-	synced  bool // every informer of this incarnation had its initial list
+	rested  bool // the world has settled in this life
+	synced  bool // every informer of this incarnation has had its initial list
 	early   int  // index of its first write before that; -1 for none
 	version uint64
 	kind    string // of the delivery with that version
 
-	reordered bool // kinds reached it in another order than they changed in
-	wasOff    bool // it was down, blind or late for a while
-	disturbed bool // others changed what it manages
+	reordered bool // events of two kinds reached it in another order than they happened
+	wasOff    bool // it was down, paused or late for a while
+	disturbed bool // others changed its dependents
 
-	tried map[try]time.Duration // what it has tried again by replacing what had failed; when that sync began
+	tried map[try]time.Duration // retries by replacing a failed dependent; when the sync of each began
 
-	gone    map[types.UID]bool // collector: owners it was told are gone
-	lookups map[coords]lookup  // collectors: what its last live read of a name found
-	forgot  bool               // some of both, that it may remember
-	cut     map[types.UID]cut  // collector: by object, what it took off and is yet to be shown
+	gone    map[types.UID]bool // collector: owners that it was shown to be gone
+	lookups map[coords]lookup  // result of the last live read of each name
+	forgot  bool               // some of these two were forgotten
+	cut     map[types.UID]cut  // collector: by object, references that it removed and has not been shown to be gone
 
-	shares []Share // by seat
+	shares []Share // by index of the check
 
-	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where an invariant asks
-	news   int               // the record of what it was last shown
+	looked map[view.Key]bool // keys synced without error since it was last shown anything; for invariants
+	news   int               // the record of the last delivery to it
 
-	met   map[view.Key]bool // names of what it syncs, that it was ever shown
-	puts  map[string]bool   // finalizers that it was seen to put on objects
-	gave  map[race]bool     // references to others that it put on objects
-	known view.Known        // of what it syncs and manages
-	roofs map[types.UID]int // of a program: how many dependents it was shown an owner to ask for, at the most
-	made  made              // what it created of other kinds, and has not been shown
+	met           map[view.Key]bool // keys of the synced kind that it was ever shown
+	puts          map[string]bool   // finalizers that it has added to objects
+	gave          map[race]bool     // references to other owners that it has added
+	known         view.Known        // about the kinds that it syncs and manages
+	roofs         map[types.UID]int // programs: the most dependents that it was ever shown an owner to want
+	createdUnseen createdUnseen
 }
 
-// work is what one worker is at.
+// work is what one worker is doing.
 type work struct {
-	owner types.UID     // of For; "" when idle
-	begun int           // the record of its SyncStart
-	at    time.Duration // ... and when that was
+	owner types.UID // of For; "" when idle
+	begun int       // the record of its SyncStart
+	at    time.Duration
 	key   view.Key
 
 	read    bool      // it has read For live in this sync
-	live    types.UID // what it found by that name, unless it was going
-	refuses bool      // and what it read forbids adoption: gone, replaced or being deleted
+	live    types.UID // what it found there, unless that was terminating
+	refuses bool      // what it read forbids adoption: gone, recreated or terminating
 
 	counted int // dependents of For it can have seen in this sync
-	shown   int // active ones that its cache showed when the sync began, where MaxActive is declared
+	shown   int // active ones in its cache when the sync began, if MaxActive is declared
 
-	busy   bool        // in a sync
+	busy   bool
 	began  int         // active dependents of For that it knew when the sync began (EXACT-1)
 	more   int         // that it has been shown since
-	fewer  int         // that it has been shown to be so no more
-	own    int         // that its own writes of this sync added, or took away
-	listed bool        // it has listed dependents live, or what may use what it keeps
+	fewer  int         // that have since been shown to be inactive or gone
+	own    int         // net number that its own writes of this sync added
+	listed bool        // it has listed dependents live, or possible users of what its finalizer keeps
 	missed int         // dependents that its requests found gone
-	used   []types.UID // what its finalizer keeps, and was in use when it listed what may use that
+	used   []types.UID // objects with its finalizer that were in use at its last list
 
-	release string // the refusal of a release that found the object gone; "" for none
-	refused bool   // some other request of the sync was refused
+	release string // the error of a release that found the object gone; "" for none
+	refused bool   // another request of the sync was refused
 }
 
-// fewest is how many active dependents its owner has at the least, by anything
-// the worker can have gone by in this sync: it may have looked at each of them at
-// another moment, and always knows what it did itself and what it found gone.
+// fewest returns the least number of active dependents of its owner that the worker may have seen in this sync. The
+// worker may have looked at each of them at another moment, but knows what it did itself and what it found gone.
 func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 
-// most is how many it has at the most.
+// most returns the greatest number that it may have seen.
 func (k *work) most() int { return k.began + k.more + k.own }
 
-// lookup is what a live read found: the uid, "" for nothing, and whether it was
-// waiting for its dependents.
+// lookup is the result of a live read: the UID, "" for nothing, and whether the object waited for its dependents.
 type lookup struct {
 	uid     types.UID
 	waiting bool
 	record  int
 }
 
-// Cache is the process's view of a kind.
+// Cache returns the process's cache of a kind.
 func (p *process) Cache(kind string) *view.Cache {
 	for _, c := range p.caches {
 		if c.Kind == kind {
@@ -110,19 +107,18 @@ func (p *process) Cache(kind string) *view.Cache {
 	return c
 }
 
-// manages reports whether objects of a kind are dependents of the subject's.
+// manages reports whether objects of a kind are dependents of its actor.
 func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
-// follows reports whether a process's knowledge of a kind is kept.
+// follows reports whether the process's knowledge of a kind is kept.
 func (p *process) follows(kind string) bool {
 	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }
 
-// works reports whether a process is up and sees.
+// works reports whether a process is up and no watch of it is paused.
 func (p *process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
 
-// work returns what the worker that a record is about is at; nil when that is
-// no longer known.
+// work returns the work of the record's worker, or nil if it is not known any more.
 func (p *process) work(r *sim.Record) *work {
 	list := &p.workers
 	if r.Incarnation == p.incarnation-1 {
@@ -140,8 +136,7 @@ func (p *process) work(r *sim.Record) *work {
 	return &(*list)[n]
 }
 
-// resolve is the key of the owner a reference names, as the process's view has
-// it: kind, name and uid must agree. "" where there is none.
+// resolve returns the key of a reference's owner in the process's cache, or "". Kind, name and UID must agree.
 func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	if ref == nil || ref.Kind != p.Actor.For.Kind {
 		return ""
@@ -157,7 +152,7 @@ func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	return e.Text
 }
 
-// keyed is the cached object with a key of the kind the process syncs.
+// keyed returns the cached object of the synced kind with that key.
 func (p *process) keyed(key string) *view.Entry {
 	ns, name, ok := strings.Cut(key, "/")
 	if !ok {
@@ -183,7 +178,7 @@ func (p *process) restart(incarnation int) {
 	}
 	p.queue.Clear()
 	p.synced, p.rested, p.early, p.version, p.kind = false, false, -1, 0, ""
-	p.made, p.roofs = nil, nil
+	p.createdUnseen, p.roofs = nil, nil
 	p.forgot = false
 	clear(p.gone)
 	clear(p.cut)
@@ -196,11 +191,26 @@ func (p *process) forgetRun() {
 	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
 	p.reordered, p.wasOff, p.disturbed = false, false, false
 	p.shares = p.shares[:0]
-	p.made, p.roofs = nil, nil
+	p.createdUnseen, p.roofs = nil, nil
 	p.known.Clear()
 	clear(p.known.Past)
 	clear(p.gave)
 	clear(p.met)
 	clear(p.puts)
 	clear(p.tried)
+}
+
+// Share is the verdict on a law for one controller. With Asked 0 and no violation, nothing is known.
+type Share struct {
+	Controller string
+	Asked      int // how often it exercised the law
+	Broken     int // Informed violations
+}
+
+// share returns the process's share of the check with that index.
+func (p *process) share(check int) *Share {
+	for len(p.shares) <= check {
+		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})
+	}
+	return &p.shares[check]
 }

@@ -1,5 +1,5 @@
-// What a process learns of an object, from a delivery or from the answer to a request of
-// its own, and what that does to the counts of the workers that are at its owner.
+// What a process learns about an object from deliveries and answers, and how that changes the counts of its
+// workers.
 
 package law
 
@@ -32,8 +32,7 @@ func (p *process) shown(r *sim.Record) {
 	}
 }
 
-// told notes what the answer to a request of its own tells a process, at the
-// latest before its next request. An answer that was lost tells nothing.
+// told notes the answer to a request of the process. A lost answer tells nothing.
 func (p *process) told(r *sim.Record) {
 	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
 		return
@@ -49,7 +48,7 @@ func (p *process) told(r *sim.Record) {
 		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
 	} else if before := meta.Of(r.Before); before != nil {
 		if e = n.ByUID[before.GetUID()]; e != nil {
-			p.set(e, nil, nil, r.Index, k) // kept: older news of it may be under way
+			p.set(e, nil, nil, r.Index, k) // kept: an older event about it may be on its way
 		}
 	}
 	if e != nil && p.makes(r) {
@@ -64,19 +63,17 @@ func (p *process) told(r *sim.Record) {
 	}
 }
 
-// makes reports whether a write of the process's own makes another thing of an object than it
-// was, and does not only say whose it is.
+// makes reports whether the process's write changes more of an object than its owners.
 func (p *process) makes(r *sim.Record) bool {
 	return p.Actor.bounds() && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 
-// gap forgets what is known from answers alone of a kind that was listed anew:
-// what the list does not hold is gone, and no event will say so. Who is in the
-// middle of a sync has known it until then.
+// gap forgets what is known from answers only about a kind that was listed again: what the list does not contain is
+// gone, and no event will say so. Workers in a sync have known it until then.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
-	p.made.gap(p, kind)
+	p.createdUnseen.gap(p, kind)
 	for i := len(n.Ahead) - 1; i >= 0; i-- {
 		if e := n.Ahead[i]; e.Kind == kind && e.Cached == nil {
 			p.set(e, nil, nil, record, nil)
@@ -87,8 +84,8 @@ func (p *process) gap(kind string, record int) {
 	}
 }
 
-// learn takes in one version of an object, unless a newer one is known. By is
-// the worker whose own doing it was, nil when the news came by itself.
+// learn notes a version of an object, unless a newer one is known. by is the worker that wrote it, nil for an
+// event.
 func (p *process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
 	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
 	e := n.ByUID[uid]
@@ -109,8 +106,8 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 	return e
 }
 
-// raise keeps the most dependents that a program was ever shown an owner to ask for: nobody
-// knows which version it goes by.
+// raise keeps the most dependents that a program was ever shown an owner to want. It is not known which version the
+// program uses.
 func (p *process) raise(kind string, uid types.UID, value any) {
 	sub := &p.Actor
 	if !sub.Opaque || kind != sub.For.Kind || sub.Replicas == nil && sub.MaxActive == nil {
@@ -126,19 +123,18 @@ func (p *process) raise(kind string, uid types.UID, value any) {
 	}
 }
 
-// removed takes in that an object is gone for good.
+// removed notes that an object is gone.
 func (p *process) removed(uid types.UID, record int) {
 	if e := p.known.ByUID[uid]; e != nil {
 		p.set(e, nil, nil, record, nil)
 		delete(p.known.ByUID, uid)
 		delete(p.known.Past, uid)
 		p.known.Confirm(e)
-		*e = view.Sight{} // others made with it may stay
+		*e = view.Sight{} // its memory is shared with other entries: drop the values
 	}
 }
 
-// set changes what is known of an object, and tells the workers what that does
-// to the count of their owners' dependents.
+// set changes what is known about an object, and adjusts the counts of the workers at its owner.
 func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
 	n := &p.known
 	p.note(record, e)
@@ -160,7 +156,7 @@ func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by 
 	e.Value, e.Meta = value, m
 }
 
-// moved tells the workers at an owner of one dependent more or less that counts.
+// moved adjusts the workers' counts for an owner by one active dependent more or less.
 func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	if owner == "" || !active {
 		return
@@ -179,7 +175,7 @@ func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	}
 }
 
-// note keeps what was known of an object until now, while anybody is at work.
+// note keeps what was known about an object until now, while any worker is in a sync.
 func (p *process) note(record int, e *view.Sight) {
 	if !p.atWork() || e == nil {
 		return
@@ -190,8 +186,8 @@ func (p *process) note(record int, e *view.Sight) {
 	p.known.Journal.Note(e, record)
 }
 
-// oldestSync is the record at which the first of the syncs at work began, those
-// included whose last requests may still land.
+// oldestSync returns the record at which the oldest sync began, among current ones and ended ones whose last
+// requests may still arrive.
 func (p *process) oldestSync() int {
 	oldest := math.MaxInt
 	for _, list := range [][]work{p.workers, p.former} {
@@ -204,8 +200,7 @@ func (p *process) oldestSync() int {
 	return oldest
 }
 
-// atWork reports whether any worker is in a sync. When none is the journal, which
-// is about what changes during one, begins anew.
+// atWork reports whether any worker is in a sync. If none is, the journal of changes starts again.
 func (p *process) atWork() bool {
 	for i := range p.workers {
 		if p.workers[i].busy {
@@ -216,8 +211,8 @@ func (p *process) atWork() bool {
 	return false
 }
 
-// mayHaveSeen takes in a change of an object that a program outside syncs: it may have been shown
-// it as it was and as it is, and of one that is gone nothing more is asked.
+// mayHaveSeen notes a change of an object that an Outside program syncs. The program may have been shown either
+// version. A deleted object is forgotten.
 func (p *process) mayHaveSeen(w *Write, r *sim.Record) {
 	switch {
 	case w.After == nil:

@@ -1,4 +1,4 @@
-// What a process had been shown when it acted, as the checks ask for it.
+// What a process had been shown when it acted.
 
 package law
 
@@ -13,9 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// owners calls f with every version of its owner that the process knew of while
-// the worker was at it: what a live read answered counts, though newer ones or
-// the end of the owner have been delivered since.
+// owners calls f with every version of its owner that the process knew during the worker's sync. The answer of a
+// live read counts, even if a newer version or the deletion was delivered since.
 func (p *process) owners(k *work, f func(owner any)) {
 	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {
 		f(e.Value)
@@ -27,14 +26,14 @@ func (p *process) owners(k *work, f func(owner any)) {
 	}
 }
 
-// owns reports whether an owner controls an object by what the process knows.
+// owns reports whether an owner controls an object, by what the process knows.
 func (p *process) owns(object, owner types.UID) bool {
 	e := p.known.ByUID[object]
 	return e != nil && e.Owner == owner
 }
 
-// tookForOwn reports whether the worker that a record is of may have taken an object for one that an owner
-// controls: by what the process knows, or has known since the sync began.
+// tookForOwn reports whether the record's worker may have taken an object for a dependent of an owner: by what the
+// process knows, or has known since the sync began.
 func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	k := p.work(r)
 	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
@@ -42,16 +41,15 @@ func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	})
 }
 
-// sawGoing reports whether a collector's view has an owner as one that lets its
-// dependents go: they are orphaned, or it waits for them.
+// sawGoing reports whether the collector's cache shows that an owner's deletion releases its dependents or waits
+// for them.
 func (p *process) sawGoing(owner *Object) bool {
 	c := p.Cache(owner.Ref.Kind).Get(owner.Ref.Namespace, owner.Ref.Name)
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore is a dependent's reference as the process had been shown it before the request
-// left that a record answers, nil for none. Where the record does not say when that was, it is
-// taken to be when its sync began, or else now.
+// sawBefore returns a dependent's reference as the process had been shown it before it sent the record's request,
+// or nil. If the record does not say when that was, it is when the sync began, and otherwise now.
 func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
 	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
@@ -67,8 +65,8 @@ func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.O
 	return meta.RefTo(c.Meta, owner)
 }
 
-// knewTied is sawBefore of a reference that is there: what the cache still shows of one that the
-// process itself has taken off says nothing of one that was put there since.
+// knewTied is sawBefore for an existing reference. A cached reference that the process itself has removed says
+// nothing about one that was added since.
 func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
 		return nil
@@ -76,14 +74,13 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 	return p.sawBefore(r, o, owner)
 }
 
-// cut is which references a collector has taken off an object by a write that it is yet to be
-// shown.
+// cut holds the references that a collector has removed from an object by a write that it has not been shown yet.
 type cut struct {
 	owners  []types.UID
-	version uint64 // that the write made
+	version uint64 // of the write
 }
 
-// cuts notes what a collector's write took off.
+// cuts notes the references that a collector's write removed.
 func (p *process) cuts(r *sim.Record, w *Write) {
 	if !w.GC || w.process != p || r.Lost || r.Incarnation != p.incarnation || w.Before == nil || w.After == nil {
 		return
@@ -98,7 +95,7 @@ func (p *process) cuts(r *sim.Record, w *Write) {
 	}
 }
 
-// shownCut forgets what was taken off an object that is shown as it was left then, or later.
+// shownCut forgets an object's removed references once this version or a later one is shown.
 func (p *process) shownCut(before, after metav1.Object) {
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
 		delete(p.cut, before.GetUID())
@@ -108,17 +105,15 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the object of a commit was another incarnation
-// to the process when the sync began that the commit belongs to.
+// tookForAnother reports whether the process knew another incarnation of the commit's object when its sync began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
-// knowsAbsent reports whether a collector was told that the owner a reference
-// names is gone, by a live read in the namespaces where it could be or by a
-// delivered deletion. That it was going, when it was read, does as well; and a judge
-// that forgets cannot say that it was not told.
+// knowsAbsent reports whether a collector knew that an owner is gone: by a live read in each namespace where it
+// could be, or by the event of its deletion. To have read it as terminating suffices. A judge that has forgotten
+// cannot deny it.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
 	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true
@@ -131,8 +126,7 @@ func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool
 	return false
 }
 
-// readWaiting reports whether the collector's last live read of the owner that
-// a reference names found it waiting for its dependents.
+// readWaiting reports whether the collector's last live read of an owner found it waiting for its dependents.
 func (p *process) readWaiting(ref *metav1.OwnerReference, namespace string) bool {
 	for _, ns := range [2]string{namespace, ""} {
 		if l := p.lookups[coords{ref.Kind, ns, ref.Name}]; l.uid == ref.UID && l.waiting {

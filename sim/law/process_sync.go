@@ -1,5 +1,4 @@
-// What a worker is at: the sync that it begins, and what its live reads and its refused
-// requests tell it meanwhile.
+// A worker's sync: its start, its live reads and its refused requests.
 
 package law
 
@@ -41,8 +40,7 @@ func (p *process) start(r *sim.Record) {
 	}
 }
 
-// countsRead notes that a worker may count a dependent that it has read live, and that
-// its cache does not show.
+// countsRead notes that a worker may count a dependent that it has read live and that its cache does not show.
 func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	k := p.work(r)
 	if k == nil || found == nil || !p.manages(r.Object.Kind) {
@@ -57,14 +55,14 @@ func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	}
 }
 
-// answered notes what a process learnt from a live read, or from a refusal.
+// answered notes what a process learnt from a live read or a refusal.
 func (p *process) answered(s *State, r *sim.Record) {
 	if r.Op == sim.Refusal && r.Verb != "get" {
 		p.refused(s, r)
 		return
 	}
 	if k := p.work(r); k != nil && r.Verb == "list" {
-		k.counted = math.MaxInt / 2 // what it counts may come from the list
+		k.counted = math.MaxInt / 2 // it may count what the list shows
 		k.listed = k.listed || p.manages(r.Object.Kind) || p.Actor.FinalizerReason != nil
 		if p.manages(r.Object.Kind) {
 			p.lists(s, r, k)
@@ -76,7 +74,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		p.told(r)
 	}
 	if r.Verb != "get" {
-		// A write that changed nothing, as when an adoption comes a second time.
+		// A write without effect, such as a repeated adoption.
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
 			if c := meta.ControllerOf(found); c != nil && c.UID == k.owner {
 				k.counted++
@@ -106,7 +104,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 	}
 }
 
-// used are those that its finalizers keep and that are going, and in use as things stand.
+// used returns the terminating objects that the actor's finalizers hold and that are in use.
 func (p *process) used(s *State) (all []types.UID) {
 	if p.Actor.FinalizerReason == nil {
 		return nil
@@ -122,9 +120,9 @@ func (p *process) used(s *State) (all []types.UID) {
 	return all
 }
 
-// lists notes what a live list may have shown of the owner's dependents: those
-// that are there and were not known, and that those are not there which were. What
-// the list left out by its options widens what the worker can have gone by.
+// lists notes what a live list may have shown about the owner's dependents: new ones that exist, and known ones
+// that do not. If its options left some out, the range of counts that the worker may have used is larger than
+// needed.
 func (p *process) lists(s *State, r *sim.Record, k *work) {
 	if k.owner == "" {
 		return
@@ -147,9 +145,8 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 	}
 }
 
-// refused notes a refused write: that of a dependent may say that it is gone, but for a
-// creation, whose name is taken; and one that releases, of an object that is gone
-// or was replaced, must not fail the sync (ORPHAN-2).
+// refused notes a refused write. The refusal may say that a dependent is gone, except for a creation, where the
+// name is in use. A refused release of an object that is gone or recreated must not fail the sync (ORPHAN-2).
 func (p *process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
 	if k == nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// event says which of the routing clauses an event falls under.
+// event is the routing clause that an event falls under.
 type event uint8
 
 const (
-	noEvent    event = iota // not judged: another kind, a resync, a process that polls
+	noEvent    event = iota // not judged: another kind, or a process that polls
 	ofOwned                 // WATCH-1
 	ofMoved                 // WATCH-3: the ControllerRef changed
 	orphanAdd               // WATCH-4
@@ -22,20 +22,20 @@ const (
 	resync                  // WRITE-9
 )
 
-// route is what one delivery should have enqueued, compared with what it did.
+// route compares what one delivery enqueued with what it should have.
 type route struct {
 	event    event
 	process  *process
 	old      *metav1.OwnerReference
 	now      *metav1.OwnerReference
-	replaced bool   // by another object of the same name
-	oldKey   string // of the owner before, as the view resolves it; "" for none
+	replaced bool   // by a recreated object
+	oldKey   string // of the previous owner, as the cache resolves it; "" for none
 	nowKey   string
 
-	must, may []string // keys
-	missing   string   // one that should have been enqueued, "" for none
-	extra     string   // one that should not have been
-	observed  string   // one whose expectations should not have been lowered
+	must, may []string
+	missing   string // a key that should have been enqueued; "" for none
+	extra     string // a key that should not have been
+	observed  string // a key whose expectations should not have been lowered
 }
 
 func (o *route) fill(s *State, r *sim.Record, p *process) {
@@ -55,8 +55,8 @@ func (o *route) fill(s *State, r *sim.Record, p *process) {
 	o.compare(r, after)
 }
 
-// classify decides the clause. A deletion and a creation under the same name
-// that reach the process as one update are a change of owner.
+// classify sets the clause. A deletion and a creation under one name that arrive as one update are a change of
+// owner.
 func (o *route) classify(before, after metav1.Object) {
 	o.old, o.now = meta.ControllerOf(before), meta.ControllerOf(after)
 	o.replaced = before != nil && after != nil && before.GetUID() != after.GetUID()
@@ -78,7 +78,7 @@ func (o *route) classify(before, after metav1.Object) {
 	}
 }
 
-// expect collects the keys that must be enqueued, and those that may.
+// expect collects the keys that must be enqueued, and those that may be.
 func (o *route) expect(s *State, before, after metav1.Object) {
 	ns := ""
 	if after != nil {
@@ -122,7 +122,7 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 	for _, k := range r.Enqueued {
-		// A key that names nothing of the kind wakes none of them: it is of other work.
+		// A key without an object of the kind belongs to other work.
 		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) && o.process.keyed(k) != nil {
 			o.extra = k
 			break

@@ -10,34 +10,33 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// State is what the records so far add up to, not the state of any server: the objects
-// that are stored, which any check may read, and for the checks of this package what
-// each process was shown and is doing, what was promised and what was taken.
+// State is what the records so far add up to: the stored objects, which any check may read, and for the checks of
+// this package what each process was shown and is doing.
 type State struct {
-	stored // the methods that look objects up
+	stored // look-up methods
 
-	processes []*process
-	byProcess map[string]*process
-	last      *process // that was asked for; nil for none
-	selectors map[selecting]labels.Selector
-	promises  promises
-	taken     taken
-	ever      ever
-	lately    lately
-	vague     vague
-	forbidden forbidden
-	spared    forbidden // objects that the server forbids somebody to delete
-	parted    parted    // nil where no program is asked
+	processes           []*process
+	byProcess           map[string]*process
+	last                *process // the last result of process; nil for none
+	selectors           map[selecting]labels.Selector
+	orphanings          orphanings
+	missingNamed        missingNamed
+	everOwned           everOwned
+	recentlyDeleted     recentlyDeleted
+	uncertainCounts     uncertainCounts
+	forbidden           forbidden
+	spared              forbidden           // objects whose deletion the server forbids
+	deletedSinceSettled deletedSinceSettled // nil without programs
 
-	epoch     int  // user actions and switches of era so far
-	dropping  bool // the server is of a version that does not know the controller field
-	restarted bool // a process crashed or restarted since the last of them
+	epoch     int  // number of user actions and era switches so far
+	dropping  bool // the server's version does not know the controller field
+	restarted bool // a process crashed or restarted in this epoch
 }
 
 const selectorCache = 4096
 
-// selecting is one version of an owner as one subject reads it: two controllers may
-// sync a kind, and one era may read another selector than the next.
+// selecting is the key of a cached selector: two controllers may sync a kind, and two eras may read different
+// selectors.
 type selecting struct {
 	sub   *Actor
 	owner any
@@ -47,20 +46,20 @@ func (s *State) init() {
 	s.stored = newStored()
 	s.byProcess = map[string]*process{}
 	s.selectors = map[selecting]labels.Selector{}
-	s.promises.byObject = map[types.UID][]promise{}
+	s.orphanings.byObject = map[types.UID][]orphaning{}
 }
 
 func (s *State) reset() {
 	s.stored.reset()
 	clear(s.selectors)
-	clear(s.promises.byObject)
-	s.taken.reset()
-	clear(s.ever.had)
-	clear(s.vague)
+	clear(s.orphanings.byObject)
+	s.missingNamed.reset()
+	clear(s.everOwned.had)
+	clear(s.uncertainCounts)
 	clear(s.forbidden)
 	clear(s.spared)
-	clear(s.lately.gone)
-	clear(s.parted)
+	clear(s.recentlyDeleted.gone)
+	clear(s.deletedSinceSettled)
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()
@@ -69,13 +68,13 @@ func (s *State) reset() {
 }
 
 func (s *State) addActor(sub Actor) {
-	s.ever.know(&sub)
+	s.everOwned.know(&sub)
 	sub.moments = sub.when()
 	for _, v := range sub.Invariants {
-		s.lately.long = max(s.lately.long, v.Recent)
+		s.recentlyDeleted.long = max(s.recentlyDeleted.long, v.Recent)
 	}
-	if sub.Opaque && !sub.Outside && s.parted == nil {
-		s.parted = parted{}
+	if sub.Opaque && !sub.Outside && s.deletedSinceSettled == nil {
+		s.deletedSinceSettled = deletedSinceSettled{}
 	}
 	if p := s.byProcess[sub.Process]; p != nil {
 		p.Actor = sub
@@ -93,7 +92,7 @@ func (s *State) addActor(sub Actor) {
 	s.byProcess[sub.Process] = p
 }
 
-// process returns a subject's process, nil for one that is no subject.
+// process returns the process of an actor by name, or nil.
 func (s *State) process(name string) *process {
 	if s.last == nil || s.last.Actor.Process != name {
 		s.last = s.byProcess[name]
@@ -101,7 +100,7 @@ func (s *State) process(name string) *process {
 	return s.last
 }
 
-// subjectFor is the first subject that syncs a kind, nil for none.
+// subjectFor returns the first actor that syncs a kind, or nil.
 func (s *State) subjectFor(kind string) *Actor {
 	for _, p := range s.processes {
 		if p.Actor.For.Kind == kind {
@@ -111,7 +110,7 @@ func (s *State) subjectFor(kind string) *Actor {
 	return nil
 }
 
-// selector is a subject's selector of one version of an owner.
+// selector returns the selector of one version of an owner, by an actor's contract.
 func (s *State) selector(sub *Actor, owner any) labels.Selector {
 	if sub.Selector == nil {
 		return nil
@@ -128,8 +127,7 @@ func (s *State) selector(sub *Actor, owner any) labels.Selector {
 	return sel
 }
 
-// Selects reports whether an owner's selector matches an object in a namespace
-// the owner reaches.
+// Selects reports whether an owner's selector matches an object. A namespaced owner selects in its namespace only.
 func (s *State) Selects(sub *Actor, owner any, object metav1.Object) bool {
 	if ns := meta.Of(owner).GetNamespace(); ns != "" && ns != object.GetNamespace() {
 		return false
@@ -138,13 +136,13 @@ func (s *State) Selects(sub *Actor, owner any, object metav1.Object) bool {
 	return sel != nil && sel.Matches(labels.Set(object.GetLabels()))
 }
 
-// terminating reports whether a namespace is going away.
+// terminating reports whether a namespace is being deleted.
 func (s *State) terminating(namespace string) bool {
 	ns := s.Named("Namespace", "", namespace)
 	return ns != nil && meta.Deleting(ns.Meta)
 }
 
-// values are the stored objects of a kind.
+// values returns the stored objects of a kind.
 func (s *State) values(kind string) []runtime.Object {
 	var all []runtime.Object
 	for _, o := range s.Kind(kind) {
@@ -153,7 +151,7 @@ func (s *State) values(kind string) []runtime.Object {
 	return all
 }
 
-// get is the stored object of a name; nil for none.
+// get returns the stored object of a name, or nil.
 func (s *State) get(kind, namespace, name string) runtime.Object {
 	if o := s.Named(kind, namespace, name); o != nil {
 		return objectOf(o.Value)

@@ -2,24 +2,24 @@ package law
 
 import "slices"
 
-// Verdict is what became of one law.
+// Verdict is the result for one law.
 type Verdict struct {
 	Law   *Law
-	Why   string  // why it was not judged: "needs deliveries"; "" for one that was
-	Count int     // breaches of either strength
-	First *Breach // the first that fails the run, else the first; nil when the law was not broken
-	Asked int     // how often what the law is about came up: one that held with 0 says nothing
-	By    []Share // that in which it came up with a controller, in the order of subjects
+	Why   string  // why it was not judged: "needs deliveries"; "" if it was
+	Count int     // violations of any strength
+	First *Breach // the first that fails the run, or the first of any strength; nil for none
+	Asked int     // how often the run exercised it; 0 without a violation says nothing
+	By    []Share // by controller, in the order of actors; without those that did not exercise it
 }
 
-// shares are those of a seat, those of processes of one controller added up.
-func (s *State) shares(seat int) []Share {
+// shares returns the shares of a check, added up by controller.
+func (s *State) shares(check int) []Share {
 	var all []Share
 	for _, p := range s.processes {
-		if seat >= len(p.shares) || p.shares[seat].Asked == 0 {
+		if check >= len(p.shares) || p.shares[check].Asked == 0 {
 			continue
 		}
-		own := p.shares[seat]
+		own := p.shares[check]
 		i := slices.IndexFunc(all, func(o Share) bool { return o.Controller == own.Controller })
 		if i < 0 {
 			all = append(all, own)
@@ -30,14 +30,14 @@ func (s *State) shares(seat int) []Share {
 	return all
 }
 
-// Verdicts are the verdicts on the judge's laws, in their order.
+// Verdicts returns the verdict on each law of the judge, in order.
 func (j *Judge) Verdicts() []Verdict {
 	out := make([]Verdict, 0, len(j.laws))
 	for _, l := range j.laws {
 		v := Verdict{Law: l}
-		for i := range j.seats {
-			if j.seats[i].law == l {
-				v.Count, v.Asked, v.By = j.seats[i].count, j.seats[i].asked, j.state.shares(i)
+		for i := range j.checks {
+			if j.checks[i].law == l {
+				v.Count, v.Asked, v.By = j.checks[i].count, j.checks[i].asked, j.state.shares(i)
 			}
 		}
 		for i := range j.breaches {

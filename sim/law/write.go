@@ -10,33 +10,31 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Write is what one commit does, in the words of the laws: the record of the commit says
-// which object became what, and this whose it was, whose it is, and what that amounts to
-// for its actor. It is worked out once for all laws, and good until the next record.
+// Write is what one commit means: who controlled the object before, who does now, and what the actor did by it. It
+// is computed once for all laws, and valid until the next record.
 type Write struct {
-	For   sim.Ref // what the actor was syncing; where nobody says, what its references say
-	Actor *Actor  // who the actor is, where it has a collection; nil for everybody else
+	For   sim.Ref // what the actor was syncing; if not recorded, inferred from references
+	Actor *Actor  // nil if it is no actor, or syncs no kind
 	GC    bool    // the actor is the garbage collector
 
 	Before, After, Saw        metav1.Object          // the object, and as the actor had read it; nil for none
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
 
-	Dependent bool // the object is of a kind the subject manages
+	Dependent bool // the object is of a kind that the actor manages
 	Mine      bool // Owner is For
-	SawMine   bool // and was, when the actor last read the object
-	Claims    bool // an object that was there gets another ControllerRef
-	Adopts    bool // and it is For
-	Drops     bool // the actor's own ControllerRef goes, the object stays
-	Deletes   bool // a deletion is asked for, or done
-	Unread    bool // nobody knows what the actor had read
+	SawMine   bool // and was when the actor last read the object
+	Claims    bool // an existing object gets another ControllerRef
+	Adopts    bool // and that is For
+	Drops     bool // the ControllerRef to For is removed, and the object stays
+	Deletes   bool // a deletion is requested or completed
+	Unread    bool // it is not known what the actor had read
 
-	process *process // of the actor; nil for one that is no subject
-	read    bool     // For is the incarnation that the actor has read live, not the one in its cache
+	process *process // of the actor; nil for none
+	read    bool     // For is the incarnation that the actor read live, not the cached one
 	dropped bool     // the server dropped the controller field from a reference to For
 }
 
-// maker is who makes the object, if the write does; nil for somebody who is no
-// subject.
+// maker returns the actor if the write creates the object, and nil otherwise.
 func (w *Write) maker() *Actor {
 	if w.process == nil {
 		return nil
@@ -44,20 +42,18 @@ func (w *Write) maker() *Actor {
 	return &w.process.Actor
 }
 
-// isFor reports whether a ControllerRef names the object being synced, as the
-// process saw it.
+// isFor reports whether a ControllerRef names the synced object, as the process saw it.
 func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
 
-// adds reports whether a write does nothing but add a reference to an owner.
+// adds reports whether a write only adds a reference to an owner.
 func (w *Write) adds(r *sim.Record, owner string) bool {
 	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
 
-// onlyRefs reports whether a write left everything alone but owner references,
-// finalizers that the actor declares as its own (Job puts one on what it adopts)
-// and what the server itself moves.
+// onlyRefs reports whether a write changes only owner references, finalizers that the actor declares, and what the
+// server changes itself. (Job adds a finalizer to what it adopts.)
 func (w *Write) onlyRefs(r *sim.Record) bool {
 	a, b := w.Before, w.After
 	return a != nil && b != nil &&
@@ -69,11 +65,9 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 		meta.SameBody(r.Before, r.After)
 }
 
-// takesByName reports whether a write by an actor that goes by names, not by a
-// selector, makes an orphan by the name of what it would create its own, and
-// brings it to what it wants in the same write, as CreateOrUpdate does. An update
-// of what it has read, or an apply, does at once what two lawful writes would do.
-// What others have put into the metadata stays.
+// takesByName reports whether an actor without a selector adopts an orphan with the name of what it would create,
+// and sets it to what it wants in the same write, as CreateOrUpdate does. One update or apply does what two allowed
+// writes would do. Metadata of others stays.
 func (w *Write) takesByName(r *sim.Record) bool {
 	return w.Actor.Selector == nil && w.SawOwner == nil &&
 		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
@@ -81,8 +75,8 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write takes the actor's own finalizers off, and does
-// nothing else. An object that was held by nothing else is gone then.
+// unhands reports whether a write only removes the actor's own finalizers. The object is gone then if nothing else
+// held it.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -95,8 +89,8 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
-// unhandsTerminating is unhands of an object that is being deleted, whoever owns it: an operator put its finalizer there
-// itself. Upstream's own controllers leave alone what another controls, unless that is gone and has a namesake.
+// unhandsTerminating is unhands for a terminating object, whoever owns it: an operator added its finalizer itself.
+// Controllers of profile Upstream may do this only if an earlier object with the name of the synced one owns it.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false
@@ -106,9 +100,8 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 		ref.UID != uidOf(w.For)
 }
 
-// harmless reports whether a write to an object that is not the actor's is one
-// of the three it may make: adoption of an orphan, taking back a reference of its
-// own, and its own finalizers off what nobody controls or what is being deleted.
+// harmless reports whether a write to an object of another owner is allowed: adoption of an orphan, removal of the
+// actor's own reference, or removal of its own finalizers from an object that is terminating or not controlled.
 func (w *Write) harmless(r *sim.Record) bool {
 	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
 		return true
@@ -117,7 +110,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		return false
 	}
 	own := uidOf(w.For)
-	// An adopter may have an entry already that did not control: it is made whole (API-2).
+	// An adopter's reference may exist without controller set: it is completed (API-2).
 	if w.Owner == nil && (w.Adopts || w.dropped && meta.RefTo(w.Before, own) == nil) {
 		return w.adds(r, w.For.UID) || w.takesByName(r)
 	}
@@ -125,8 +118,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
 }
 
-// counting returns the worker that a write for an owner is by, nil when what it
-// can have gone by is not known, as of a life that has ended.
+// counting returns the worker of a write for an owner, or nil if it is not known what that worker had seen.
 func (w *Write) counting(r *sim.Record) *work {
 	k := w.process.work(r)
 	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
@@ -135,7 +127,7 @@ func (w *Write) counting(r *sim.Record) *work {
 	return k
 }
 
-// letsGo reports whether a write takes a finalizer off that the subject declares.
+// letsGo reports whether a write removes a finalizer that the actor declares.
 func letsGo(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.Before, f) && !meta.Finalized(w.After, f)

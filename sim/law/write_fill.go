@@ -1,4 +1,4 @@
-// How what a commit does is worked out from its record and the state that it landed on.
+// How a Write is computed from its record and the stored state.
 
 package law
 
@@ -22,7 +22,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.GC = w.process.Actor.Controller == collector
 	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {
-		// A version that the request carried it had read.
+		// It had read a version that the request carries.
 		if w.Unread = !r.Guards.ResourceVersion; !w.Unread {
 			w.Saw = w.Before
 		}
@@ -44,10 +44,8 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether what is being synced is not known: nobody says,
-// there is no object of its kind that the key would name and the process was never
-// shown one, or the key is of another kind's object that it watches. A controller may have more
-// queues than one.
+// keyedOtherwise reports whether the synced object is not known: the record does not name one, no such object
+// exists or was shown, or the key is of another watched kind. A controller may have several queues.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true
@@ -60,9 +58,8 @@ func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	return false
 }
 
-// readFor takes for what the actor acts for the incarnation that it has read live,
-// where the object that it writes is or becomes that one's, or is it: its cache may
-// still show an earlier one.
+// readFor sets For to the incarnation that the actor has read live, if the written object is that one, or belongs
+// to it before or after the write. The actor's cache may still show an earlier incarnation.
 func (w *Write) readFor(r *sim.Record) {
 	k := w.process.work(r)
 	if k == nil || k.live == "" || string(k.live) == w.For.UID {
@@ -75,9 +72,7 @@ func (w *Write) readFor(r *sim.Record) {
 	}
 }
 
-// outOfReach reports whether an object is where no reference can tie it to the
-// owner that the actor works for, and the actor itself has made it there: it is
-// the owner's by other means.
+// outOfReach reports whether the actor itself created an object where no owner reference can reach its owner.
 func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) ||
 		w.isFor(w.NewOwner) {
@@ -90,11 +85,9 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	return o != nil && o.maker == &w.process.Actor
 }
 
-// inferFor takes the ControllerRef of the object that is written, if it is of the
-// kind the actor syncs, for what it acts for: the one it had, or else the one it
-// gets, or else the one that it had when the actor looked. Who gives an object to a namesake of the
-// one it had acts for the namesake. A namesake of what the key names
-// is not meant: nothing is known of the object that the key stands for.
+// inferFor sets For from the ControllerRef of the written object, if it is of the synced kind: the reference before
+// the write, after it, or as the actor read it. If the write changes the reference to the recreated owner of the
+// same name, For is the new one. A recreated object with the name of the key is not meant.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {
@@ -112,7 +105,7 @@ func (w *Write) inferFor(r *sim.Record) {
 	}
 	namespace := r.Object.Namespace
 	if w.process.Cache(ref.Kind).Get("", ref.Name) != nil {
-		namespace = "" // a cluster-scoped owner
+		namespace = "" // the owner is cluster-scoped
 	}
 	w.For = sim.Ref{Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: string(ref.UID)}
 }

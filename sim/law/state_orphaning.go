@@ -7,23 +7,23 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// promise is what an accepted orphaning deletion owes one dependent: to lose
-// the reference, and not to be deleted because of that owner.
-type promise struct {
+// orphaning is the duty of an accepted orphaning deletion to one dependent: to remove its reference, and never to
+// delete it because of that owner.
+type orphaning struct {
 	owner    types.UID
-	made     int      // the record that accepted the deletion
-	lost     bool     // the dependent lost the reference
-	again    bool     // and was given it once more, by an adopter (ADOPT-7)
-	strength Strength // what its deletion would be: Committed where nobody who brought it about could know
+	record   int      // the record that accepted the deletion
+	lost     bool     // the reference was removed
+	again    bool     // and an adopter added it again (ADOPT-7)
+	strength Strength // of the violation if it is deleted: Committed if its cause could not be known
 }
 
-// promises are those of all orphaning deletions, by dependent.
-type promises struct {
-	byObject map[types.UID][]promise
+// orphanings holds these duties by dependent.
+type orphanings struct {
+	byObject map[types.UID][]orphaning
 }
 
-// find returns what an owner's deletion owes an object, nil for nothing.
-func (p *promises) find(object, owner types.UID) *promise {
+// find returns the duty of an owner's deletion to an object, or nil.
+func (p *orphanings) find(object, owner types.UID) *orphaning {
 	list := p.byObject[object]
 	for i := range list {
 		if list[i].owner == owner {
@@ -33,7 +33,7 @@ func (p *promises) find(object, owner types.UID) *promise {
 	return nil
 }
 
-func (p *promises) fold(s *stored, r *sim.Record, w *Write) {
+func (p *orphanings) fold(s *stored, r *sim.Record, w *Write) {
 	if w.Before == nil {
 		return
 	}
@@ -52,33 +52,31 @@ func (p *promises) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// orphaned notes that the collector took off a reference which a dependent was
-// given only after the deletion of its owner had been accepted: what it orphaned it
-// has orphaned.
-func (p *promises) orphaned(s *stored, r *sim.Record, w *Write) {
+// orphaned notes that the collector removed a reference that was added after the owner's deletion had been
+// accepted.
+func (p *orphanings) orphaned(s *stored, r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
 	for _, ref := range w.Before.GetOwnerReferences() {
 		o := s.Object(ref.UID)
 		if o == nil || !meta.Orphaning(o.Meta) || meta.RefTo(w.After, ref.UID) != nil || p.find(uid, ref.UID) != nil {
 			continue
 		}
-		p.byObject[uid] = append(p.byObject[uid], promise{owner: ref.UID, made: r.Index, lost: true})
+		p.byObject[uid] = append(p.byObject[uid], orphaning{owner: ref.UID, record: r.Index, lost: true})
 	}
 }
 
-func (p *promises) make(s *stored, owner types.UID, record int) {
+func (p *orphanings) make(s *stored, owner types.UID, record int) {
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
 		if p.find(uid, owner) == nil && s.reaches(meta.RefTo(o.Meta, owner), o.Meta.GetNamespace()) {
-			p.byObject[uid] = append(p.byObject[uid], promise{owner: owner, made: record})
+			p.byObject[uid] = append(p.byObject[uid], orphaning{owner: owner, record: record})
 		}
 	}
 }
 
-// ownerDone is called when an owner's orphan finalizer goes. What still refers
-// to the owner then was forgotten: knowingly where the collector had seen it.
-// Somebody else who takes the finalizer off takes the promise back.
-func (p *promises) ownerDone(s *stored, r *sim.Record, w *Write) {
+// ownerDone handles the removal of an owner's orphan finalizer. Dependents that still refer to the owner were
+// missed, and knowingly if the collector had seen them. If somebody else removes the finalizer, the duty ends.
+func (p *orphanings) ownerDone(s *stored, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
@@ -93,7 +91,7 @@ func (p *promises) ownerDone(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-func (p *promises) foldDependent(r *sim.Record, w *Write) {
+func (p *orphanings) foldDependent(r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
 	list := p.byObject[uid]
 	if len(list) == 0 {
@@ -109,7 +107,7 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 		had, has := was != nil, is != nil
 		switch {
 		case had && has && (was.Kind != is.Kind || was.Name != is.Name) && w.Actor == nil:
-			p.drop(uid, q.owner) // it leads elsewhere now
+			p.drop(uid, q.owner) // it refers to another owner now
 		case had && !has:
 			q.lost = true
 		case has && !had && w.Actor != nil:
@@ -120,7 +118,7 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 	}
 }
 
-func (p *promises) drop(object, owner types.UID) {
+func (p *orphanings) drop(object, owner types.UID) {
 	list := p.byObject[object]
 	for i := range list {
 		if list[i].owner == owner {

@@ -11,25 +11,23 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oblivion is what a judge forgets that remembers only so much ([Judge].Memory): what it
-// knows of uids that nothing names, neither now nor when it last forgot. Named are the
-// objects that are stored or that a process's cache shows, their owners, and what workers
-// are at. A uid is not used twice, so no write to come is to what has gone; what a request
-// under way may still name has been forgotten by nobody for so many records.
-type oblivion struct {
-	next          int // the record with which it forgets again
+// forgetting lets a judge with limited memory ([Judge].Memory) drop facts about UIDs that nothing has named for so
+// many records. Named are stored and cached objects, their owners, and the objects that workers sync. UIDs are not
+// reused, so no later write is about a deleted object.
+type forgetting struct {
+	next          int // the record at which it next forgets
 	named, doomed map[types.UID]bool
-	unnamed       map[types.UID]bool // that it has met this time
+	unnamed       map[types.UID]bool // UIDs met in this round that nothing names
 }
 
-// forgetter is a check that remembers something of uids.
+// forgetter is a check that remembers facts about UIDs.
 type forgetter interface {
 	forget(gone func(types.UID) bool)
 }
 
-// forget drops what can make no difference any more, where the judge is to.
+// forget drops facts that cannot matter any more, if Memory is set and the time has come.
 func (j *Judge) forget(record int) {
-	o := &j.oblivion
+	o := &j.forgetting
 	if j.Memory == 0 || record < o.next {
 		return
 	}
@@ -37,16 +35,16 @@ func (j *Judge) forget(record int) {
 	o.named, o.unnamed = map[types.UID]bool{}, map[types.UID]bool{}
 	j.state.name(func(uid types.UID) { o.named[uid] = true })
 	j.state.forget(o.gone, record, j.Memory, j.now)
-	for i := range j.seats {
-		if f, ok := j.seats[i].check.(forgetter); ok {
+	for i := range j.checks {
+		if f, ok := j.checks[i].check.(forgetter); ok {
 			f.forget(o.gone)
 		}
 	}
 	o.named, o.doomed, o.unnamed = nil, o.unnamed, nil
 }
 
-// gone reports whether a uid is to be forgotten.
-func (o *oblivion) gone(uid types.UID) bool {
+// gone reports whether facts about a UID are dropped.
+func (o *forgetting) gone(uid types.UID) bool {
 	if o.named[uid] {
 		return false
 	}
@@ -54,7 +52,7 @@ func (o *oblivion) gone(uid types.UID) bool {
 	return o.doomed[uid]
 }
 
-// name calls f with every uid that is of anything there, or that anything there names.
+// name calls f with the UIDs of everything that is stored, cached or being synced, and of their owners.
 func (s *State) name(f func(types.UID)) {
 	object := func(value any) {
 		m := meta.Of(value)
@@ -86,11 +84,11 @@ func (s *State) name(f func(types.UID)) {
 func (s *State) forget(gone func(types.UID) bool, record, memory int, now time.Duration) {
 	clear(s.selectors)
 	s.stored.spare, s.stored.spareDs = nil, nil
-	s.promises.forget(gone)
-	s.taken.forget(gone)
-	maps.DeleteFunc(s.ever.had, func(uid types.UID, _ int) bool { return gone(uid) })
-	maps.DeleteFunc(s.vague, func(uid types.UID, _ bool) bool { return gone(uid) })
-	s.lately.forget(now)
+	s.orphanings.forget(gone)
+	s.missingNamed.forget(gone)
+	maps.DeleteFunc(s.everOwned.had, func(uid types.UID, _ int) bool { return gone(uid) })
+	maps.DeleteFunc(s.uncertainCounts, func(uid types.UID, _ bool) bool { return gone(uid) })
+	s.recentlyDeleted.forget(now)
 	for _, p := range s.processes {
 		p.forget(s, gone, record, memory)
 	}
@@ -115,21 +113,21 @@ func (p *process) forget(s *State, gone func(types.UID) bool, record, memory int
 	})
 }
 
-func (p *promises) forget(gone func(types.UID) bool) {
-	maps.DeleteFunc(p.byObject, func(object types.UID, list []promise) bool { //detcheck:ordered each list is cut by itself
-		list = slices.DeleteFunc(list, func(q promise) bool { return gone(q.owner) })
+func (p *orphanings) forget(gone func(types.UID) bool) {
+	maps.DeleteFunc(p.byObject, func(object types.UID, list []orphaning) bool { //detcheck:ordered each list is cut by itself
+		list = slices.DeleteFunc(list, func(q orphaning) bool { return gone(q.owner) })
 		p.byObject[object] = list
 		return len(list) == 0
 	})
 }
 
-func (t *taken) forget(gone func(types.UID) bool) {
+func (t *missingNamed) forget(gone func(types.UID) bool) {
 	maps.DeleteFunc(t.names, func(p place, _ bool) bool { return gone(p.owner) })
 	maps.DeleteFunc(t.count, func(owner types.UID, n int) bool { return n == 0 || gone(owner) })
 }
 
-func (l *lately) forget(now time.Duration) {
-	maps.DeleteFunc(l.gone, func(_ coords, p parting) bool { return now-p.at >= l.long })
+func (l *recentlyDeleted) forget(now time.Duration) {
+	maps.DeleteFunc(l.gone, func(_ coords, p deletion) bool { return now-p.at >= l.long })
 }
 
 func (l *losers) forget(gone func(types.UID) bool) {
@@ -141,7 +139,7 @@ func (c *once) forget(gone func(types.UID) bool) {
 	maps.DeleteFunc(c.more, func(t tally, _ int) bool { return gone(t.owner) })
 }
 
-// What an object has seen counts within an epoch only.
+// Handovers count within an epoch only.
 func (h *handovers) forget(func(types.UID) bool) {
 	maps.DeleteFunc(h.seen, func(_ types.UID, n handover) bool { return n.epoch != h.j.state.epoch })
 }

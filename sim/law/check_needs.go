@@ -1,5 +1,4 @@
-// The checks of EXACT-9, EXACT-10 and FIN-3: what something there is made of, or uses, stays,
-// and what is to go with it goes.
+// Checks of EXACT-9, EXACT-10 and FIN-3: what a dependent needs stays, and what belongs to it goes with it.
 
 package law
 
@@ -13,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// restsOnWhatStays asks an invariant of creations, as EXACT-9: who says what its dependents rest on makes none for which
-// that is not there, and deletes nothing that one of them rests on.
+// restsOnWhatStays checks an invariant at creations, such as EXACT-9: a controller creates no dependent without
+// what it needs, and deletes nothing that a dependent needs.
 func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil {
@@ -31,19 +30,17 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks asks an invariant of a dependent that is made, or that is there, as if it were made in a world that has so much.
+// lacks checks the invariant of creations for a dependent, in a world with the objects that all returns.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.ask(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})
 }
 
-// nothing is what is there of any kind in a world that is empty: what lacks nothing there
-// rests on nothing.
+// nothing is a world without objects. A dependent that lacks nothing there needs nothing.
 func nothing(string) []runtime.Object { return nil }
 
-// madeOnNothing reports a creation that lacks what it is to rest on. Informed where it does
-// so by the actor's caches as well, as they were when the sync began: what they do not
-// show it may have made itself.
+// madeOnNothing reports a creation without what it needs. It is Informed if the caches of the actor lack it too, as
+// they were when the sync began. The actor may have created what they do not show.
 func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	what := j.lacks(v, r, r.After, j.state.values)
@@ -62,12 +59,12 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	j.Report(s, "made though "+what)
 }
 
-// believes is what a process may take to be there of a kind: what its cache shows, as
-// that has it, what it was answered, and what is stored besides, of which it may have been
-// told otherwise; unsure is that some of the last is going, which it need not know.
+// believes returns the objects of a kind that a process may take to exist: those in its cache, those from answers,
+// and the other stored ones. unsure is set if one of the stored ones is terminating, which the process need not
+// know.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
-	all = append(p.shows(kind), p.made.of(kind)...)
+	all = append(p.shows(kind), p.createdUnseen.of(kind)...)
 	for _, e := range p.known.Ahead {
 		if e.Kind == kind && e.Value != nil {
 			all = append(all, objectOf(e.Value))
@@ -82,8 +79,8 @@ func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure 
 	return all, unsure
 }
 
-// pulledAway reports the deletion of what a dependent of the same owner rests on that is
-// there to stay. Informed where the actor knew of that one, and that it did so.
+// pulledAway reports the deletion of an object that another dependent of the same owner needs. It is Informed if
+// the actor knew that dependent and its need.
 func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	w := &j.write
 	gone := w.Before.GetUID()
@@ -116,8 +113,8 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	}
 }
 
-// knewToRest reports whether a process knew of a dependent before its sync began, or by an
-// answer, and that it lacks something without what it deletes.
+// knewToRest reports whether a process knew a dependent before its sync began, or from an answer, and that the
+// dependent needs what is deleted.
 func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, left func(kind string) []runtime.Object) bool {
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
@@ -125,8 +122,9 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 		j.lacks(v, r, e.Value, left) != ""
 }
 
-// takenAlong asks an invariant of the deletion of a dependent, as EXACT-10. Informed where the caches of the actor show what is left behind,
-// and did so when the sync began; what it has done about that since is stored.
+// takenAlong checks an invariant at the deletion of a dependent, such as EXACT-10. It is Informed if the actor's
+// caches showed what is left behind, and did so when the sync began. What the actor has done about it since is
+// stored.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {
@@ -152,10 +150,8 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// usedIsKept is FIN-3. That its caches show no use of it is no proof: something may have
-// begun to use it that they do not show. Committed is what nobody could know who looked at the server in
-// this sync, and found no use of it: that something has changed since, whether or not its caches have moved on to
-// that; or who had read the object itself as one that nothing keeps.
+// usedIsKept checks FIN-3. Caches that show no use prove nothing: a use may be too new. It is Committed if the
+// actor listed from the server in this sync and found no use, or had read the object as one that nothing uses.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {
@@ -174,5 +170,5 @@ func usedIsKept(j *Judge, r *sim.Record) {
 	j.Report(s, "let go though "+why)
 }
 
-// shows is what a process's cache holds of a kind.
+// shows returns the objects of a kind in a process's cache.
 func (p *process) shows(kind string) []runtime.Object { return p.Cache(kind).Values() }

@@ -1,4 +1,4 @@
-// What several checks say in the same words.
+// Texts that several checks share.
 
 package law
 
@@ -8,11 +8,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// CutShort is the Reason of a Settled record about a world that was given a time, after which
-// timers were left: what was tried again may be to be tried again.
+// CutShort is the Reason of a Settled record if only timers of retries were left when the time of the world was
+// over.
 const CutShort = "cut short"
 
-// ownedBy words a ControllerRef: "owned by rs/web-b", "owned by none".
+// ownedBy describes a ControllerRef: "owned by rs/web-b", "owned by none".
 func ownedBy(ref *metav1.OwnerReference) string {
 	if ref == nil {
 		return "owned by none"
@@ -22,7 +22,7 @@ func ownedBy(ref *metav1.OwnerReference) string {
 
 func refName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
 
-// what words the verb of a record.
+// what describes the verb of a record.
 func what(r *sim.Record) string {
 	if r.Subresource != "" {
 		return r.Verb + " of " + r.Subresource

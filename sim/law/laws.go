@@ -6,14 +6,13 @@ import (
 	"github.com/threelaws/threelaws/internal/clause"
 )
 
-// All returns every law, in a fixed order: the order of the clause list. Two
-// calls return the same values.
+// All returns every law, in the order of the clause list. Two calls return the same values.
 func All() []*Law { return slices.Clone(all) }
 
 var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
 	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
 
-// cited gives each law the kind and the source of its clause.
+// cited sets each law's category and source from its clause.
 func cited(laws []*Law) []*Law {
 	for _, l := range laws {
 		c := clause.ByID(l.ID)
@@ -25,7 +24,7 @@ func cited(laws []*Law) []*Law {
 	return laws
 }
 
-// ByID returns the law of a clause ("LAW-2"), nil when there is none.
+// ByID returns the law of a clause ("LAW-2"), or nil.
 func ByID(id string) *Law {
 	for _, l := range all {
 		if l.ID == id {

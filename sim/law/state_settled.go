@@ -13,45 +13,44 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// census is who owns what when the world is quiet, taken once for all laws
-// that ask.
-type census struct {
-	taken     bool
-	collector *process     // a garbage collector that works
-	owners    []ownerCount // every object a controller syncs, for each who does; those being deleted left out
-	orphans   []*Object    // dependents without a ControllerRef, those being deleted left out
+// settledCounts holds the owners and orphans of the settled world. It is computed once for all laws.
+type settledCounts struct {
+	done      bool
+	collector *process     // a garbage collector that works; nil for none
+	owners    []ownerCount // every object that a controller syncs, once per controller; without terminating ones
+	orphans   []*Object    // dependents without a ControllerRef; without terminating ones
 	slots     map[types.UID]int
 }
 
-// ownerCount is one owner with how many active dependents it owns and wants, as one of
-// the controllers that sync it says.
+// ownerCount is an owner with the number of active dependents that it owns and wants, by the contract of one of the
+// controllers that sync it.
 type ownerCount struct {
 	*Object
 	sub   *Actor
-	next  int // the same object as the next controller that syncs it says; -1 for none
+	next  int // index of the same object under the next controller that syncs it; -1 for none
 	owned int
-	held  int  // those it owns that are not active any more included: a status may have them
-	want  int  // -1 where the subject doesn't say
-	waits bool // its controller makes no more while one of its dependents is as it is, or is forbidden to
-	turns bool // nor removes any, of one that asks for each by name and takes them in turn
-	works bool // nobody who syncs it is down or kept from seeing: it must have converged
+	held  int  // dependents that it owns, inactive ones included
+	want  int  // -1 if the contract does not say
+	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
+	turns bool // nor does it remove any: it wants dependents by name, one after the other
+	works bool // every process of its controller is up and watches: it must have converged
 }
 
-// short reports whether an owner has not got what it wants.
+// short reports whether an owner has another number of dependents than it wants, without an excuse.
 func (o *ownerCount) short() bool {
 	return o.want >= 0 && o.owned != o.want && !o.excused()
 }
 
-// excused reports whether its controller waits before it changes how many an owner has.
+// excused reports whether its controller waits before it changes how many dependents the owner has.
 func (o *ownerCount) excused() bool { return o.waits && (o.owned < o.want || o.turns) }
 
 func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
-// detail says more of an owner with dependents of several kinds: how many of each it owns, and up to two objects of each
-// kind that nobody owns, which its controller may have counted. Of kinds with neither it says nothing.
-func (c *census) detail(s *State, o *ownerCount) string {
+// detail describes an owner with dependents of several kinds: how many of each it owns, and up to two orphans of
+// each kind, which its controller may have counted. It leaves out kinds that have neither.
+func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {
 		kind := gvk.Kind
@@ -81,13 +80,13 @@ func (c *census) detail(s *State, o *ownerCount) string {
 	return text
 }
 
-// take counts what is stored.
-func (c *census) take(s *State) {
+// take computes the counts from what is stored.
+func (c *settledCounts) take(s *State) {
 	if c.slots == nil {
 		c.slots = map[types.UID]int{}
 	}
 	clear(c.slots)
-	c.taken, c.collector = true, nil
+	c.done, c.collector = true, nil
 	c.owners, c.orphans = c.owners[:0], c.orphans[:0]
 	for i, p := range s.processes {
 		if p.stopped {
@@ -111,8 +110,8 @@ func (c *census) take(s *State) {
 	}
 }
 
-// described reports whether an earlier process runs the same controller on the same
-// kind. Of two controllers that share a kind, each answers for what it does.
+// described reports whether an earlier process runs the same controller for the same kind. If two controllers share
+// a kind, each is judged for its own work.
 func (s *State) described(i int) bool {
 	sub := &s.processes[i].Actor
 	for _, p := range s.processes[:i] {
@@ -123,7 +122,7 @@ func (s *State) described(i int) bool {
 	return false
 }
 
-// counted reports whether an earlier process manages a kind too.
+// counted reports whether an earlier process manages the kind too.
 func (s *State) counted(i int, kind string) bool {
 	for _, p := range s.processes[:i] {
 		if !p.stopped && p.manages(kind) {
@@ -133,8 +132,7 @@ func (s *State) counted(i int, kind string) bool {
 	return false
 }
 
-// allWork reports whether every process works that runs a subject's controller on its
-// kind.
+// allWork reports whether every process works that runs the actor's controller for its kind.
 func (s *State) allWork(sub *Actor) bool {
 	for _, p := range s.processes {
 		if p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller && !p.stopped && !p.works() {
@@ -144,7 +142,7 @@ func (s *State) allWork(sub *Actor) bool {
 	return true
 }
 
-func (c *census) addOwners(s *State, sub *Actor) {
+func (c *settledCounts) addOwners(s *State, sub *Actor) {
 	works := s.allWork(sub)
 	for _, o := range s.Kind(sub.For.Kind) {
 		if meta.Deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
@@ -166,12 +164,12 @@ func (c *census) addOwners(s *State, sub *Actor) {
 	}
 }
 
-// standsAlone reports whether an object is one that some controller makes for itself.
+// standsAlone reports whether o is a Standalone object of some controller.
 func (s *State) standsAlone(o sim.Ref) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.Actor.standsAlone(o) })
 }
 
-func (c *census) count(s *State, kind string) {
+func (c *settledCounts) count(s *State, kind string) {
 	for _, d := range s.Kind(kind) {
 		ref := meta.ControllerOf(d.Meta)
 		if ref == nil {
@@ -193,14 +191,13 @@ func (c *census) count(s *State, kind string) {
 	}
 }
 
-// wouldOwn reports whether an owner asks for an orphan that counts.
+// wouldOwn reports whether an owner selects an active orphan.
 func (s *State) wouldOwn(o *ownerCount, orphan *Object) bool {
 	return among(o.sub.Owns, orphan.Ref.Kind) && o.sub.counts(orphan.Value, orphan.Meta) &&
 		s.Selects(o.sub, o.Value, orphan.Meta)
 }
 
-// awaits reports whether an owner's controller makes no more while one of its
-// dependents is as it is.
+// awaits reports whether an owner's controller creates no more because of the state of a dependent.
 func (s *State) awaits(sub *Actor, owner *Object) bool {
 	return sub.BlocksCreate != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
 		ref := meta.ControllerOf(d.Meta)
@@ -208,7 +205,7 @@ func (s *State) awaits(sub *Actor, owner *Object) bool {
 	})
 }
 
-// contradicts reports where a contract contradicts itself for an owner, by the field; "" for nowhere.
+// contradicts returns the field of the contract that contradicts itself for an owner, or "".
 func (s *Actor) contradicts(owner *Object) string {
 	for _, n := range [...]struct {
 		field string
@@ -224,8 +221,8 @@ func (s *Actor) contradicts(owner *Object) string {
 	return ""
 }
 
-// agrees panics where the contract of an actor contradicts itself for what there is of its kind: a number below zero, or
-// a selector that for no owner can match anything.
+// agrees panics if an actor's contract contradicts itself for its stored owners: a negative number, or a selector
+// that cannot match anything for any owner.
 func (s *State) agrees(a *Actor) {
 	unselective := (*Object)(nil)
 	for _, o := range s.Kind(a.For.Kind) {

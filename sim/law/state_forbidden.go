@@ -11,14 +11,12 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// forbidden are the owners for which something was to be made that the server forbids,
-// by a quota or for want of a permission, and who was told so. Only somebody else can
-// change that, so the next that somebody else changes takes it back: whoever wants more
-// has to ask again, and to be forbidden again. For which of its owners a program asked
-// nobody knows: it may have been any of them, and no uid stands for them.
+// forbidden maps the UID of an owner to the process that was forbidden to create its dependents, by a quota or for
+// lack of permission. A change by anybody else may lift that, so it removes the entry, and the process has to try
+// again. The UID "" stands for any owner: it is not known for which one a program created.
 type forbidden map[types.UID]string
 
-// refused takes in what was answered to a worker, or to a program about what it makes.
+// refused records the server's answer to a create.
 func (f *forbidden) refused(r *sim.Record, program bool) {
 	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" && !program {
 		return
@@ -26,7 +24,7 @@ func (f *forbidden) refused(r *sim.Record, program bool) {
 	f.note(uidOf(r.For), r)
 }
 
-// spared takes in that a deletion is forbidden: of the objects in it that is what is forbidden.
+// spared records that a deletion is forbidden, by the UID of the object to be deleted.
 func (f *forbidden) spared(r *sim.Record) {
 	if r.Code == http.StatusForbidden && r.Verb == "delete" && r.Saw != nil {
 		f.note(meta.Of(r.Saw).GetUID(), r)
@@ -40,8 +38,7 @@ func (f *forbidden) note(uid types.UID, r *sim.Record) {
 	(*f)[uid] = r.Process
 }
 
-// fold takes in a commit. A heartbeat changes nothing, and neither does an event: others that are
-// forbidden something say so in theirs.
+// fold updates it with a commit. Heartbeats and events change nothing.
 func (f forbidden) fold(r *sim.Record) {
 	if len(f) == 0 || r.Object.Kind == "Event" ||
 		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
@@ -54,15 +51,14 @@ func (f forbidden) fold(r *sim.Record) {
 	}
 }
 
-// more reports whether more for an owner is forbidden.
+// more reports whether creations for an owner are forbidden.
 func (f forbidden) more(owner *Object) bool {
 	_, is := f[owner.Meta.GetUID()]
 	_, anyOfThem := f[""]
 	return is || anyOfThem
 }
 
-// asksAgain reports whether a process has tried a key again to which more is forbidden:
-// that it is tried for ever is no lost error.
+// asksAgain reports whether a process has retried a key whose creations are forbidden. Such an error is not lost.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)

@@ -1,4 +1,4 @@
-// Invariants at a write to a dependent, as EXACT-11: a rollout stays within its bounds.
+// Invariants at a write to a dependent, such as EXACT-11: a rollout stays within its bounds.
 
 package law
 
@@ -14,10 +14,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// withinBounds asks an invariant of a write to a dependent, as EXACT-11: it oversteps what its owner allows of all
-// of them together. Informed where it does so by what the actor knows as well: by every
-// version of the owner that it may go by, and by the other dependents as it knew them
-// when the sync began, or has made them itself since.
+// withinBounds checks an invariant at a write to a dependent. The violation is Informed if it also holds by what
+// the actor knows: for every version of the owner it may have used, and with the other dependents as known when the
+// sync began or as the actor has changed them since.
 func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -51,13 +50,13 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// controlledIn reports whether an object is controlled by that owner.
+// controlledIn reports whether owner controls m.
 func controlledIn(m, owner metav1.Object) bool {
 	ref := meta.ControllerOf(m)
 	return ref != nil && ref.UID == owner.GetUID()
 }
 
-// uid is that of the object that is written.
+// uid returns the UID of the written object.
 func (w *Write) uid() types.UID {
 	if w.After != nil {
 		return w.After.GetUID()
@@ -65,9 +64,8 @@ func (w *Write) uid() types.UID {
 	return w.Before.GetUID()
 }
 
-// knewBounds reports whether a write oversteps by what the actor knows: by what it was told, and
-// by what its caches show, which it may go by where it keeps nothing else in mind; whatever the
-// time was since the sync began. What it was shown during the sync it need not have looked at.
+// knewBounds reports whether a write violates the invariant by what the actor knows: by what it was shown, and by
+// its caches. The clock may have any value since the sync began. What was shown during the sync does not count.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process
@@ -111,7 +109,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	return knew && !late
 }
 
-// toldOf are the other dependents of the owner that the actor knows of.
+// toldOf returns the owner's other dependents that the actor knows of.
 func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	for _, e := range w.process.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil {
@@ -121,8 +119,8 @@ func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	return others
 }
 
-// cached are the other dependents of the owner in the actor's caches, with what it has made of
-// them itself in this sync. What it has adopted in it is as the cache has it.
+// cached returns the owner's other dependents in the actor's caches, with the actor's own changes of this sync. An
+// object that it adopted in this sync is as the cache has it.
 func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }

@@ -1,4 +1,5 @@
-// Invariants once all has settled, as KIND-DS, and of writes to what is no dependent, as PODGC-1.
+// Invariants once all has settled, such as KIND-DS, and at writes to other objects than dependents, such as
+// PODGC-1 and TTL-1.
 
 package law
 
@@ -12,11 +13,11 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach asks an invariant once all has settled, as KIND-DS, of each owner. What wakes nobody may wait until its
-// controller looks at the owner for another reason.
+// oneOnEach checks an invariant for each owner, once all has settled. A change that enqueues nothing may wait until
+// the controller looks at the owner for another reason.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
-		o := &j.census.owners[i]
+		o := &j.settledCounts.owners[i]
 		v := o.sub.settled(id)
 		if v == nil || !j.settled(o) || j.state.forbidden.more(o.Object) {
 			continue
@@ -37,7 +38,7 @@ func (j *Judge) oneOnEach(id string) {
 	}
 }
 
-// settled is the invariant of that ID that is asked once all has settled; nil for none.
+// settled returns the invariant of that ID for the settled world, or nil.
 func (s *Actor) settled(id string) *Invariant {
 	if s.moments&WhenSettled == 0 {
 		return nil
@@ -48,11 +49,9 @@ func (s *Actor) settled(id string) *Invariant {
 	return nil
 }
 
-// sparing asks an invariant of a write to what is no dependent, as PODGC-1: who writes and removes objects of others by its office leaves
-// those alone that it has to spare as things stand. Committed where what it had been
-// shown, and had found gone at the server, allowed it, and where it was shown something
-// else only after its sync had begun. What has gone a moment ago may be back the next: it
-// counts as gone when the subject says so, whoever knows of it.
+// sparing checks an invariant at a write to another object than a dependent, such as PODGC-1. It is Committed if
+// the write was allowed by what the actor had been shown or had found gone, or if the cause was shown only after
+// its sync began. An object counts as gone only after the time in [Invariant].Recent, because it may come back.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {
@@ -61,7 +60,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	j.Ask()
 	p, ago := w.process, time.Duration(-1)
 	went := func(kind, namespace, name string) runtime.Object {
-		o, since := j.state.lately.within(coords{kind, namespace, name}, v.Recent, j.now)
+		o, since := j.state.recentlyDeleted.within(coords{kind, namespace, name}, v.Recent, j.now)
 		if o != nil {
 			ago = since
 		}
@@ -100,7 +99,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// facts are those of a write to what is no dependent.
+// facts returns the facts of a write to another object than a dependent.
 func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime.Object,
 	get func(kind, namespace, name string) runtime.Object) *Facts {
 	f := &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(before), All: all, Get: get}
@@ -110,7 +109,7 @@ func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime
 	return f
 }
 
-// namedIn finds an object among those of its kind.
+// namedIn returns a function that finds an object by name.
 func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name string) runtime.Object {
 	return func(kind, namespace, name string) runtime.Object {
 		for _, o := range all(kind) {
@@ -122,10 +121,59 @@ func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name 
 	}
 }
 
-// cachedAs is the object of a name in a cache; nil for none.
+// cachedAs returns the object of a name in a cache, or nil.
 func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	if e := c.Get(namespace, name); e != nil {
 		return objectOf(e.Value)
 	}
 	return nil
+}
+
+// inTime checks an invariant at the deletion of another object than a dependent, such as TTL-1. It is Committed if
+// the object as shown to the actor was due, as when its time has been extended since.
+func (j *Judge) inTime(v *Invariant, r *sim.Record) {
+	w := &j.write
+	if !w.Deletes || r.Before == nil {
+		return
+	}
+	j.Ask()
+	why := j.ask(v, w.facts(r, r.Before, j.state.values, j.state.get))
+	if why == "" {
+		return
+	}
+	strength := Informed
+	if r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "" {
+		strength = Committed
+	}
+	j.Report(strength, why)
+}
+
+// overdue checks an invariant of the settled world for a controller that syncs no kind. It leaves out terminating
+// objects, and objects whose deletion the server forbids.
+func (j *Judge) overdue(id string, r *sim.Record) {
+	for _, p := range j.state.processes {
+		v := p.Actor.settled(id)
+		if v == nil || p.Actor.For.Kind != "" || !p.works() || !j.binds(&p.Actor) {
+			continue
+		}
+		j.actor = p
+		if v.When == WhenSettled { // an invariant of deletions is exercised by a deletion
+			j.Ask()
+		}
+		what := j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,
+			All: func(kind string) (all []runtime.Object) {
+				for _, o := range j.state.Kind(kind) {
+					if _, spared := j.state.spared[o.Meta.GetUID()]; !spared && !meta.Deleting(o.Meta) {
+						all = append(all, objectOf(o.Value))
+					}
+				}
+				return all
+			}})
+		if what != "" {
+			if v.When != WhenSettled {
+				j.Ask()
+			}
+			j.Report(Informed, what)
+		}
+	}
 }

@@ -1,5 +1,4 @@
-// Where the cache of a process and the answers it was given differ, a worker has the
-// benefit of the doubt: it may go by either.
+// A process's cache and the answers to its own requests may differ. A worker may use either.
 
 package law
 
@@ -12,17 +11,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// tookFor reports whether an object that does not count, as the answer to a write
-// shows, did so when the actor read it.
+// tookFor reports whether an object that is inactive by the answer to a write was active when the actor read it.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
-// eitherWay gives a worker that begins the benefit of the doubt where its cache
-// does not show yet what the process itself adopted or released: it may go by
-// either. What it created and what it deleted it is to remember, as expectations
-// do (upstream's consistency store, too, takes no note of releases: RULES D47).
+// eitherWay adjusts the counts of a worker that starts a sync while its cache does not show yet what the process
+// adopted or released. The worker may use either. It must remember what the process created and deleted, as
+// expectations do. Upstream's consistency store does not note releases either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
@@ -32,7 +29,7 @@ func (p *process) eitherWay(k *work) {
 		ref := meta.ControllerOf(m)
 		counts := p.Actor.counts(e.Cached, m)
 		was := ref != nil && ref.UID == k.owner
-		orphan := ref == nil && e.Owner == k.owner // its adoption is yet to be shown
+		orphan := ref == nil && e.Owner == k.owner // the cache does not show its adoption yet
 		switch is := e.Active && e.Owner == k.owner; {
 		case !is && counts && (was || orphan):
 			k.more++
@@ -42,9 +39,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an object that it has adopted once
-// more, in vain, as its cache showed it at some moment of the sync: an orphan that
-// counts.
+// takesFor reports whether a worker may count an object that it adopted twice: its cache showed an active orphan at
+// some moment of the sync.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]
@@ -66,9 +62,8 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 	return false
 }
 
-// countsStill reports whether an object counts by the cache of a process that an
-// answer of the server tells otherwise. Nobody looks there for what others do to
-// his objects, a deletion that is not his own included.
+// countsStill reports whether an object is active by the process's cache and inactive by an answer. A controller
+// does not look in answers for changes by others, such as a deletion.
 func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
 }

@@ -8,40 +8,39 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Object is one object as it is stored by what the records say. The pointer is good
-// until the object is removed; Value and Meta are of the version that is stored now.
+// Object is a stored object. The pointer is valid until the object is removed. Value and Meta are of the current
+// version.
 type Object struct {
 	Ref   sim.Ref
-	Value any           // the stored version
-	Meta  metav1.Object // the same
-	slot  int           // in the list of its kind
-	maker *Actor        // who created it; nil for somebody who is no subject
+	Value any
+	Meta  metav1.Object // of Value
+	slot  int           // index in the list of its kind
+	maker *Actor        // the actor that created it; nil for others
 	bare  bareness
 }
 
-// bareness says for which owner, of which generation of its spec, an object was made
-// without a reference to it; zero for none.
+// bareness is the owner for which an object was created without a reference to it, and the generation of the
+// owner's spec; zero for none.
 type bareness struct {
 	owner types.UID
 	spec  int64
 }
 
-// stored are the objects that the records say are there, by uid, by name, by kind
-// and by owner.
+// stored holds the objects that exist by the records, by UID, name, kind and owner.
 type stored struct {
 	byUID  map[types.UID]*Object
 	byName map[coords]*Object
 	kinds  []*kindList
 	owned  map[types.UID]*dependents
 
-	spare   []*Object // for the next ones
+	spare   []*Object // for reuse
 	spareDs []*dependents
 	spareKs []*kindList
 }
 
 type coords struct{ kind, namespace, name string }
 
-// race is an object and an owner that it has, or was to have.
+// race is an object and an owner that it has or might get.
 type race struct{ object, owner types.UID }
 
 func uidOf(r sim.Ref) types.UID { return types.UID(r.UID) }
@@ -51,7 +50,7 @@ type kindList struct {
 	objects []*Object
 }
 
-// dependents are the objects with a reference to one owner, present or absent.
+// dependents are the objects with a reference to one owner, which may be absent.
 type dependents struct{ objects []*Object }
 
 func newStored() stored {
@@ -71,16 +70,16 @@ func (s *stored) reset() {
 	clear(s.owned)
 }
 
-// Object returns the stored object with that uid, nil when there is none.
+// Object returns the stored object with that UID, or nil.
 func (s *stored) Object(uid types.UID) *Object { return s.byUID[uid] }
 
-// Named returns the stored object of that name, nil when there is none.
+// Named returns the stored object of that name, or nil.
 func (s *stored) Named(kind, namespace, name string) *Object {
 	return s.byName[coords{kind, namespace, name}]
 }
 
-// Kind lists the stored objects of a kind, in an order that depends on the
-// history only. The slice is the state's own.
+// Kind returns the stored objects of a kind, in an order that depends on the history only. The state owns the
+// slice.
 func (s *stored) Kind(kind string) []*Object {
 	for _, l := range s.kinds {
 		if l.kind == kind {
@@ -90,8 +89,8 @@ func (s *stored) Kind(kind string) []*Object {
 	return nil
 }
 
-// Dependents lists the stored objects that have an owner reference with that
-// uid, whether or not such an owner exists. The slice is the state's own.
+// Dependents returns the stored objects that have an owner reference with that UID, whether or not the owner
+// exists. The state owns the slice.
 func (s *stored) Dependents(owner types.UID) []*Object {
 	if d := s.owned[owner]; d != nil {
 		return d.objects
@@ -99,8 +98,7 @@ func (s *stored) Dependents(owner types.UID) []*Object {
 	return nil
 }
 
-// put takes in that an object became another version, came to be or went: before
-// or after is nil then. maker is who made it, if it was made.
+// put notes a change of an object. before is nil for a creation, after for a removal. maker is who created it.
 func (s *stored) put(kind string, value any, before, after metav1.Object, maker *Actor) {
 	if after == nil {
 		if before != nil {
@@ -172,8 +170,7 @@ func (s *stored) remove(uid types.UID) {
 	s.spare = append(s.spare, o)
 }
 
-// index moves an object from the owners of its old references to those of its
-// new ones.
+// index moves an object from the owners of its old references to those of its new ones.
 func (s *stored) index(o *Object, old, now []metav1.OwnerReference) {
 	if meta.SameOwners(old, now) {
 		return
@@ -219,8 +216,7 @@ func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 	}
 }
 
-// activeUpTo counts the stored active dependents that an owner controls. It need
-// not go on once there are so many; -1 counts them all.
+// activeUpTo counts the stored active dependents that an owner controls. It may stop at enough; -1 counts all.
 func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {

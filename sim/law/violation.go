@@ -7,19 +7,19 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Breach is one breaking of one law.
+// Breach is one violation of a law.
 type Breach struct {
 	Law      *Law
 	Strength Strength
-	Record   int    // index of the record that broke it
+	Record   int    // index of the record of the violation
 	Text     string // what happened, in one line: "owned by rs/web-b"
 
-	Controller string // whose process broke it; "" where it is nobody's alone
+	Controller string // of the process that violated the law; "" if no single process did
 
 	Cycle []int // NOFIGHT-1: the records of the cycle
 }
 
-// String renders a breach as one line: "dont-interfere at 12: owned by rs/web-b".
+// String returns the violation in one line: "dont-interfere at 12: owned by rs/web-b".
 func (b Breach) String() string {
 	s := b.Law.Name + " at " + strconv.Itoa(b.Record) + ": " + b.Text
 	if b.Strength == Committed {
@@ -28,10 +28,10 @@ func (b Breach) String() string {
 	return s
 }
 
-// Report is how a check says that the record it was called for breaks its law.
+// Report records that the current record violates the law of the check. Checks call it.
 func (j *Judge) Report(s Strength, text string) {
-	if j.actor != nil && j.actor.Actor.Opaque && j.seats[j.sitting].law.Races && j.record.Op == sim.Commit {
-		s = Committed // nobody can say what it had been shown when it looked
+	if j.actor != nil && j.actor.Actor.Opaque && j.checks[j.current].law.Races && j.record.Op == sim.Commit {
+		s = Committed // what it had seen when it read is not known
 	}
 	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
 }
@@ -40,11 +40,11 @@ func (j *Judge) report(b Breach) {
 	if b.Record < j.forgiven {
 		return
 	}
-	s := &j.seats[j.sitting]
+	s := &j.checks[j.current]
 	s.count++
 	s.asked = max(s.asked, s.count)
 	if j.actor != nil {
-		own := j.actor.share(j.sitting)
+		own := j.actor.share(j.current)
 		b.Controller = j.actor.Actor.Controller
 		if b.Strength == Informed {
 			own.Broken++
@@ -57,7 +57,7 @@ func (j *Judge) report(b Breach) {
 	}
 }
 
-// keep adds a breach; as long as none was informed, informed follows the end.
+// keep adds a violation. j.informed is the index of the first Informed one, or the number of all if there is none.
 func (j *Judge) keep(b Breach) {
 	if b.Strength == Committed && j.informed == len(j.breaches) {
 		j.informed++
@@ -65,12 +65,11 @@ func (j *Judge) keep(b Breach) {
 	j.breaches = append(j.breaches, b)
 }
 
-// Breaches are the breaches found so far, in the order in which they were
-// found. The slice is the judge's own.
+// Breaches returns the violations so far, in the order in which they were found. The judge owns the slice.
 func (j *Judge) Breaches() []Breach { return j.breaches }
 
-// First is the breach that fails the run: the first of Informed strength, or
-// under Strict the first of any. It is nil while the run passes.
+// First returns the violation that fails the run: the first Informed one, or with Strict the first of any strength.
+// It returns nil while the run passes.
 func (j *Judge) First() *Breach {
 	i := j.informed
 	if j.Strict {
@@ -82,25 +81,25 @@ func (j *Judge) First() *Breach {
 	return nil
 }
 
-// Fails reports whether a breach fails the run.
+// Fails reports whether a violation fails the run.
 func (j *Judge) Fails(b *Breach) bool { return b.Strength == Informed || j.Strict }
 
-// Since forgives everything that happened before the record with that index,
-// for ever: "laws since=switch".
+// Since drops all violations before the record with that index, and ignores later reports about those records
+// ("laws since=switch").
 func (j *Judge) Since(index int) {
 	j.forgiven = index
 	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.Record < index })
-	for i := range j.seats {
-		j.seats[i].count = 0
+	for i := range j.checks {
+		j.checks[i].count = 0
 	}
 	j.informed = slices.IndexFunc(j.breaches, func(b Breach) bool { return b.Strength == Informed })
 	if j.informed < 0 {
 		j.informed = len(j.breaches)
 	}
 	for i := range j.breaches {
-		for k := range j.seats {
-			if j.seats[k].law == j.breaches[i].Law {
-				j.seats[k].count++
+		for k := range j.checks {
+			if j.checks[k].law == j.breaches[i].Law {
+				j.checks[k].count++
 			}
 		}
 	}

@@ -8,29 +8,27 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// taken are dependents that their owner's controller had created by names of its
-// own choice, and that somebody else deleted, or that it deleted itself because they
-// had come to an end. Such dependents are not
-// interchangeable: web-0 is put back although web-1 is one too many, and web-1 goes
-// although web-0 is missing. Neither is overdone (EXACT-1, EXACT-2).
-type taken struct {
+// missingNamed holds dependents with names chosen by their controller that another actor deleted, or that the
+// controller deleted after they had finished. They are not interchangeable: web-0 is created again although web-1
+// is one too many, and web-1 is deleted although web-0 is missing. Neither violates EXACT-1 or EXACT-2.
+type missingNamed struct {
 	names map[place]bool
 	count map[types.UID]int // by owner
 }
 
-// place is where a dependent of one owner belongs.
+// place is the name of a dependent under its owner.
 type place struct {
 	owner types.UID
 	kind  string
 	name  view.Key
 }
 
-func (t *taken) reset() {
+func (t *missingNamed) reset() {
 	clear(t.names)
 	clear(t.count)
 }
 
-func (t *taken) fold(s *stored, r *sim.Record, w *Write) {
+func (t *missingNamed) fold(s *stored, r *sim.Record, w *Write) {
 	switch {
 	case w.Before == nil:
 		if ref := w.NewOwner; ref != nil && t.count[ref.UID] > 0 {
@@ -47,8 +45,8 @@ func (t *taken) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// ownName reports whether an object has a name of its maker's choice: one that the
-// server did not make up, or that tells it from others whatever it was made up from.
+// ownName reports whether an object's creator chose its name: the server did not generate it, or the contract has
+// Wanted.
 func ownName(s *stored, w *Write) bool {
 	if w.Before.GetGenerateName() == "" {
 		return true
@@ -57,7 +55,7 @@ func ownName(s *stored, w *Write) bool {
 	return o != nil && o.maker != nil && o.maker.Wanted != nil
 }
 
-func (t *taken) put(p place, is bool) {
+func (t *missingNamed) put(p place, is bool) {
 	if t.names[p] == is {
 		return
 	}
@@ -73,11 +71,10 @@ func (t *taken) put(p place, is bool) {
 	t.count[p.owner]--
 }
 
-// from is how many dependents others have taken from an owner and that are not
-// back.
-func (t *taken) from(owner types.UID) int { return t.count[owner] }
+// of returns how many of an owner's dependents are missing.
+func (t *missingNamed) of(owner types.UID) int { return t.count[owner] }
 
-// back reports whether a creation puts back what others took.
-func (t *taken) back(owner types.UID, r *sim.Record) bool {
+// restores reports whether a creation replaces a missing dependent.
+func (t *missingNamed) restores(owner types.UID, r *sim.Record) bool {
 	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, view.KeyOf(r.Object)}]
 }

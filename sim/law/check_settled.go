@@ -1,4 +1,4 @@
-// The checks of EXACT-6 and EXACT-7: what is left undone when the world is at rest.
+// Checks of EXACT-6, EXACT-7 and EXACT-7b on the settled world.
 
 package law
 
@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// nothingStays is EXACT-6. It asks for each object alone whether those who hold
-// it are up and see: that somebody else is down is no excuse for them.
+// nothingStays checks EXACT-6. It asks for each object whether the holders of its finalizers are up and watch. A
+// process that is down excuses only its own finalizers.
 func nothingStays(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := &j.write; w.process != nil && w.Before != nil && len(w.Before.GetFinalizers()) > 0 &&
@@ -40,17 +40,15 @@ func nothingStays(j *Judge, r *sim.Record) {
 	}
 }
 
-// excused reports whether something else than finalizers of running controllers
-// keeps an object that is being deleted: a finalizer of nobody here, a grace
-// period that nobody here ends, what the finalizer is there to wait for, or, of what
-// waits for others, one of those.
-// Those on the way that are asked about already do not excuse each other.
+// excused reports whether something other than finalizers of running controllers keeps a terminating object: an
+// unknown finalizer, a grace period, the condition that the finalizer waits for, or another object for which this
+// holds. Objects in way are already being checked and do not excuse each other.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false
 	}
 	if len(way) > 0 && !meta.Deleting(o.Meta) {
-		return !j.resolvable(o) // whoever is to begin holds it; where an owner is nowhere (GC-7) nobody is
+		return !j.resolvable(o) // its owners hold it; an owner that cannot be found (GC-7) cannot act
 	}
 	way = append(way, o)
 	finalizers := o.Meta.GetFinalizers()
@@ -90,18 +88,16 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// SameEnd is the clause that a world breaks which settles otherwise than in a quiet run of the same actions.
+// SameEnd is the clause that is violated by a world that settles otherwise than in a quiet run of the same actions.
 const SameEnd = "EXACT-13"
 
-// ComeToRest is the clause that a world breaks which does not settle.
+// ComeToRest is the clause that is violated by a world that does not settle.
 const ComeToRest = "EXACT-7"
 
-// Disturbed is the Reason of an Unsettled record about a world that is not left
-// alone: a process is down, or kept from seeing.
+// Disturbed is the Reason of an Unsettled record about a world in which a process is down or a watch is paused.
 const Disturbed = "disturbed"
 
-// comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
-// it gives up waiting.
+// comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it gives up waiting.
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()
 	if r.Op != sim.Settled && r.Reason != Disturbed {
@@ -109,8 +105,7 @@ func comeToRest(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverPanic is EXACT-7b. Of a program the history has how it ended, and a rest that it came to
-// without.
+// neverPanic checks EXACT-7b. The history records how a program ended, or that the world settled without a panic.
 func neverPanic(j *Judge, r *sim.Record) {
 	switch r.Op {
 	case sim.Settled:
