@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Mark is one breaking of one law, as it is shown.
+// Mark is one violation of one law, for display.
 type Mark struct {
 	Record   int    `json:"record"`           // index of the record that broke it
 	Law      string `json:"law"`              // "dont-interfere"
