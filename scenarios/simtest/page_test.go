@@ -47,7 +47,7 @@ var Keeper = host.Controller{
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(m.(metav1.Object), configMaps)},
 			}})
 			if apierrors.IsAlreadyExists(err) {
-				return nil // the cache does not show it yet
+				return nil // the cache is yet to show it
 			}
 			return err
 		})
