@@ -245,5 +245,5 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 	return ctx.Err()
 }
 
-// shortenBudget is how many runs making a breach short may take.
+// shortenBudget is how many runs making a violation short may take.
 const shortenBudget = 60

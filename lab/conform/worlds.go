@@ -128,7 +128,7 @@ func whole(f *scenarios.File) bool {
 	})
 }
 
-// in reads a scenario anew, with its controllers in an era: "" for the newest
+// in parses a scenario again, with its controllers in an era: "" for the newest
 // of each. Who has no such era runs in the newest.
 func in(name string, text []byte, era string, g *scenarios.Registry, all []Subject) (*world, error) {
 	f, err := scenarios.Parse(name, text)

@@ -58,7 +58,7 @@ func convict(t *testing.T, list []wrong) {
 	}
 }
 
-// breaches returns the violations in a minimized failure. It includes lost races only if they count.
+// violations returns the violations in a minimized failure. It includes lost races only if they count.
 func breaches(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list []render.Mark) {
 	t.Helper()
 	file, err := scenarios.Parse("small.txtar", f.File)
