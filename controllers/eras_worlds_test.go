@@ -43,7 +43,7 @@ var eraWorlds = map[string]world{
 	},
 	"deployment": {
 		object: func(name, app string, n int32) runtime.Object {
-			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations, which expire after five
+			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations
 			return &appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: &n,
 				Selector: selects(app), Template: template(app), ProgressDeadlineSeconds: &never}}
 		},

@@ -32,7 +32,7 @@ type ExploreOptions struct {
 	Budget    int            // executions that minimizing a failure may take; 0 means 2000
 	Patience  time.Duration  // real time that minimizing a failure may take; 0 for no limit
 	Twice     int            // run one in so many twice and compare; 0 means 64
-	Steps     int            // a run with so many steps more than three times the default run does not settle; 0: 20,000 and thirty times
+	Steps     int            // steps of a run beyond three times the default run; 0: 20,000 beyond thirty times
 
 	// Enough, if set, reports whether enough schedules were drawn, for example after some time. Several workers may
 	// call it concurrently.

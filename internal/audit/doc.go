@@ -13,7 +13,7 @@
 //
 //   - The object before a write comes from the log only if nothing can have happened in between: the request names the
 //     version, or is a patch that leaves the owners alone.
-//   - An unknown actor must only follow two rules. It does not take, edit or delete what another's controller controls, if
-//     that controller is known. It sets a ControllerRef if others could adopt what it creates.
+//   - An unknown actor must only follow two rules. It does not take, edit or delete what another's controller
+//     controls, if that controller is known. It sets a ControllerRef if others could adopt what it creates.
 //   - Writes by people and by system components (nodes, the scheduler, the garbage collector) are never violations.
 package audit

@@ -27,7 +27,7 @@ type Options struct {
 	Without          Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each guard.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
