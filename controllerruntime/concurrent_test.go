@@ -63,7 +63,7 @@ func pairs(t testing.TB, careless bool) simtest.Case {
 		Faults: map[string]int{"crash": 1, "lost": 1}}
 }
 
-// A Reconcile with goroutines is run, and found guilty of what it is guilty of.
+// A Reconcile with goroutines runs, and the laws find its bug.
 func TestGoroutines(t *testing.T) {
 	for careless, want := range map[bool]string{false: "", true: "never-too-many"} {
 		x := pairs(t, careless)

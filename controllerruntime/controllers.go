@@ -19,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Setup sets controllers up with a manager, as main does: it makes their reconcilers
-// and calls their SetupWithManager. It is called at every start of a process, and makes
-// its reconcilers anew each time.
+// Setup sets up controllers with a manager, as main does: it makes their reconcilers and calls their SetupWithManager.
+// It is called at every start of a process, and must make new reconcilers each time.
 type Setup func(mgr manager.Manager) error
 
 // Options are what a manager's options say in main. The zero value is a manager with

@@ -19,7 +19,7 @@
 //
 // The setup is called once before anything runs, to learn what it sets up, and again
 // at every start of a process and after every crash: what the reconciler remembers is
-// lost then. It has to make its reconciler anew; one that hands over the same pointer
+// lost then. It must make a new reconciler each time; one that passes the same pointer
 // twice is refused by name.
 //
 // # What is as in a manager

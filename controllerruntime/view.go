@@ -102,7 +102,7 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 }
 
 // of is try for what a cache holds. An object that does not fit its Go type ends the run:
-// a real informer would list for ever.
+// a real informer would list forever.
 func (v *view) of(stored any) client.Object {
 	obj, err := v.try(stored.(runtime.Object))
 	if err != nil {

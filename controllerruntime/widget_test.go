@@ -58,7 +58,7 @@ metadata: {name: orphan, namespace: default, labels: {widget: a}}
 // faults are those that a run may have.
 var faults = map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "resync": 1, "stale": 1, "error": 1}
 
-// world is two Widgets whose ConfigMaps a user scales, labels anew and orphans, and whose
+// world is two Widgets whose ConfigMaps a user scales, relabels and orphans, and whose
 // name he uses again.
 func world(c host.Controller) simtest.Case {
 	return simtest.Case{

@@ -12,15 +12,15 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// stored is an object as an earlier server stored it, which had other rules.
+// stored is an object that an earlier server stored under other rules.
 func stored(obj metav1.Object, uid string) runtime.Object {
 	obj.SetUID(types.UID(uid))
 	obj.SetResourceVersion("1")
 	return obj.(runtime.Object)
 }
 
-// A set whose selector cannot be read, or selects nothing, makes no pods: it would
-// release each, and make the next. It leaves alone what it owns, and the set beside it works.
+// A set whose selector is unreadable, or selects nothing, creates no pods: it would release each and create the next.
+// It leaves the pods that it owns alone, and the set beside it works.
 func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 	for name, selector := range map[string]*metav1.LabelSelector{
 		"an operator that is none": {MatchExpressions: []metav1.LabelSelectorRequirement{

@@ -25,12 +25,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// gatedOff is the gated era in a cluster whose garbage collector is
-// disabled: it does as the selector generation does.
+// gatedOff is the gated era in a cluster without the garbage collector: it behaves like the selector era.
 const gatedOff = "gated-without-gc"
 
-// Builtin returns the table of controllers. Of several eras of one name
-// the last is the one that a name alone means.
+// Builtin returns the table of controllers. A bare name means the last era of that name.
 func Builtin() []host.Controller {
 	var table []host.Controller
 	for _, kind := range []*replicas.Traits{replicaset.Kind, replication.Kind} {
@@ -109,8 +107,7 @@ func Aliases() map[string]string {
 	return all
 }
 
-// FullName is a controller's name in the table: "name@era", or "name" where
-// there is one era only.
+// FullName returns a controller's name in the table: "name@era", or "name" if it has one era only.
 func FullName(c *host.Controller) string {
 	if c.Era == "" {
 		return c.Name

@@ -23,10 +23,9 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// BenchmarkBusyCluster runs every controller of the table, each in its newest
-// era, over a cluster of five nodes with twenty objects of every kind that one
-// of them syncs, for five minutes of virtual time. A step has to be offered by all
-// processes and judged by all laws.
+// BenchmarkBusyCluster runs every controller of the table in its newest era for five minutes of virtual time. The
+// cluster has five nodes, and twenty objects of every reconciled kind. All processes offer each step, and all laws
+// judge it.
 func BenchmarkBusyCluster(b *testing.B) {
 	steps, pods, before := 0, 0, mallocs()
 	for b.Loop() {
@@ -61,7 +60,7 @@ func BenchmarkBusyCluster(b *testing.B) {
 	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }
 
-// node makes a node that is ready: without the taint that the server puts on a new one.
+// node creates a ready node, without the taint that the server adds to a new one.
 func node(b testing.TB, t *trial.Trial, name string) {
 	b.Helper()
 	store(b, t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
@@ -81,15 +80,14 @@ func store(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	}
 }
 
-// mallocs is how many objects have been allocated so far.
+// mallocs returns the number of allocations so far.
 func mallocs() uint64 {
 	var m goruntime.MemStats
 	goruntime.ReadMemStats(&m)
 	return m.Mallocs
 }
 
-// newest are the controllers of the table in their newest eras, and the kubelet
-// that runs pods where the scheduler has put them.
+// newest lists the controllers of the table in their newest eras, and the kubelet that runs scheduled pods.
 func newest() []host.Controller {
 	var all []host.Controller
 	for _, c := range slices.Backward(controllers.Builtin()) {
@@ -101,7 +99,7 @@ func newest() []host.Controller {
 	return all
 }
 
-// busy is one object of every kind, none of which selects another's pods.
+// busy returns one object of every kind; none selects another's pods.
 func busy(n string) []runtime.Object {
 	two, three, paused := int32(2), int32(3), true
 	meta := func(kind string) metav1.ObjectMeta {

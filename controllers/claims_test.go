@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Nobody is woken by what becomes of a claim whose pod is there: what is amiss is put
-// right when the set is synced for something else.
+// Changes of a claim whose pod exists enqueue nothing. A problem is fixed when the set is reconciled for another
+// reason.
 func TestClaimsOfPodsWakeNobody(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "statefulset@current", "persistentvolumeclaim-protection")
 	c.create(claimSet())
@@ -38,7 +38,7 @@ func TestClaimsOfPodsWakeNobody(t *testing.T) {
 	}
 }
 
-// claimSet is a StatefulSet with a claim for each pod, which goes with the set.
+// claimSet is a StatefulSet with a claim for each pod that is deleted with the set.
 func claimSet() *appsv1.StatefulSet {
 	template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	template.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}

@@ -25,7 +25,7 @@ type cluster struct {
 	*trial.Trial
 	t    *testing.T
 	late bool // a process crashes after a switch
-	laws bool // hold them to the laws: none of them is from before ControllerRef
+	laws bool // check the laws: no controller is from before ControllerRef
 }
 
 func newCluster(t *testing.T, c sim.Choices, names ...string) *cluster {
@@ -79,7 +79,7 @@ func (c *cluster) patch(kind, name, merge string) {
 		PatchType: types.MergePatchType, Patch: []byte(merge)})
 }
 
-// settle runs until the world is at rest, and holds it to the laws.
+// settle runs until the world settles, and checks the laws.
 func (c *cluster) settle() {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000}); !how.Settled {
@@ -90,7 +90,7 @@ func (c *cluster) settle() {
 	}
 }
 
-// tail is the end of the history, for failures.
+// tail formats the end of the history, for failures.
 func (c *cluster) tail(n int) string {
 	var b strings.Builder
 	h := &c.World.History
@@ -114,7 +114,7 @@ func (c *cluster) writes(process string) int {
 	return n
 }
 
-// settleFor lets time pass, and holds what went on to the laws.
+// settleFor lets time pass, and checks the laws.
 func (c *cluster) settleFor(d time.Duration) {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000, For: d}); how.Steps >= 20_000 {
@@ -125,8 +125,7 @@ func (c *cluster) settleFor(d time.Duration) {
 	}
 }
 
-// touched counts what was written while an object of a name was synced, and what was
-// refused.
+// touched counts the writes and refusals while an object of a name was reconciled.
 func (c *cluster) touched(name string) int {
 	n := 0
 	h := &c.World.History
@@ -138,9 +137,8 @@ func (c *cluster) touched(name string) int {
 	return n
 }
 
-// wantBackoff counts the syncs that failed for an object of a name. It requires that
-// they became ever rarer: the next comes at least half as long again after one as that
-// did after the last, until it is a minute.
+// wantBackoff counts the failed reconciles of an object. Each delay must be at least half as long again as the one
+// before, up to a minute.
 func (c *cluster) wantBackoff(name string) int {
 	c.t.Helper()
 	var failed []time.Duration
@@ -168,7 +166,7 @@ func (c *cluster) wantBackoff(name string) int {
 	return len(failed)
 }
 
-// objects renders the objects of a kind: name, controller, whether it is going.
+// objects formats the objects of a kind: name, controller, and whether it is terminating.
 func (c *cluster) objects(kind string) []string {
 	var out []string
 	c.Server.Each(c.Server.KindNamed(kind), func(obj runtime.Object) bool {

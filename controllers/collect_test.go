@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refs is "NAME UID" for each owner, with a "!" in front of one that blocks;
-// all are ConfigMaps.
+// refs returns owners from "NAME UID", with a "!" in front of one that blocks; all are ConfigMaps.
 func refs(owners ...string) []metav1.OwnerReference {
 	var out []metav1.OwnerReference
 	for _, o := range owners {
@@ -40,7 +39,7 @@ func (c *cluster) config(namespace, name string, finalizers []string, owners ...
 	return string(obj.(*corev1.ConfigMap).UID)
 }
 
-// Of several references into another namespace the first is complained of.
+// Of several references into another namespace, the first gets an event.
 func TestOneComplaintForAllReferences(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "garbagecollector")
 	a, b := c.config("kube-system", "a", nil), c.config("kube-system", "b", nil)
@@ -57,7 +56,7 @@ func TestOneComplaintForAllReferences(t *testing.T) {
 	}
 }
 
-// What is there before the history begins is there: a namespace that nobody made owns as any other.
+// Objects from before the history exist: a namespace without a creation owns like any other.
 func TestOwnedByTheFirstNamespace(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "garbagecollector")
 	home := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "default").(metav1.Object)

@@ -14,11 +14,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A ReplicaSet that is to have no pods, and whose controller has yet to say that they
-// are gone, has none for which another could give up one: 3 of 4 stay available.
+// A ReplicaSet that wants no pods, and whose status does not show yet that they are gone, has no pods that could
+// replace another: 3 of 4 stay available.
 func TestPodsThatAreGoingCountForNothing(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "deployment@current")
-	c.laws = false // nobody counts the pods: the statuses are made up
+	c.laws = false // nobody counts the pods: the statuses are invented
 	c.replicaSet("gone", "img:0", 0, 2)
 	c.replicaSet("old", "img:1", 4, 4)
 	one := intstr.FromInt32(1)
@@ -43,7 +43,7 @@ func pods(image string) corev1.PodTemplateSpec {
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: image}}}}
 }
 
-// replicaSet creates one that says that so many of its pods are available.
+// replicaSet creates a ReplicaSet that reports this many available pods.
 func (c *cluster) replicaSet(name, image string, size, available int32) {
 	c.t.Helper()
 	labels := map[string]string{"app": "x"}

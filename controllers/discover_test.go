@@ -14,7 +14,7 @@ import (
 
 var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
-// define has the server serve Widgets.
+// define makes the server serve Widgets.
 func (c *cluster) define() {
 	c.t.Helper()
 	open := true
@@ -33,8 +33,8 @@ func (c *cluster) define() {
 	})
 }
 
-// A custom resource takes no strategic merge patch: where a cycle is broken up, all its
-// references are said not to block, those included that said nothing.
+// A custom resource supports no strategic merge patch. When a cycle is broken, all its references become non-blocking,
+// also those without a value.
 func TestCycleOfCustomResources(t *testing.T) {
 	c := newCluster(t, sim.Zero{})
 	c.define()

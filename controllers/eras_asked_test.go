@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// start runs an era's controllers, in a cluster with the nodes that they need.
+// start runs an era's controllers in a cluster with the nodes that they need.
 func (p pair) start(c *cluster, suffix string, of host.Controller) {
 	c.t.Helper()
 	if suffix == "" && p.nodes > 0 {
@@ -21,7 +21,7 @@ func (p pair) start(c *cluster, suffix string, of host.Controller) {
 			c.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			c.patch("Node", name, `{"spec":{"taints":null}}`) // it is ready
 		}
-		c.start("scheduler") // older eras know a pod's node when it has one
+		c.start("scheduler") // older eras assign a pod to a node once it has one
 		c.start("kubelet@endless")
 	}
 	c.Start(of.Name+suffix, of)
@@ -33,7 +33,7 @@ func (p pair) start(c *cluster, suffix string, of host.Controller) {
 	}
 }
 
-// make has an object for the controller.
+// make creates an object for the controller.
 func (p pair) make(c *cluster, name, app string, n int) {
 	c.t.Helper()
 	if p.label {
@@ -42,9 +42,8 @@ func (p pair) make(c *cluster, name, app string, n int) {
 	c.create(p.object(name, app, int32(n)))
 }
 
-// switched: without overlap a switch creates and deletes nothing, in either direction.
-// What the old era left without an owner goes to those that select it, and
-// nothing else changes hands (UPGRADE-1).
+// switched checks that, without overlap, a switch creates and deletes nothing in either direction. Ownerless objects of
+// the old era go to the owners that select them, and nothing else changes hands (UPGRADE-1).
 func (p pair) switched(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -54,7 +53,7 @@ func (p pair) switched(t *testing.T, c *cluster) {
 		t.Errorf("apart, before the switch: does not settle; last:\n%s", c.tail(40))
 	}
 	orphans := c.since(0).created
-	if owns(&p.from) || !owns(&p.to) || p.from.Name == "cronjob" { // whose Jobs are not adopted: created-by links them
+	if owns(&p.from) || !owns(&p.to) || p.from.Name == "cronjob" { // its Jobs are not adopted: created-by links them
 		orphans = 0
 	}
 	if p.from.Name == "cronjob" && c.since(0).created != 2 {
@@ -75,7 +74,7 @@ func (p pair) switched(t *testing.T, c *cluster) {
 	p.lawful(t, c, "apart")
 }
 
-// overlap makes two owners of the same pods, that want 2 and 3 of them.
+// overlap creates two owners of the same pods; they want 2 and 3.
 func (p pair) overlap(c *cluster) {
 	c.t.Helper()
 	p.make(c, "a", "x", 2)
@@ -86,10 +85,9 @@ func (p pair) overlap(c *cluster) {
 	p.make(c, "b", "x", 3)
 }
 
-// overlapping: two owners select the same pods and want 2 and 3 of them. Up, the fight ends
-// (UPGRADE-2), families may be split (UPGRADE-3), and what is created beyond what is deleted is
-// what was lacking (UPGRADE-4). Down, to an era that goes by selectors, they fight
-// (DOWNGRADE-1) and delete (DOWNGRADE-2).
+// overlapping checks two owners that select the same pods and want 2 and 3. After an upgrade the fight ends
+// (UPGRADE-2), families may be split (UPGRADE-3), and net creations equal the missing pods (UPGRADE-4). After a
+// downgrade to an era of selectors they fight (DOWNGRADE-1) and delete (DOWNGRADE-2).
 func (p pair) overlapping(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -102,7 +100,7 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	mark := p.switchTo(c)
 	how = c.Settle(trial.Limits{})
 	if p.to.Era == "gated" {
-		c.resync() // a pod's event still goes to the oldest that selects it, and what another expects goes stale
+		c.resync() // a pod's event still goes to the oldest owner that selects it; others' expectations become stale
 		how = c.Settle(trial.Limits{})
 	}
 	got := c.since(mark, "Pod")
@@ -127,9 +125,9 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	p.lawful(t, c, "overlapping")
 }
 
-// downgraded: what selects the same pods fights over them, where it is of two kinds. Two owners of
-// one kind may come to rest, since a pod's event wakes the oldest of them alone; but then as well the
-// one that looks last has deleted what is too much for it (DOWNGRADE-1 and -2).
+// downgraded checks a downgrade. Owners of different kinds fight over the pods they select. Two owners of one kind may
+// settle, since a pod's event enqueues the oldest only. But the last one to reconcile has then deleted the surplus
+// (DOWNGRADE-1 and -2).
 func (p pair) downgraded(t *testing.T, c *cluster, fight bool, got change) {
 	t.Helper()
 	if !fight && p.rival != nil || owns(&p.from) && got.deleted == 0 {
@@ -140,9 +138,9 @@ func (p pair) downgraded(t *testing.T, c *cluster, fight bool, got change) {
 	}
 }
 
-// fewer: of two owners of the same pods, that have 2 and 3, the first is to have 1: it deletes one of its
-// own. Then that is relabelled: it is released, and another is made. Each of several instances of its
-// controller may do so, and then what is too much goes again.
+// fewer checks two owners of the same pods, with 2 and 3. The first is scaled to 1 and deletes one of its own. Its
+// remaining pod is relabelled: it is released and replaced. Each of several instances may do so, and then the surplus
+// is deleted.
 func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	t.Helper()
 	mark := c.World.History.Len()
@@ -165,8 +163,8 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	}
 }
 
-// together: both eras run at once, as in a slow hand-over; nobody overlaps.
-// They come to rest, with as many as are wanted, however often that changes (SKEW-1).
+// together runs both eras at once, as in a slow hand-over, without overlap. They settle with the wanted number, however
+// often it changes (SKEW-1).
 func (p pair) together(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -189,15 +187,13 @@ func (p pair) together(t *testing.T, c *cluster) {
 	}
 }
 
-// hashes says whether one of two eras names the ReplicaSet of a template otherwise than the
-// other: the first ones hashed with Adler.
+// hashes reports whether two eras name the ReplicaSet of a template differently: the first ones hashed with Adler.
 func hashes(p *pair) bool {
 	return (p.from.Era == "selector") != (p.to.Era == "selector")
 }
 
-// ticking: of two eras of a CronJob's controller that run at once each starts a Job each minute.
-// They do so once between them where they name it alike: the polling ones counted seconds in names,
-// and today's counts minutes (SKEW-1).
+// ticking runs two eras of the CronJob controller at once. Each starts a Job each minute. If they use the same name
+// there is only one Job: polling eras counted seconds in names, and the current one counts minutes (SKEW-1).
 func (p pair) ticking(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -215,8 +211,7 @@ func (p pair) ticking(t *testing.T, c *cluster) {
 	}
 }
 
-// contending: both eras run at once, and two owners overlap: those that go by
-// ControllerRef do not fight, whoever of them looks (SKEW-1).
+// contending runs both eras at once with two overlapping owners. Eras that use ControllerRef do not fight (SKEW-1).
 func (p pair) contending(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)

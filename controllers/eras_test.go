@@ -15,10 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Each controller of the table goes from each of its eras to each other one,
-// in many schedules: what the switch creates, deletes and hands over is predicted
-// (UPGRADE-1 to -4, DOWNGRADE-1 and -2), and so is what two eras do that run
-// at once (SKEW-1).
+// Each controller of the table switches from each of its eras to each other one, in many schedules. The test predicts
+// what a switch creates, deletes and hands over (UPGRADE-1 to -4, DOWNGRADE-1 and -2), and what two eras do
+// concurrently (SKEW-1).
 func TestEras(t *testing.T) {
 	byName := map[string][]host.Controller{}
 	var names []string
@@ -56,8 +55,7 @@ type pair struct {
 	from, to host.Controller
 }
 
-// generationSeeds is how many schedules each pair is tried in: 8, two of each of the four kinds below, or 300
-// with SOAK in the environment.
+// eraSeeds returns the number of schedules per pair: 8, two of each of the four sorts below, or 300 with SOAK.
 func eraSeeds() uint64 {
 	if os.Getenv("SOAK") != "" {
 		return 300
@@ -82,14 +80,14 @@ func (p pair) test(t *testing.T) {
 		asked = append(asked, p.contending)
 	}
 	for seed := range eraSeeds() {
-		// A subtest, so that its worlds are not kept while the others run.
+		// A subtest, so that its worlds are freed before the others run.
 		if !t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { ask(t, seed, asked) }) {
 			return
 		}
 	}
 }
 
-// ask asks each question of a world of its own.
+// ask checks each question in a world of its own.
 func ask(t *testing.T, seed uint64, asked []func(*testing.T, *cluster)) {
 	for _, one := range asked {
 		var choices sim.Choices = sim.Zero{}
@@ -105,24 +103,22 @@ func ask(t *testing.T, seed uint64, asked []func(*testing.T, *cluster)) {
 	}
 }
 
-// conforms says whether an era owes the laws: those from before ControllerRef
-// break them, which is what they are here for.
+// conforms reports whether the laws apply to an era. Eras from before ControllerRef violate them on purpose.
 func conforms(c *host.Controller) bool {
 	return !slices.Contains([]string{"selector", "gated", "gated-without-gc"}, c.Era)
 }
 
-// owns says whether an era goes by ControllerRef. Of the gated ones those do that
-// the proposal's checklist has a tick for.
+// owns reports whether an era uses ControllerRef. Of the gated ones, those do that the proposal's checklist ticks.
 func owns(c *host.Controller) bool {
 	return conforms(c) || c.Era == "gated" && c.Name != "daemonset" && c.Name != "job"
 }
 
-// change is what the commits since a record did to objects that somebody made for
-// an owner. ControllerRevisions are a controller's own notes: no user sees them.
+// change counts what the commits since a record did to created objects. It ignores ControllerRevisions, a controller's
+// internal records.
 type change struct{ created, deleted, adopted, released, moved int }
 
-// within reports whether a change is the one wanted, but for what several instances made or deleted
-// beyond it and made good again.
+// within reports whether a change is the wanted one, apart from what several instances created or deleted in excess and
+// then corrected.
 func (d change) within(want change, instances int) bool {
 	more := d.created - want.created
 	d.created, d.deleted = d.created-more, d.deleted-more
@@ -172,8 +168,7 @@ func controllerOf(obj any) string {
 	return ""
 }
 
-// switchTo replaces all programs: a whole controller manager. From here on the laws
-// count where they are owed.
+// switchTo replaces all programs, like a new controller manager. From here on the laws count if they apply.
 func (p pair) switchTo(c *cluster) int {
 	mark := c.World.History.Len()
 	for _, running := range c.Cluster.Processes() {
@@ -184,12 +179,12 @@ func (p pair) switchTo(c *cluster) int {
 	}
 	c.Judge.Since(mark)
 	if c.late {
-		c.crash() // one from the beginning has struck long since
+		c.crash() // one from the beginning would have happened already
 	}
 	return mark
 }
 
-// crash lets a process crash, from here on.
+// crash allows one process crash from here on.
 func (c *cluster) crash() {
 	c.t.Helper()
 	if err := c.Faults(map[string]int{"crash": 1}); err != nil {
@@ -208,7 +203,7 @@ func inEra(t *testing.T, name, era string) host.Controller {
 	return host.Controller{}
 }
 
-// limits let a world come to rest; that of a CronJob, which never does, for so long.
+// limits returns the settle limits; a CronJob's world never settles and gets this time.
 func (p pair) limits(d time.Duration) trial.Limits {
 	if p.from.Name != "cronjob" {
 		return trial.Limits{}
@@ -219,7 +214,7 @@ func (p pair) limits(d time.Duration) trial.Limits {
 func (p pair) lawful(t *testing.T, c *cluster, when string) {
 	t.Helper()
 	if p.from.Name == "cronjob" && p.from.Era == "selector" {
-		return // today's keeps in its list of active Jobs those that are there and that it does not own
+		return // the current era keeps existing Jobs that it does not own in its active list
 	}
 	if b := c.Broken(); b != nil && conforms(&p.to) {
 		t.Errorf("%s: %v; last:\n%s", when, b, c.tail(40))

@@ -15,23 +15,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// world is what the controller of one name is asked in, whatever its era.
+// world is the world in which the controller of a name is tested, in any era.
 type world struct {
-	object func(name, app string, n int32) runtime.Object // has a label app for its children, and wants n of them
+	object func(name, app string, n int32) runtime.Object // with a label app for its children; wants n of them
 	with   string                                         // a controller of the same eras that it needs
-	// size asks for n children of object a; nil: they are as many as minutes have passed.
+	// size scales object a to n children; nil if their number is the minutes that have passed.
 	size func(c *cluster, n int)
-	// rival, if set, makes the second object where two overlap; else it is another of object.
+	// rival, if set, creates the second of two overlapping objects; otherwise object does.
 	rival func(name, app string, n int32) runtime.Object
 	apart string // why two owners cannot overlap
-	// nodes is how many there are to run pods, and label says that an object wants one on each that has
-	// a label.
+	// nodes is the number of nodes that run pods. With label, an object wants a pod on each labelled node.
 	nodes int
 	label bool
 }
 
-// generationWorlds are those of every controller that may have several eras. One without
-// a world fails TestEras.
+// eraWorlds has a world for every controller with several eras. TestEras fails for one without a world.
 var eraWorlds = map[string]world{
 	"replicaset": {
 		object: func(name, app string, n int32) runtime.Object { return replicaSet(name, app, n) },
@@ -45,7 +43,7 @@ var eraWorlds = map[string]world{
 	},
 	"deployment": {
 		object: func(name, app string, n int32) runtime.Object {
-			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations, which end after five
+			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations
 			return &appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: &n,
 				Selector: selects(app), Template: template(app), ProgressDeadlineSeconds: &never}}
 		},
@@ -55,7 +53,7 @@ var eraWorlds = map[string]world{
 		object: func(name, app string, n int32) runtime.Object {
 			return &appsv1.StatefulSet{ObjectMeta: named(name), Spec: appsv1.StatefulSetSpec{Replicas: &n,
 				Selector: selects(app), ServiceName: name, Template: template(app),
-				// Pods from before there were revisions have none, and a rolling update replaces them.
+				// Pods from before revisions have none, and a rolling update would replace them.
 				UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}}}
 		},
 		size: replicas("StatefulSet"), nodes: 1,
@@ -101,12 +99,12 @@ func selects(app string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: labelled(app)}
 }
 
-// replicas scales object a of a kind.
+// replicas returns a function that scales object a of a kind.
 func replicas(kind string) func(*cluster, int) {
 	return func(c *cluster, n int) { c.patch(kind, "a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, n)) }
 }
 
-// label makes the first n nodes those of a DaemonSet, and no other.
+// label assigns the first n nodes to a DaemonSet, and no others.
 func (c *cluster) label(set string, n int) {
 	for i := range len(c.objects("node")) {
 		value := `null`
@@ -117,8 +115,8 @@ func (c *cluster) label(set string, n int) {
 	}
 }
 
-// resync is what informers did every few hours: each ReplicaSet is looked at again, when what was
-// expected of it does not count any more.
+// resync does what informers did every few hours: each ReplicaSet is reconciled again, after its expectations have
+// expired.
 func (c *cluster) resync() {
 	c.t.Helper()
 	c.World.Clock.Advance(6 * time.Minute)
@@ -128,8 +126,7 @@ func (c *cluster) resync() {
 	}
 }
 
-// answering names who is to answer for each pod that is not going: its controller, or that one's own; "" for
-// nobody.
+// answering maps each pod that is not terminating to its controller, or to the controller's controller; "" for none.
 func (c *cluster) answering() map[string]string {
 	above := map[string]string{}
 	for _, rs := range c.objects("replicaset") {
@@ -151,7 +148,7 @@ func (c *cluster) answering() map[string]string {
 	return of
 }
 
-// families counts pods that are not going by who is to answer for them.
+// families counts pods that are not terminating, by answering.
 func (c *cluster) families() map[string]int {
 	n := map[string]int{}
 	for _, owner := range c.answering() {
@@ -160,7 +157,7 @@ func (c *cluster) families() map[string]int {
 	return n
 }
 
-// podOf names the first pod of somebody that is not going.
+// podOf returns the first pod of an owner that is not terminating.
 func (c *cluster) podOf(owner string) string {
 	c.t.Helper()
 	of := c.answering()
@@ -173,7 +170,7 @@ func (c *cluster) podOf(owner string) string {
 	return ""
 }
 
-// sets counts ReplicaSets, and those that are to have pods.
+// sets counts ReplicaSets, and those that want pods.
 func (c *cluster) sets() (all, used int) {
 	c.Server.Each(c.Server.KindNamed("replicaset"), func(obj runtime.Object) bool {
 		if all++; *obj.(*appsv1.ReplicaSet).Spec.Replicas > 0 {
@@ -184,7 +181,7 @@ func (c *cluster) sets() (all, used int) {
 	return all, used
 }
 
-// size is how many pods there are of all families.
+// size returns the number of pods of all families.
 func size(families map[string]int) (n int) {
 	for _, pods := range families {
 		n += pods
@@ -192,7 +189,7 @@ func size(families map[string]int) (n int) {
 	return n
 }
 
-// unowned counts what owners make and nobody owns.
+// unowned counts children without an owner.
 func (c *cluster) unowned() (n int) {
 	for _, kind := range []string{"pod", "replicaset"} {
 		for _, name := range c.objects(kind) {

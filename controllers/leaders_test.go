@@ -21,9 +21,8 @@ func twoManagers(c *cluster, first, second string) {
 	}
 }
 
-// A leader whose election is slow, and nothing else of it, goes on when the lease is
-// another's: two lead, until it looks. What they do together is lawful, and comes to
-// rest, in each pair of conforming eras (SKEW-1).
+// A leader whose election alone is slow goes on after losing the lease, so two lead for a while. What they do is lawful
+// and settles, in each pair of conforming eras (SKEW-1).
 func TestTwoLeaders(t *testing.T) {
 	for _, g := range [][2]string{
 		{"current", "current"}, {"controllerref", "current"}, {"current", "controllerref"},
@@ -59,7 +58,7 @@ func TestTwoLeaders(t *testing.T) {
 	}
 }
 
-// leader waits until one of the managers leads, and returns its name.
+// leader waits for a leader and returns its name.
 func leader(c *cluster) string {
 	for c.leading() == 0 {
 		c.Step()
@@ -70,7 +69,7 @@ func leader(c *cluster) string {
 	return "manager#1"
 }
 
-// leading counts the managers that lead.
+// leading counts the current leaders.
 func (c *cluster) leading() int {
 	n := 0
 	for _, name := range []string{"replicaset#1", "replicaset#2"} {
@@ -81,7 +80,7 @@ func (c *cluster) leading() int {
 	return n
 }
 
-// step takes a step that is not the slow process's, drawn like any other.
+// step takes a drawn step of any process but the slow one.
 func step(c *cluster, slow string) {
 	var can []sim.Action
 	for _, a := range c.World.Enabled() {

@@ -8,15 +8,13 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// managed is a controller of kube-controller-manager: its name, the older one that
-// is its alias, and whether it runs only if it is named.
+// managed is a controller of kube-controller-manager: its name, its older alias, and whether it is off by default.
 type managed struct {
 	name, alias string
 	off         bool
 }
 
-// kubeControllerManager are the controllers of kube-controller-manager 1.36, in the
-// order in which it registers them (KCM-1).
+// kubeControllerManager lists the controllers of kube-controller-manager 1.36, in registration order (KCM-1).
 var kubeControllerManager = []managed{
 	{name: "serviceaccount-token-controller", alias: "serviceaccount-token"},
 	{name: "endpoints-controller", alias: "endpoint"},
@@ -72,11 +70,11 @@ var kubeControllerManager = []managed{
 	{name: "selinux-warning-controller", off: true},
 }
 
-// Manager is kube-controller-manager as far as its controllers are here.
+// Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
-	Runs    []string          // names in the table, in its order: what it starts unless told otherwise
-	Aliases map[string]string // its names, today's and earlier ones, of those that are here
-	Absent  []string          // its names, today's and earlier ones, of those that are not
+	Runs    []string          // names in the table, in order: what it starts by default
+	Aliases map[string]string // its current and earlier names of controllers in the table
+	Absent  []string          // its current and earlier names of other controllers
 }
 
 // KubeControllerManager returns kube-controller-manager's list of controllers, as
@@ -109,9 +107,8 @@ func KubeControllerManager() Manager {
 	return m
 }
 
-// here is what a controller is called in a table of names; "" when it is not there.
-// The table has the earlier names, with or without their hyphens, or today's without
-// the word controller.
+// here returns a controller's name in a table, or "". The table uses the earlier names, with or without hyphens, or the
+// current ones without the word controller.
 func (c *managed) here(table []string) string {
 	alias := c.alias
 	if alias == "replicationcontroller" {
@@ -126,7 +123,6 @@ func (c *managed) here(table []string) string {
 	return ""
 }
 
-// Candidate returns the leader election of one instance of the controller manager, by
-// the Lease kube-system/kube-controller-manager: lead is told when it has won and
-// when it has lost.
+// Candidate returns the leader election of one controller manager instance, with the Lease
+// kube-system/kube-controller-manager. lead is called when it has won or lost.
 func Candidate(name string, lead func(bool)) host.Controller { return elector.New(name, lead) }

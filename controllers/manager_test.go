@@ -7,12 +7,12 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// Every name of kube-controller-manager, today's or an earlier one, is either a
-// controller here or refused by name (KCM-2); none is both, and none stands for two.
+// Every name of kube-controller-manager, current or earlier, is a controller here or is refused by name (KCM-2). None
+// is both, and none stands for two.
 func TestKubeControllerManager(t *testing.T) {
 	m := controllers.KubeControllerManager()
 	for _, c := range controllers.Builtin() {
-		elsewhere := c.Name == "kubelet" || c.Name == "scheduler" // programs of their own
+		elsewhere := c.Name == "kubelet" || c.Name == "scheduler" // separate programs
 		if slices.Contains(m.Runs, c.Name) == elsewhere {
 			t.Errorf("it runs %s is %v", c.Name, elsewhere)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The newest era of every controller owes all the laws; that of EndpointSlices, which
-// knows its slices by a label and claims none, those of writing.
+// All laws apply to the newest era of every controller. EndpointSlices are known by a label and not claimed, so only
+// the laws of writing apply to their controller.
 func TestNewestOweAllLaws(t *testing.T) {
 	newest := map[string]host.Controller{}
 	for _, c := range controllers.Builtin() {

@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// schedules are those that no CronJob can go by; an earlier version of the server
-// stored them.
+// schedules are unusable schedules that an earlier version of the server stored.
 var schedules = map[string]func(s *batchv1.CronJobSpec){
 	"words":         func(s *batchv1.CronJobSpec) { s.Schedule = "every now and then" },
 	"none":          func(s *batchv1.CronJobSpec) { s.Schedule = "" },
@@ -23,8 +22,8 @@ var schedules = map[string]func(s *batchv1.CronJobSpec){
 	"zone":          func(s *batchv1.CronJobSpec) { z := "Atlantis/Poseidonis"; s.TimeZone = &z },
 }
 
-// A CronJob that nobody knows the time of starts nothing, and waits for its user: it
-// is no error, and no later look would find it better. The one beside it starts its Job.
+// A CronJob with an unusable schedule starts nothing and waits for its user. It is not retried, since retries cannot
+// help. The one beside it starts its Job.
 func TestSchedulesThatNobodyCanRead(t *testing.T) {
 	for name, spoil := range schedules {
 		t.Run(name, func(t *testing.T) {

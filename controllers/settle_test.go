@@ -16,7 +16,7 @@ func (c *cluster) wantOwned(want map[string]int) {
 	}
 }
 
-// A pod has what the template says, and nothing else of it is the controller's own.
+// A pod has what the template says; the controller adds nothing else.
 func TestPodsAreMadeFromTheTemplate(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "replicaset@controllerref", "replication@controllerref")
 	rs, rc := replicaSet("a", "x", 1), replicationController("b", "y", 1)

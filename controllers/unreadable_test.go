@@ -17,8 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// selectors are those that nobody can read, or that select nothing: an earlier
-// version of the server stored them.
+// selectors are selectors that are unreadable, or select nothing. An earlier version of the server stored them.
 var selectors = []struct {
 	name     string
 	selector *metav1.LabelSelector
@@ -33,8 +32,8 @@ var selectors = []struct {
 	{"none", nil},
 }
 
-// unreadable are a kind's object of which nobody knows what it selects, which owns
-// something already, and the controllers beside which another is served.
+// unreadable describes an object with an unreadable selector that already owns something, and the controllers that
+// serve another object beside it.
 type unreadable struct {
 	controllers []string
 	make        func(name, app string, selector *metav1.LabelSelector) metav1.Object
@@ -81,14 +80,13 @@ var unreadables = map[string]unreadable{
 		}, ownedPod, map[string]int{"bad": 1}, true},
 }
 
-// An object whose selector nobody can read owns what it owned. Nothing is made for
-// it, nothing is taken from it, it is looked at ever less often, and the object
-// beside it has what it wants. It is told of once at most, in its status.
+// An object with an unreadable selector keeps what it owned. Nothing is created for it or taken from it, and it is
+// retried with backoff. The object beside it gets what it wants. The status mentions the problem once at most.
 func TestSelectorsThatNobodyCanRead(t *testing.T) {
 	for _, kind := range []string{"DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "StatefulSet"} {
 		for _, s := range selectors {
 			if u := unreadables[kind]; u.all && s.name == "empty" {
-				continue // it selects everything, and may
+				continue // it selects everything, which is allowed
 			}
 			t.Run(kind+"/"+s.name, func(t *testing.T) {
 				u := unreadables[kind]
@@ -110,8 +108,7 @@ func TestSelectorsThatNobodyCanRead(t *testing.T) {
 	}
 }
 
-// asStored is an object as an earlier server stored it, defaulted, with a selector
-// that this one would not take.
+// asStored returns a defaulted object as an earlier server stored it, with a selector that this server would refuse.
 func asStored(t *testing.T, build func(name, app string, s *metav1.LabelSelector) metav1.Object,
 	selector *metav1.LabelSelector) metav1.Object {
 	t.Helper()
@@ -134,7 +131,7 @@ func asStored(t *testing.T, build func(name, app string, s *metav1.LabelSelector
 	return stored(whole.(metav1.Object), "bad").(metav1.Object)
 }
 
-// storedCluster is a cluster whose server has objects that another one stored.
+// storedCluster returns a cluster with objects that another server stored.
 func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluster {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
@@ -150,8 +147,8 @@ func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluste
 	return c
 }
 
-// A Service whose selector matches no labels that there can be has no Pods: its
-// slices say so once, and the Service beside it has its own.
+// A Service whose selector has impossible labels has no Pods. Its slices show that once, and the Service beside it has
+// its own.
 func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	service := func(name, value string) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},

@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// An exploration says whether it did all that it set out to, and in how many
-// schedules the world came to an end.
+// An exploration reports whether it did all that it was told to do, and how many schedules settled.
 func TestAnExplorationSaysWhatItsPassIsWorth(t *testing.T) {
 	spinning := restless(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
 	spins := "controllers restless\napply world.yaml\nsettle\n"

@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Counterexample is a schedule that broke a law, made small.
+// Counterexample is a schedule that violates a law, minimized.
 type Counterexample struct {
 	Law      string       `json:"law"`
 	Text     string       `json:"text"`
@@ -16,13 +16,12 @@ type Counterexample struct {
 	Page     *render.Page `json:"page"`
 	File     []byte       `json:"-"` // a scenario file that replays it
 
-	// Found runs the schedule once more as it was found, before it was made small; nil where it does not
-	// fail any more.
+	// Found runs the schedule again as it was found, before minimizing; it returns nil if it does not fail any more.
 	Found func() *render.Page `json:"-"`
 }
 
-// Said is the violation's text, with the object of the write that violates the law in front unless the text names it:
-// "deploy/web: owned by none".
+// Said returns the violation's text. Unless the text names the written object, the object comes first: "deploy/web:
+// owned by none".
 func (c *Counterexample) Said() string {
 	if c.Page == nil {
 		return c.Text

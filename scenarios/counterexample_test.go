@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Whatever exploration finds is written as a file that passes as it is, ends
-// with the step that fails, and fails there when nothing expects it.
+// Every failure that exploration finds is written as a file that passes as it is. The file ends with the failing step,
+// and fails there if that step expects no failure.
 func TestFailureFiles(t *testing.T) {
 	good := "controllers replicaset replication\napply world.yaml\n"
 	cases := []struct {
@@ -82,8 +82,7 @@ label pod/web-a-2 app=other
 settle
 `
 
-// careless is a registry whose replicaset controller does not try again what
-// failed.
+// careless is a registry whose replicaset controller does not retry what failed.
 func careless() *scenarios.Registry {
 	g := registry()
 	for i := range g.Controllers {
@@ -94,7 +93,7 @@ func careless() *scenarios.Registry {
 	return g
 }
 
-// passes holds a failure's file against what it is for.
+// passes checks that a failure's file reproduces the failure.
 func passes(t *testing.T, f *scenarios.Counterexample) {
 	t.Helper()
 	text := string(f.File)
@@ -127,7 +126,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	n := len(file.Steps)
 	last := file.Steps[n-1]
 	if last.Verb == "expect" && !last.Expect {
-		return // what the file expected not to hold, holds
+		return // the negated expectation of the file holds
 	}
 	if !last.Expect || len(failures) == 0 || failures[len(failures)-1].Step != last {
 		t.Fatalf("%s: %s is not what fails: %+v\n%s", f.Law, last, failures, text)
@@ -145,7 +144,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	}
 }
 
-// A failure that needs no object keeps none, and no section that is empty.
+// A failure that needs no object keeps no object and no empty section.
 func TestFailureKeepsNoObject(t *testing.T) {
 	x, err := scenarios.Explore(t.Context(),
 		parse(t, "controllers replicaset\napply world.yaml\nsettle\nexpect 1 jobs\n"), -1, registry(),
@@ -159,8 +158,7 @@ func TestFailureKeepsNoObject(t *testing.T) {
 	}
 }
 
-// A mutant is killed by the law it breaks first, whatever the order of the
-// table of laws; by one that counts.
+// The law that a mutant breaks first kills it, if that law counts. The order of the table of laws does not matter.
 func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	g := registry()
 	kill := func(laws ...string) *scenarios.Killed {
@@ -186,8 +184,8 @@ func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	}
 }
 
-// A failing expectation keeps the objects it names, what the user does to them,
-// and the last fault; the rest goes.
+// A failing expectation keeps the objects it names, the user's actions on them, and the last fault. All else is
+// removed.
 func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nlabel pod/bystander x=y\nlabel " +
 		"rs/web-a x=y\nsettle\n"

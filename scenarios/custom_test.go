@@ -25,7 +25,7 @@ func interpret(t *testing.T, g *scenarios.Registry, text string) *scenarios.Resu
 	return scenarios.Interpret(f, scenarios.Options{Registry: g, Twice: true})
 }
 
-// Everywhere a kind can be named, one that the file itself defines can be.
+// Wherever a step can name a kind, it can name one that the file itself defines.
 func TestCustomKindsInEveryVerb(t *testing.T) {
 	script := `
 apply crd.yaml
@@ -86,7 +86,7 @@ expect 0 cm
 	}
 }
 
-// What is wrong with a file is said before anything runs, in one line.
+// Mistakes in a file are reported before anything runs, in one line.
 func TestCustomKindsChecked(t *testing.T) {
 	crd := []string{"crd.yaml", widgetDefinition}
 	one := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n  count: 1\n"
@@ -133,8 +133,7 @@ func TestCustomKindsChecked(t *testing.T) {
 	}
 }
 
-// A definition that the server refuses is a mistake on its own line, unless the
-// file expects it.
+// A CRD that the server refuses is a mistake on its own line, unless the file expects it.
 func TestRefusedDefinition(t *testing.T) {
 	bad := strings.Replace(widgetDefinition, "plural: widgets", "plural: gadgets", 1)
 	res := interpret(t, operators(false), archive("apply crd.yaml\ncontrollers widget\n", "crd.yaml", bad))
@@ -149,7 +148,7 @@ func TestRefusedDefinition(t *testing.T) {
 	}
 }
 
-// What one file defines, another knows nothing of, and may define otherwise.
+// A file does not know the CRDs of another file, and may define the same kinds differently.
 func TestDefinitionsDoNotLeak(t *testing.T) {
 	g := operators(false)
 	other := strings.NewReplacer("count: {type: integer, minimum: 0}, ", "", "size: {type: string}",
@@ -174,7 +173,7 @@ func TestDefinitionsDoNotLeak(t *testing.T) {
 	}
 }
 
-// A changed definition holds from then on, and the views of it go on.
+// A changed CRD takes effect from then on, and its watches continue.
 func TestDefinitionChanges(t *testing.T) {
 	changed := strings.Replace(widgetDefinition, "size: {type: string}", "size: {type: string}, color: {type: string}",
 		1)
@@ -201,7 +200,7 @@ red
 	}
 }
 
-// A directory of definitions lies next to the file.
+// A directory of CRDs is relative to the file.
 func TestDefine(t *testing.T) {
 	dir := t.TempDir()
 	bases := filepath.Join(dir, "config", "crd", "bases")
@@ -226,7 +225,7 @@ func TestDefine(t *testing.T) {
 	if res.ExitCode != scenarios.ExitPass {
 		t.Fatal(res.Errors)
 	}
-	// The file of a failure stands alone, and holds what it needs.
+	// The file of a failure is self-contained.
 	f, err := scenarios.Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -264,8 +263,7 @@ func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Counterexample) {
 	}
 }
 
-// An operator on a custom resource is explored; broken, it is found, made small
-// and replayed.
+// An operator on a custom resource is explored. The failure of the broken one is found, minimized and replayed.
 func TestCustomOperator(t *testing.T) {
 	world := widgetWorld +
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n---\napiVersion: v1\nkind: " +

@@ -1,6 +1,5 @@
-// Package scenarios reads, runs and rewrites scenario files: a txtar archive
-// whose top is a script of kubectl-like verbs, each with the text it prints
-// directly beneath, and whose sections are ordinary Kubernetes manifests.
+// Package scenarios reads, runs and rewrites scenario files. A scenario file is a txtar archive. Its top is a script of
+// kubectl-like verbs, with the output of each step directly beneath it. Its sections are ordinary Kubernetes manifests.
 //
 //	file     = script { "-- " name " --" NL body }
 //	script   = { blank | "#" text | step }
@@ -9,51 +8,46 @@
 //	golden   = lines up to the next blank line; "(none)" where the step prints nothing
 //	phase    = the steps after a block of "#" lines, up to the next such block
 //
-// A step with "!" in front is expected to break a law, not to settle, or to be
-// refused; it is a mistake when it does not. The verbs are listed by [Verbs].
+// A step with "!" in front must violate a law, not settle, or be refused; otherwise it is a mistake. [Verbs] lists the
+// verbs.
 //
-// Golden text is what happens in the default schedule. Laws hold in all of
-// them: see the verb explore.
+// Golden text is the output in the default schedule. Laws hold in all schedules: see the verb explore.
 //
 // # Running a file again
 //
-// The script up to a step is a program that can be run many times under
-// different choices; see [Script]. What the user does before the first settle is
-// the initial world. "settle quiet" is set-up and always runs in the default
-// schedule. What the user does after one settle and before the next happens at
-// once in the default run; in every other run it is offered as actions of class
-// user, in the order of the script, and races with the controllers.
+// The script up to a step is a program that can run many times under different choices; see [Script]. The user's steps
+// before the first settle create the initial world. "settle quiet" is set-up and always runs in the default schedule.
+// In the default run, the user's steps between two settles happen at once. In every other run they are actions of class
+// user, in script order, and race with the controllers.
 //
 // # Five names to know
 //
 //   - [Parse] and [Load] read a [File].
 //   - [Registry] holds the controllers, laws and functions that files may name.
-//   - [Interpret] runs a file and holds it to its golden text: a [Result].
-//   - [Explore] runs it under other schedules: an [Exploration], its failures made
-//     small, each a [Counterexample].
-//   - [Kill] does so with a mutant: how it was [Killed].
+//   - [Interpret] runs a file and compares its output with the golden text: a [Result].
+//   - [Explore] runs it under other schedules: an [Exploration], with each failure minimized to a [Counterexample].
+//   - [Kill] does so with a mutant; [Killed] says how it failed.
 //
-// The example of [Interpret] is one that runs.
+// The example of [Interpret] shows a complete run.
 //
 // # Where things are
 //
-// The files are named by what they are of.
+// The prefix of a file says what it contains.
 //
 //	file*.go     the format: a File is parsed, checked and written, with every
 //	             mistake at its line. Words, manifests and golden text are packages
 //	             of their own in internal.
-//	run*.go      one Run of a script: what the user does, how it settles, what
-//	             its timelines tell, which breaches count against it.
-//	verb*.go     what a Verb is, and each verb as one value: its help, its check
-//	             and what it does to a run. Only the table in verb_table.go, which
-//	             Parse hands to the parser, names them all.
+//	run*.go      one Run of a script: the user's actions, how it settles, its
+//	             timelines, and the violations that count.
+//	verb*.go     the type Verb, and each verb as one value: its help, its check
+//	             and its effect on a run. Only the table in verb_table.go, which
+//	             Parse passes to the parser, names them all.
 //	explore*.go  a Script under other schedules: drawing and enumerating them,
-//	             making a failure small, writing it as a scenario file.
-//	interpret.go a whole file, run and held to its golden text.
+//	             minimizing a failure, writing it as a scenario file.
+//	interpret.go a whole file, run and compared with its golden text.
 //
 // # Where to go next
 //
-// docs/use/scenarios.md is the format as one reads it, "threelaws help scenario" the
-// verbs. Package scenarios/simtest makes a file of a world given in Go; package cli
-// has all this as a command.
+// docs/use/scenarios.md describes the format for users; "threelaws help scenario" lists the verbs. Package
+// scenarios/simtest turns a world given in Go into a file; package cli offers all this as a command.
 package scenarios

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// The exit codes of a run, as the command line returns them.
+// The exit codes of a run; the command line returns them.
 const (
 	ExitPass         = 0 // everything as expected
-	ExitFail         = 1 // a law was broken, or the output differs
+	ExitFail         = 1 // a law was violated, or the output differs
 	ExitUsage        = 2 // the file or the command line is wrong
 	ExitNotSettled   = 3 // the world did not settle
 	ExitNondetermine = 4 // two runs of one schedule differed
 )
 
-// Error is a mistake in a scenario file, or a step that did not go as the file
-// says. It renders as "file:line: verb: what: why".
+// Error is a mistake in a scenario file, or a step with an unexpected result. It formats as "file:line: verb: what:
+// why".
 type Error struct {
 	File string `json:"file"`
 	Line int    `json:"line"`           // from 1; 0 for the file as a whole
@@ -28,7 +28,7 @@ type Error struct {
 	bang bool // what "!" expected did not happen
 }
 
-// Error renders the mistake in one line, its diff beneath.
+// Error formats the mistake in one line, with its diff beneath.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -46,8 +46,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// ExitCode is the exit code an error stands for: that of the first [*Error] in
-// it, [ExitUsage] for any other error, [ExitPass] for nil.
+// ExitCode returns the exit code for an error: that of the first [*Error] in it, [ExitUsage] for any other error,
+// [ExitPass] for nil.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitPass
@@ -59,7 +59,7 @@ func ExitCode(err error) int {
 	return ExitUsage
 }
 
-// wrong is a mistake in the file itself.
+// wrong returns a mistake in the file itself.
 func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }

@@ -19,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// numbered keeps one pod for each number below a set's replicas. Its guards: the
-// name of a pod holds its number, so that the server refuses a second one; a
-// delete is conditional on the version that was read.
+// numbered keeps one pod for each number below a set's replicas. It has two guards. A pod's name contains its number,
+// so the server refuses a second one. A delete is conditional on the version that was read.
 type numbered struct{ names, versions bool }
 
 const number = "number"
@@ -105,8 +104,8 @@ func (n numbered) add(ctx context.Context, env *host.Env, set *appsv1.ReplicaSet
 	return err
 }
 
-// A controller of pods with identities and its mutants, one without each guard:
-// the laws on identities and on older views see which is which.
+// A controller of pods with identities has one mutant without each guard. The laws on identities and on older caches
+// tell them apart.
 func TestNumbered(t *testing.T) {
 	const script = `controllers numbered
 apply world.yaml

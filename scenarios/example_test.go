@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// A file is parsed, and run with whatever controllers a registry holds.
+// A file is parsed, and runs with the controllers of a registry.
 func ExampleInterpret() {
 	f, err := scenarios.Parse("orphan.txtar", []byte(`# A ReplicaSet adopts the orphan that it selects.
 

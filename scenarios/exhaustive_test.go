@@ -22,8 +22,7 @@ func exhausted(t *testing.T, f *scenarios.File, g *scenarios.Registry, states in
 	return x
 }
 
-// A search that covers everything has seen the ends of schedules, those of
-// controllers that decide from their memory and that retry included.
+// A search that covers everything has seen the ends of all schedules, even for controllers that use memory or retry.
 func TestEverythingHasAnEnd(t *testing.T) {
 	g := registry()
 	for name, ends := range map[string]int{
@@ -41,8 +40,8 @@ func TestEverythingHasAnEnd(t *testing.T) {
 	}
 }
 
-// A sync that read its controller's memory before an event is another than one
-// that read it behind: half of the schedules of this world leave two objects.
+// A sync that reads its controller's memory before an event differs from one that reads it after. Half of the schedules
+// of this world leave two objects.
 func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/late-dependent-exhaustively.txtar")
 	if err != nil {
@@ -57,8 +56,8 @@ func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	}
 }
 
-// A collector that takes a namesake for its owner breaks GC-1 in an exhaustive
-// search as it does in the first random schedule.
+// A garbage collector that mistakes a recreated object for the owner violates GC-1 in an exhaustive search, as in the
+// first random schedule.
 func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
 	g := registry()
 	f, err := scenarios.Load("testdata/orphan/owner-made-again-under-its-name.txtar")
@@ -80,7 +79,7 @@ func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
 	t.Error("no such mutant")
 }
 
-// What no schedule varied is said, and what is asked for is not.
+// The report names what no schedule varied, and omits what the options vary.
 func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/deleting-set-adopts-nothing.txtar")
 	if err != nil {
@@ -102,9 +101,9 @@ func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	}
 }
 
-// A world that goes round without writing, and in which nobody is kept waiting, is
-// livelocked: every schedule is, so nothing was covered, and the file fails. One
-// that looks again every minute, and finds nothing to do, is at rest.
+// A world that keeps running without writes, and in which nothing waits, is livelocked. Every schedule is livelocked,
+// so nothing was covered and the file fails. A world that only polls every minute, and finds nothing to do, has
+// settled.
 func TestLivelockIsAFinding(t *testing.T) {
 	for name, sync := range map[string]func(*host.Env, string) error{
 		"spins": func(env *host.Env, key string) error { env.Queue.Add(key); return nil },
@@ -125,8 +124,7 @@ func TestLivelockIsAFinding(t *testing.T) {
 	}
 }
 
-// A step that makes no sense when the script comes to it is an error of the file, not
-// a thousand runs that break nothing.
+// A step that makes no sense when the script reaches it is an error of the file, not a thousand passing runs.
 func TestSenselessStepIsNoPass(t *testing.T) {
 	f := parse(t, "controllers replicaset\napply world.yaml\nsettle\nrestart replicaset from=@zzz\nsettle\n")
 	for _, strategy := range []string{"mix", "exhaustive"} {

@@ -10,9 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the steps of a file before index until under other schedules.
-// A negative index means all up to the first explore or mutant. The error is a
-// [*explore.Disagreement] when two runs of one schedule differ.
+// Explore runs the steps of a file before index until under other schedules. A negative index means all steps up to the
+// first explore or mutant. The error is a [*explore.Disagreement] if two runs of one schedule differ.
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
 		until = f.scriptEnd()
@@ -56,7 +55,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	return p.draw(ctx, o)
 }
 
-// scriptEnd is the index of the first step that explores.
+// scriptEnd returns the index of the first step that explores.
 func (f *File) scriptEnd() int {
 	for i, s := range f.Steps {
 		if s.verb.explores {
@@ -90,8 +89,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish says what was asked, and counts apart what broke EXACT-7 alone: the
-// schedules that did not settle have an exit code of their own.
+// finish records what was exercised. It counts violations of EXACT-7 separately: schedules that did not settle have an
+// exit code of their own.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()
@@ -105,7 +104,7 @@ func (x *Exploration) finish(p *Script) {
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // which counts failures by law
+	if c := x.Coverage; c != nil { // it counts failures by law
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Breach.Law == law.ComeToRest {
@@ -121,7 +120,7 @@ func (x *Exploration) finish(p *Script) {
 	}
 }
 
-// stop notes why an exploration is not complete.
+// stop records why an exploration is not complete.
 func (x *Exploration) stop(why string) {
 	if x.Complete = false; x.Stopped == "" {
 		x.Stopped = why
@@ -143,7 +142,7 @@ func (p *Script) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, e
 	return x, err
 }
 
-// fixed names what no schedule of the script varies.
+// fixed lists what no schedule of the script varies.
 func (p *Script) fixed() []string {
 	list := []string{"the order of the user's own actions"}
 	quiet, multiple := false, false
@@ -169,25 +168,23 @@ func (p *Script) fixed() []string {
 	return list
 }
 
-// A drawn run takes more steps than the default one: what it does twice, and what
-// a crash has it do again. One that takes this many times as many, and a
-// thousand or so for a retry that the default run never needs, does not settle.
+// A drawn run takes more steps than the default one, because it repeats work, for example after a crash. A run that
+// takes this many times as many, plus about a thousand for retries that the default run never needs, does not settle.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // the same where the options say how many more: steps of programs are slow
-	idleTimes  = 4 // the same for steps without a commit: nobody has so much to look at
+	givenTimes = 3 // the same if the options set the extra steps: steps of programs are slow
+	idleTimes  = 4 // the same for steps without a commit: no program needs to read so much
 	idleMore   = 2_000
-	idleShare  = 3 // of the steps that were given, one in so many may be idle: a program polls until it has settled
+	idleShare  = 3 // one in so many of the extra steps may be idle: a program polls until it has settled
 )
 
-// restlessRuns is how many schedules are drawn of a world that not even the default one
-// brings to rest, where no broken law ends a run: each of them goes on to its bound.
+// restlessRuns is the number of schedules drawn if not even the default schedule settles and no violation ends a run.
+// Each of them runs to its bound.
 const restlessRuns = 2
 
-// measure bounds the runs by what the default schedule needs. Where that does not
-// come to rest it says nothing of what is needed, and few runs will. A script that
-// makes no sense in that one is an error: its runs would end there, and break nothing.
+// measure sets the bounds of the runs from the default schedule. If that schedule does not settle, it gives no measure,
+// and few runs follow. A script that makes no sense in it is an error: its runs would end there without a violation.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

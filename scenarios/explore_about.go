@@ -10,16 +10,14 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
-// about is what a failing expectation speaks of: objects by their names, or all
-// objects of a kind that a selector selects.
+// about is the subject of a failing expectation: objects by name, or all objects of a kind that a selector matches.
 type about struct {
 	named    []target
-	kind     schema.GroupVersionKind // empty when it counts nothing
+	kind     schema.GroupVersionKind // empty if it counts nothing
 	selector labels.Selector
 }
 
-// speaksOf finds the step that failed so; nothing is spoken of by a breach that
-// is not one of expect.
+// speaksOf returns the subject of the step that failed like this. Only a violation of expect has one.
 func (p *Script) speaksOf(b explore.Finding) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != expectation {
@@ -47,8 +45,7 @@ func (p *Script) speaksOf(b explore.Finding) about {
 	return a
 }
 
-// object reports whether an object is spoken of; m is its manifest, nil for an
-// object without one.
+// object reports whether an object belongs to the subject. m is its manifest, or nil.
 func (a about) object(t target, m *manifest.Manifest) bool {
 	for _, n := range a.named {
 		if n.kind.GVK == t.kind.GVK && n.namespace == t.namespace && n.name == t.name {
@@ -61,7 +58,7 @@ func (a about) object(t target, m *manifest.Manifest) bool {
 	return m == nil || a.selector.Matches(labels.Set(m.Meta().GetLabels()))
 }
 
-// deed reports whether the user does something to an object that is spoken of.
+// deed reports whether a user step changes an object of the subject.
 func (a about) deed(s *Step) bool {
 	switch s.verb {
 	case verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch:

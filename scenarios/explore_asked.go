@@ -9,23 +9,22 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// asked is what the runs of an exploration came to ask of the controllers: a
-// world in which there was nothing to do wrong says nothing for them. Runs of
-// several workers note it together.
+// asked records what the runs of an exploration exercised. A controller that had nothing to do cannot fail, so its pass
+// proves nothing. Runs of several workers share it.
 type asked struct {
 	wrote   sync.Map // controller name -> true once a process of it has written
-	rested  sync.Map // controller name -> true once a world rested with an object of its kind
-	keyed   sync.Map // controller name -> true once a key that it synced named an object of its kind
-	done    sync.Map // *Step of the user's -> true once it was done
+	rested  sync.Map // controller name -> true once a world settled with an object of its kind
+	keyed   sync.Map // controller name -> true once a key that it reconciled named an object of its kind
+	done    sync.Map // *Step of the user -> true once it succeeded
 	middle  sync.Map // "" -> what the clock cut off in some world, which was not judged
-	refused sync.Map // *Step of the user's -> why it was refused
+	refused sync.Map // *Step of the user -> why it was refused
 
 	mutex  sync.Mutex
-	said   map[[2]string]*Said // by controller and law; nil where nobody wants to know
+	said   map[[2]string]*Said // by controller and law; nil if not needed
 	beside map[Beside]bool
 }
 
-// note takes in a run that is over.
+// note adds a finished run.
 func (a *asked) note(r *Run) {
 	how := &r.settled.how
 	if how.Middle != "" {
@@ -49,7 +48,7 @@ func (a *asked) note(r *Run) {
 	}
 }
 
-// hear takes in what the laws had to say of each controller.
+// hear adds what the laws said about each controller.
 func (a *asked) hear(r *Run) {
 	verdicts := r.t.Judge.Verdicts()
 	a.mutex.Lock()
@@ -70,7 +69,7 @@ func (a *asked) hear(r *Run) {
 	}
 }
 
-// of is what a law had to say of a controller so far.
+// of returns what a law has said about a controller so far.
 func (a *asked) of(controller, id string) *Said {
 	s := a.said[[2]string{controller, id}]
 	if s == nil {
@@ -80,12 +79,12 @@ func (a *asked) of(controller, id string) *Said {
 	return s
 }
 
-// Said is what a law had to say of a controller in all schedules of an exploration.
+// Said is what a law said about a controller in all schedules of an exploration.
 type Said struct {
 	Controller string // "" for a breach that is nobody's alone
 	Law        string // its clause
-	Asked      int    // how often what the law is about came up
-	Broken     int    // schedules in which it was broken, by what the controller had been shown
+	Asked      int    // how often the subject of the law came up
+	Broken     int    // schedules with a violation, judged by what the controller had seen
 }
 
 func wrote(h *sim.History, process string) bool {
@@ -97,7 +96,7 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
-// keyed reports whether a sync of a process was of an object, by its key.
+// keyed reports whether some key that a process reconciled named an object.
 func keyed(h *sim.History, process string) bool {
 	for i := range h.Len() {
 		if rec := h.At(i); rec != nil && rec.Op == sim.SyncStart && rec.Process == process && rec.For.UID != "" {
@@ -107,7 +106,7 @@ func keyed(h *sim.History, process string) bool {
 	return false
 }
 
-// tried takes in how a step of the user's went.
+// tried records the result of a user step.
 func (a *asked) tried(s *Step, err error) {
 	if err == nil {
 		a.done.Store(s, true)
@@ -116,7 +115,7 @@ func (a *asked) tried(s *Step, err error) {
 	}
 }
 
-// tell says it in the exploration of a file.
+// tell adds the record to the exploration of a file.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Rested, x.Keyed = names(&a.wrote), names(&a.rested), names(&a.keyed)
 	if what, ok := a.middle.Load(""); ok {

@@ -8,29 +8,27 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Beside is what a controller did in some schedule that the laws on dependents go by less
-// for, or not at all.
+// Beside is something a controller did in some schedule that the laws on dependents cover less, or not at all.
 type Beside struct {
 	Controller string // "" for what is nobody's doing
-	Kind       string // of what it wrote
+	Kind       string // the kind that it wrote
 	Why        Aside
 }
 
-// Aside is why.
+// Aside is the reason.
 type Aside uint8
 
-// What laws are not asked.
+// Reasons why the laws cover a write less.
 const (
-	Unowned Aside = iota // it made such objects, and they are none of its Owns, nor of its MayEdit
-	Unkeyed              // it wrote its own in syncs of keys that name no object of its kind, ever
-	alike                // two kinds of that name were there
+	Unowned Aside = iota // it created such objects, but the kind is in neither Owns nor MayEdit
+	Unkeyed              // it wrote its own objects while reconciling keys that never name an object of its kind
+	alike                // two kinds have that name
 )
 
-// unowned are kinds that controllers make for nobody: what they report, and what they
-// stand for election with.
+// unowned lists kinds whose objects need no owner: reports, and leases for leader election.
 var unowned = []string{"Event", "Lease"}
 
-// look takes in what the controllers of a run did beside their dependents.
+// look records what the controllers of a run did beside their dependents.
 func (a *asked) look(r *Run) {
 	h := &r.t.World.History
 	names := map[sim.Ref]bool{}
@@ -73,7 +71,7 @@ func (a *asked) look(r *Run) {
 	}
 }
 
-// kinds are those that a controller says something of.
+// kinds returns the kinds in a controller's declaration.
 func kinds(c *host.Controller) []string {
 	var all []string
 	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {
@@ -82,7 +80,7 @@ func kinds(c *host.Controller) []string {
 	return all
 }
 
-// twofold lists the kinds of controllers of which there are objects of another group, too.
+// twofold lists the controllers' kinds whose name also exists in another group.
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {
@@ -99,7 +97,7 @@ func twofold(r *Run, controllers map[string]*host.Controller) []string {
 
 func nameOnly(r sim.Ref) sim.Ref { return sim.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name} }
 
-// tellBeside says it in the exploration of a file.
+// tellBeside adds this to the exploration of a file.
 func (a *asked) tellBeside(x *Exploration) {
 	for b := range a.beside {
 		if b.Why == alike {

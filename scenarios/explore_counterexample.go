@@ -9,27 +9,26 @@ import (
 	"github.com/threelaws/threelaws/internal/explore"
 )
 
-// scheduleSection is the name of the section a failure's schedule is in.
+// scheduleSection is the name of the section with a failure's schedule.
 const scheduleSection = "schedule"
 
-// mostKeys is how many decisions of a schedule are written although the last of
-// them are the default: of a run that goes on for very long they tell nothing.
+// mostKeys limits the decisions that are written if the last of them are defaults. In a very long run the rest tells
+// nothing.
 const mostKeys = 1000
 
-// counterexampleText is a failure on its way to be written as a scenario file.
+// counterexampleText is a failure while it is being written as a scenario file.
 type counterexampleText struct {
 	program *Script
 	head    string   // the comment on top
 	steps   []string // the script without "!"
 	bang    []bool   // by step: it has a "!"
-	golden  []bool   // by step: what it prints is kept
+	golden  []bool   // by step: keep its output
 	reads   []*section
 	keys    []string // the schedule
 }
 
-// counterexampleFile writes a failure as a scenario file that replays it and passes:
-// the script up to the step that failed, the schedule, and as golden text the
-// timeline. last is nil for the settle behind the script.
+// counterexampleFile writes a failure as a scenario file that replays it and passes. The file has the script up to the
+// failing step, the schedule, and the timeline as golden text. last is nil for the settle after the script.
 func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, last *Step) ([]byte, error) {
 	t := &counterexampleText{program: p, keys: small.Schedule.Keys()}
 	if len(t.keys) > mostKeys {
@@ -52,13 +51,12 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 		if i < 0 || e.Code == ExitUsage {
 			return nil, fmt.Errorf("a failure was written that does not run: %w", e)
 		}
-		t.bang[i] = !t.bang[i] // what fails in this schedule is what the file expects
+		t.bang[i] = !t.bang[i] // the file expects what fails in this schedule
 	}
 	return nil, fmt.Errorf("a failure of %s was written that does not pass", f.Law)
 }
 
-// script takes over the steps up to the last one, with what they run under in
-// front.
+// script copies the steps up to the last one, with their settings in front.
 func (t *counterexampleText) script(last *Step) {
 	p := t.program
 	add := func(text string, bang, golden bool) {
@@ -89,8 +87,7 @@ func (t *counterexampleText) script(last *Step) {
 	}
 }
 
-// left is a step without its "!" and without the sections of which nothing is
-// left; "" when it read no others.
+// left returns a step without its "!" and without removed sections. It returns "" if the step read no others.
 func (t *counterexampleText) left(s *Step) string {
 	if s.verb.installs {
 		return t.installed(s)
@@ -116,7 +113,7 @@ func (t *counterexampleText) left(s *Step) string {
 	return own.String()
 }
 
-// home is the name of the failure's file, for the paths that it names.
+// home returns the name of the failure's file; the paths in it are relative to that.
 func (p *Script) home() string {
 	if p.out == "" {
 		return p.File.Name
@@ -124,8 +121,7 @@ func (p *Script) home() string {
 	return filepath.Join(p.out, filepath.Base(p.File.Name))
 }
 
-// installed is a step that installs. Its sections are taken over as they are; of files on the disk it names those,
-// where it is known from which directory.
+// installed copies a step that installs. It copies sections whole. It names files on disk if their directory is known.
 func (t *counterexampleText) installed(s *Step) string {
 	own := *s
 	own.Args = nil
@@ -143,7 +139,7 @@ func (t *counterexampleText) installed(s *Step) string {
 	return own.String()
 }
 
-// text renders the file with golden text left to be filled in.
+// text formats the file; its golden text is filled in later.
 func (t *counterexampleText) text() string {
 	var b strings.Builder
 	b.WriteString(t.head)

@@ -14,19 +14,19 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Quiet runs in which nothing is late and only the order of those who act is drawn. What differs between them does not
+// In quiet runs nothing is late, and only the order of the actors is drawn. Differences between these runs do not
 // count. Each run of a whole program takes a hundred times as long.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
 )
 
-// longer is how much more time than the quiet runs a run may take, and be compared: a deadline may pass in it, which is
-// not a matter of order.
+// longer limits how much longer than the quiet runs a compared run may take. In a longer run a deadline may pass, which
+// is not a matter of order.
 const longer = time.Minute
 
-// compareEnds returns how the settled world differs from that of the quiet runs, "" where it does not. A world in which
-// something else is wrong is not compared.
+// compareEnds returns how the settled world differs from that of the quiet runs, or "". It does not compare a world
+// that has another failure.
 func compareEnds(r *Run, s *Step) string {
 	l, _ := r.registry.law(SameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
@@ -80,7 +80,7 @@ func (q *ends) learn(r *Run, s *Step) {
 	}
 }
 
-// uncompared says what the comparison of ends has left out in the runs of the program, "" for nothing.
+// uncompared returns what the comparison skipped in the program's runs, or "".
 func (p *Script) uncompared() string {
 	for _, s := range p.program() {
 		if s.comparesEnds() {
@@ -90,18 +90,17 @@ func (p *Script) uncompared() string {
 	return ""
 }
 
-// attentive draws who acts next, or takes the default schedule. News reaches everybody, and requests are answered,
-// before anybody acts.
+// attentive draws who acts next, or takes the default schedule. It delivers all events and answers all requests before
+// anybody acts.
 type attentive struct {
 	*sim.Seed
-	draws bool        // else it takes the default schedule
-	halt  func() bool // ends the run where the one that is compared would be ended; nil for never
+	draws bool        // draw; otherwise take the default schedule
+	halt  func() bool // ends the run where the compared run would end; nil for never
 }
 
 var promptness = [...]int{sim.Deliver: 0, sim.Respond: 1, sim.Execute: 2, sim.Work: 3, sim.User: 3, sim.Timer: 4,
 	sim.Fault: 5}
 
-// Pick draws, or picks the first.
 func (a *attentive) Pick(n int, label string) int {
 	if !a.draws {
 		return 0
@@ -109,7 +108,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next draws among the actions that are first in line.
+// Next draws among the first actions in line.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1
@@ -135,8 +134,8 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	return first[a.Pick(len(first), "next")]
 }
 
-// endOf collects what the settled objects are like, but for what the order of events may well decide: names, uids,
-// versions, times, annotations, keys, certificates and the contents of Secrets, and of the status all numbers and free texts.
+// endOf collects the values of the settled objects. It skips what the order of events may decide: names, uids,
+// versions, times, annotations, keys, certificates, contents of Secrets, and all numbers and free texts of the status.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
 	for _, k := range r.t.Server.Kinds() {
@@ -195,12 +194,12 @@ func (r *Run) endOf() end {
 	return all
 }
 
-// isPEM reports whether a text is a key or a certificate, as it is or in base64.
+// isPEM reports whether a text is a key or a certificate, plain or in base64.
 func isPEM(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN ") || strings.HasPrefix(text, "LS0tLS1CRUdJTi")
 }
 
-// generated are the names that the server has completed and all uids, each with what stands for it.
+// generated returns all server-generated names and uids, each with its placeholder.
 func (r *Run) generated() (pairs []string) {
 	for _, k := range r.t.Server.Kinds() {
 		r.t.Server.Each(k, func(obj runtime.Object) bool {

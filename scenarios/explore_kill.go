@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Killed is how a mutant died.
+// Killed is the result of running a mutant.
 type Killed struct {
 	Mutant string        `json:"mutant"`
 	Law    string        `json:"law"` // "" when it survived
@@ -19,7 +19,7 @@ type Killed struct {
 	Page   *render.Page  `json:"page,omitempty"`
 }
 
-// Text renders it as it stands beneath the verb.
+// Text formats it as the verb's output.
 func (k *Killed) Text() string {
 	if k.Law == "" {
 		return "survived " + plural(k.Tried, "schedule") + "\n"
@@ -30,7 +30,7 @@ func (k *Killed) Text() string {
 	return "killed by " + k.Law + " at step " + strconv.Itoa(k.Step) + "\n" + tail(k.Lines)
 }
 
-// tail renders the last lines of a timeline.
+// tail formats the last lines of a timeline.
 func tail(lines []render.Line) string {
 	const most = 8
 	if len(lines) > most {
@@ -39,9 +39,8 @@ func tail(lines []render.Line) string {
 	return render.Text(lines)
 }
 
-// Kill runs the steps of a file before index until with a mutant in place of
-// its controller, in the default schedule and then in others, until a law
-// breaks. A negative index means all up to the first explore or mutant.
+// Kill runs the steps of a file before index until with a mutant in place of its controller: in the default schedule
+// and then in others, until a violation. A negative index means all steps up to the first explore or mutant.
 func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Killed, error) {
 	m, what := g.mutant(mutant)
 	if what != "" {
@@ -78,15 +77,15 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 	return k, nil
 }
 
-// unused says that a mutant stands in for nobody that the file runs in the default
-// schedule, "" if it does: that no law accuses it then says nothing.
+// unused returns an error text if a mutant replaces no controller that the file runs in the default schedule, or "". A
+// pass then proves nothing.
 func (p *Script) unused(mutant string) string {
 	run, out := p.once(sim.Zero{})
 	defer run.stop()
 	if run.replaced || len(out.Findings) > 0 {
 		return ""
 	}
-	for name, c := range p.Replace { // there is one
+	for name, c := range p.Replace { // it has one entry
 		if c.Era != "" {
 			name += "@" + c.Era
 		}
@@ -95,7 +94,7 @@ func (p *Script) unused(mutant string) string {
 	return ""
 }
 
-// kill runs the mutant once and reports whether it died.
+// kill runs the mutant once and reports whether a law caught it.
 func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	k.Tried++
 	run, out := p.once(c)

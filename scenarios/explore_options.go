@@ -13,36 +13,36 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ExploreOptions say how a file is explored.
+// ExploreOptions configure an exploration.
 type ExploreOptions struct {
 	Schedules int            // how many; 0 means 1000
 	Strategy  string         // mix, random, pct, exhaustive; "" means mix
 	Seed      uint64         // of the choices
 	Faults    map[string]int // how many faults of each name a run may have
-	Strict    bool           // races lost are broken laws
+	Strict    bool           // lost races are violations
 	Mutant    string         // runs instead of its controller; "" for none
-	LawsOnly  bool           // what the file itself expects is not asked: it may say so of no faults
+	LawsOnly  bool           // ignore the file's own expectations: they may not allow for faults
 	Laws      []string       // the laws that count; all when empty
 	States    int            // exhaustive: a bound; 0 for none
 	Early     int            // exhaustive: how many timers of a run may fire before their time
-	Workers   int            // 0 means all cores; 1 for the same order of memory
-	First     bool           // stop at the first broken law
-	Whole     bool           // no broken law ends a run: [Exploration].Said is what all laws had to say
-	Said      bool           // [Exploration].Said, Beside and Alike are wanted though a broken law ends a run
+	Workers   int            // 0 means all cores; 1 uses memory in a reproducible order
+	First     bool           // stop at the first violation
+	Whole     bool           // no violation ends a run: [Exploration].Said covers all laws
+	Said      bool           // fill [Exploration].Said, Beside and Alike although a violation ends a run
 	Budget    int            // executions that minimizing a failure may take; 0 means 2000
-	Patience  time.Duration  // real time that minimizing a failure may take; 0 for any
-	Twice     int            // one in so many runs is done twice and compared; 0 means 64
-	Steps     int            // a run that took so many, beside three times what the default run needs, does not settle; 0: 20,000 and thirty times
+	Patience  time.Duration  // real time that minimizing a failure may take; 0 for no limit
+	Twice     int            // run one in so many twice and compare; 0 means 64
+	Steps     int            // steps of a run beyond three times the default run; 0: 20,000 beyond thirty times
 
-	// Enough, if set, reports whether the schedules that were drawn suffice: an exploration may be bounded by time.
-	// Several workers call it at a time.
+	// Enough, if set, reports whether enough schedules were drawn, for example after some time. Several workers may
+	// call it concurrently.
 	Enough func(drawn int) bool
 
-	// Raw, if set, gets each failure as it was found, before it is minimized. It reports whether to minimize it.
+	// Raw, if set, gets each failure before it is minimized. It reports whether to minimize it.
 	Raw func(f *Counterexample) bool
 
-	// Out is the directory that failures will be written to: there they name the files that the step install reads.
-	// "" has them hold what is installed.
+	// Out is the directory for failures. In that directory, files name what the step install reads. With "", they
+	// contain what is installed.
 	Out string
 
 	Progress func(Progress) // for drawn schedules
@@ -92,8 +92,7 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	return o, nil
 }
 
-// ParseFaults reads "crash:1,relist:2"; a name alone means one. The string says
-// what is wrong, "" when nothing is.
+// ParseFaults reads "crash:1,relist:2"; a bare name means one. The string is the error text, or "".
 func ParseFaults(text string) (map[string]int, string) {
 	counts := map[string]int{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -113,7 +112,7 @@ func ParseFaults(text string) (map[string]int, string) {
 	return counts, ""
 }
 
-// faults reads the fault budget of a step that was checked, nil for none.
+// faults reads the fault budget of a checked step, or nil.
 func (s *Step) faults() map[string]int {
 	v, ok := s.Param("faults")
 	if !ok {
@@ -123,7 +122,7 @@ func (s *Step) faults() map[string]int {
 	return counts
 }
 
-// faultsArg is the argument that [ParseFaults] reads, "" for no faults.
+// faultsArg formats an argument for [ParseFaults], or "".
 func faultsArg(faults map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
@@ -135,20 +134,18 @@ func faultsArg(faults map[string]int) string {
 	return " faults=" + strings.Join(parts, ",")
 }
 
-// Progress is how far the drawing of schedules has come: what
-// [ExploreOptions].Progress is told.
+// Progress is the progress of drawing schedules; [ExploreOptions].Progress receives it.
 type Progress = explore.Progress
 
-// Coverage is what an exhaustive search has seen so far: what
-// [ExploreOptions].Covered is told, and [NotVaried] puts in words.
+// Coverage is what an exhaustive search has seen so far. [ExploreOptions].Covered receives it; [NotVaried] describes
+// it.
 type Coverage = explore.Coverage
 
-// Outcome is what one run of a [Script] came to.
+// Outcome is the outcome of one run of a [Script].
 type Outcome = explore.Outcome
 
-// Schedule is the decisions of one run of a [Script], in order, as it is replayed and
-// made small by.
+// Schedule lists the decisions of one run of a [Script], in order. It is replayed and minimized.
 type Schedule = explore.Schedule
 
-// Page is a run as it is shown: its lines, the law that it broke, and why.
+// Page describes a run for display: its lines, the violated law, and why.
 type Page = render.Page

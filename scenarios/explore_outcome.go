@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// label is what a run came to, in a few words: what each controller object did
-// in the settles that were explored.
+// label describes a run's outcome in a few words: what each controller object did in the explored settles.
 func (r *Run) label(out *explore.Outcome) string {
 	switch {
 	case len(out.Findings) > 0 && out.Findings[0].Law != law.ComeToRest:
@@ -53,16 +52,16 @@ func (r *Run) label(out *explore.Outcome) string {
 	return strings.Join(parts, "; ")
 }
 
-// byProgram reports whether a whole program did something: for which object nobody knows.
+// byProgram reports whether a hosted program wrote the record; for which object is then unknown.
 func (r *Run) byProgram(rec *sim.Record) bool {
 	p := r.t.Cluster.Process(rec.Process)
 	return p != nil && p.IsProgram()
 }
 
-// doesNotSettle is the outcome of runs that break EXACT-7.
+// doesNotSettle is the outcome of runs that violate EXACT-7.
 const doesNotSettle = "does not settle"
 
-// deeds words counts by verb: "adopts 3, deletes 1".
+// deeds formats counts by verb: "adopts 3, deletes 1".
 func deeds(n map[string]int) string {
 	var verbs []string
 	for v := range n {
@@ -76,7 +75,7 @@ func deeds(n map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// third is the third person of a verb.
+// third returns the third person of a verb.
 func third(v string) string {
 	if strings.HasSuffix(v, "ch") {
 		return v + "es"

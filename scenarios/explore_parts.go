@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// part is something a failing script may do without: an action, or an object
-// of a section.
+// part is something that may be removed from a failing script: an action, or an object of a section.
 type part struct {
 	step    int // index in Steps; -1 for an object
 	section *section
@@ -18,9 +17,8 @@ type part struct {
 	label   string
 }
 
-// parts lists what can be taken out of the program's script when it breaks a law
-// so: everything the user does but starting controllers, and every manifest. What
-// a failing expectation speaks of stays.
+// parts lists what can be removed from a script with this failure: all user steps except starting controllers, and
+// every manifest. The subject of a failing expectation stays.
 func (p *Script) parts(b explore.Finding) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -47,8 +45,8 @@ func (p *Script) parts(b explore.Finding) []part {
 	return parts
 }
 
-// clears reports whether a step deletes what the user had changed before, as an object without the reference that he
-// took from it: as long as that stands under its name, a controller that leaves it alone lacks one too.
+// clears reports whether a step deletes an object that the user changed before, for example by removing its reference.
+// While that object exists, even a correct controller that leaves it alone lacks one.
 func (p *Script) clears(b explore.Finding, step int) bool {
 	steps := p.program()
 	s := steps[step]
@@ -59,14 +57,13 @@ func (p *Script) clears(b explore.Finding, step int) bool {
 
 const exactSum = "NOFIGHT-3"
 
-// hosts reports whether a whole program runs. It may list and watch any kind that is defined, and wait for ever for
-// one that is not, so that it fails for another reason: its definitions are no parts.
+// hosts reports whether a hosted program runs. It may list and watch any defined kind, and wait forever for an
+// undefined one, which would be another failure. CRDs are therefore not removed.
 func (p *Script) hosts() bool {
 	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Hosted() })
 }
 
-// definesAll reports whether the program still defines the kinds that it uses,
-// after some parts were taken out.
+// definesAll reports whether the program still defines the kinds that it uses after some parts were removed.
 func (p *Script) definesAll(parts []part, removed []bool) bool {
 	for i, pt := range parts {
 		if removed[i] && pt.section != nil && pt.section.docs[pt.doc].Defines() {
@@ -89,8 +86,8 @@ func countSteps(parts []part, removed []bool) int {
 	return n
 }
 
-// without is the file with some parts taken out. It runs; its text is that of
-// the original. It is nil where a section is left without any manifest.
+// without returns the file with some parts removed. It runs; its text is the original's. It returns nil if a section
+// has no manifest left.
 func (f *File) without(parts []part, removed []bool) *File {
 	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base, quiet: &quietEnds{}}
 	gone := map[int]bool{}
@@ -118,7 +115,7 @@ func (f *File) without(parts []part, removed []bool) *File {
 	return g
 }
 
-// without is the section with some manifests taken out, text and all.
+// without returns the section with some manifests removed, text included.
 func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s

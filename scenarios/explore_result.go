@@ -8,11 +8,10 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Exploration is what an exploration came to. It encodes to JSON.
+// Exploration is the result of an exploration. It encodes to JSON.
 //
-// That it found no failure says something only where it is complete: an
-// enumeration may have stopped before it had covered everything, and in none of
-// the schedules drawn may the world have come to an end.
+// A pass is meaningful only if Complete is set. Otherwise an enumeration stopped before it had covered everything, or
+// no drawn schedule settled.
 type Exploration struct {
 	Schedules int             `json:"schedules"`
 	Distinct  int             `json:"distinct"`
@@ -22,7 +21,7 @@ type Exploration struct {
 	Outcomes  []explore.Row   `json:"outcomes"`
 	Report    *explore.Report `json:"-"`
 
-	// all that is enumerated was covered, or all drawn; and one ended
+	// everything was enumerated or drawn, and at least one run ended
 	Complete bool              `json:"complete"`
 	Stopped  string            `json:"stopped,omitempty"`  // why it is not complete
 	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed is what no schedule varied
@@ -43,15 +42,14 @@ type Exploration struct {
 // WriteFile writes the scenario file that replays the failure.
 func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c.File) }
 
-// Vain is a step of the user's that was refused in every schedule.
+// Vain is a user step that was refused in every schedule.
 type Vain struct {
 	Step int    `json:"step"` // index in [File.Steps]
 	Text string `json:"text"` // the step
 	Why  string `json:"why"`  // a refusal
 }
 
-// NotVaried words what an exhaustive search found that goes round, and what it
-// did not vary.
+// NotVaried describes the cycles that an exhaustive search found, and what it did not vary.
 func NotVaried(c *Coverage) string {
 	text := ""
 	if c.Livelock != "" {
@@ -60,10 +58,10 @@ func NotVaried(c *Coverage) string {
 	return text + render.Fold("not varied: "+strings.Join(c.Fixed, "; "))
 }
 
-// mostOutcomes is how many outcomes are printed, the most frequent ones.
+// mostOutcomes limits the printed outcomes to the most frequent ones.
 const mostOutcomes = 12
 
-// Text renders the exploration as it stands beneath the verb.
+// Text formats the exploration as the verb's output.
 func (x *Exploration) Text() string {
 	var b strings.Builder
 	if c := x.Coverage; c != nil {

@@ -10,39 +10,36 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Script is the part of a script that can be run under any choices: its first
-// steps, without those that only look.
+// Script is the part of a script that can run under any choices: its first steps, without those that only read.
 type Script struct {
 	File     *File
 	Registry *Registry
 	Until    int                        // the steps before this index
 	Faults   map[string]int             // how many faults of each name a run may have
-	Strict   bool                       // races lost are broken laws too
+	Strict   bool                       // lost races are violations too
 	Replace  map[string]host.Controller // by controller name: what runs instead
-	States   bool                       // outcomes tell the final state
+	States   bool                       // outcomes contain the final state
 
 	laws     []string // the laws that count; all when empty
-	lawsOnly bool     // what the file itself expects is not asked
-	whole    bool     // no broken law ends a run
-	prefer   string   // the law that is looked for, by its clause
+	lawsOnly bool     // ignore the file's own expectations
+	whole    bool     // no violation ends a run
+	prefer   string   // the law to look for, by its clause
 	out      string   // the directory that failures are written to; "" for one that is not known
-	mutant   string   // the one in Replace, for the file that a failure is written to
+	mutant   string   // the mutant in Replace, for the file of a failure
 
-	// atOnce runs the user's actions at once, as the default run does, rather than
-	// among the controllers' actions.
+	// atOnce runs the user's actions at once, as the default run does. Otherwise they mix with the controllers'
+	// actions.
 	atOnce bool
 
-	bound    int    // steps that a settle may take; 0 for no other bound than any has
+	bound    int    // the most steps of a settle; 0 for the default bound
 	idle     int    // of them without a commit
-	restless bool   // the default run does not come to rest
-	asked    *asked // what the runs asked of the controllers; nil where nobody wants to know
+	restless bool   // the default run does not settle
+	asked    *asked // what the runs exercised; nil if not needed
 }
 
-// program lists the steps that are run.
 func (p *Script) program() []*Step { return p.File.Steps[:min(p.Until, len(p.File.Steps))] }
 
-// mutate lets a mutant of the registry run instead of its controller. It returns
-// what is wrong with the name, "" for nothing.
+// mutate replaces a controller by a mutant of the registry. It returns the error text, or "".
 func (p *Script) mutate(name string) string {
 	m, what := p.Registry.mutant(name)
 	if what != "" {
@@ -53,7 +50,7 @@ func (p *Script) mutate(name string) string {
 	return ""
 }
 
-// Run executes the program once. It is an [explore.Program].
+// Run executes the program once. It implements [explore.Program].
 func (p *Script) Run(c sim.Choices) *Outcome {
 	r := p.begin(c)
 	r.failed.unread = true
@@ -62,8 +59,8 @@ func (p *Script) Run(c sim.Choices) *Outcome {
 	return out
 }
 
-// fit is Run, and returns why a controller cannot be run in an outcome, rather than panic: a
-// schedule of many may be the first that shows it.
+// fit works like Run, but returns a controller's set-up error as an outcome instead of a panic. A later schedule may be
+// the first one that shows it.
 func (p *Script) fit(c sim.Choices) (out *Outcome) {
 	defer func() {
 		switch e := recover().(type) {
@@ -79,17 +76,16 @@ func (p *Script) fit(c sim.Choices) (out *Outcome) {
 	return p.Run(c)
 }
 
-// once executes the program and keeps the run, to be looked at and stopped by
-// the caller.
+// once executes the program and returns the run. The caller must stop it.
 func (p *Script) once(c sim.Choices) (*Run, *explore.Outcome) {
 	r := p.begin(c)
 	return r, p.execute(r)
 }
 
-// warm decodes all manifests, which the runs of different workers then share.
+// warm decodes all manifests; the runs of all workers then share them.
 func (p *Script) warm() error { return p.File.Check(p.Registry) }
 
-// begin makes the run of one execution.
+// begin creates the run of one execution.
 func (p *Script) begin(c sim.Choices) *Run {
 	r := newRun(p.Registry, p.File)
 	r.quiet, r.stale, r.replace = true, p.File.restartsStale(), p.Replace
@@ -107,11 +103,11 @@ func (p *Script) begin(c sim.Choices) *Run {
 	return r
 }
 
-// execute performs the steps of the program and says what they came to.
+// execute performs the steps of the program and returns the outcome.
 func (p *Script) execute(r *Run) *explore.Outcome {
 	over := false
 	defer func() {
-		if !over { // in a panic, and the caller has no run to stop
+		if !over { // in a panic, where the caller has no run to stop
 			r.abandon()
 		}
 	}()
@@ -119,7 +115,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 	var broken *explore.Finding
 	for _, s := range p.program() {
 		if broken = p.replay(r, s, out); broken != nil || r.course.ended || !out.Settled {
-			break // of a world that does not come to rest nothing more is asked
+			break // nothing more is checked in a world that does not settle
 		}
 	}
 	if broken == nil && !r.course.ended && out.Settled && r.settled.dirty {
@@ -143,10 +139,10 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 	return out
 }
 
-// replay performs one step in an execution. It returns the breach that ends it.
+// replay performs one step of an execution. It returns the violation that ends it.
 func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding {
 	v := s.verb
-	// Single steps mean something in the default schedule only.
+	// Single steps have a meaning in the default schedule only.
 	if !v.replayed() && (v != verbStep || r.course.races) {
 		return nil
 	}
@@ -175,7 +171,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 	var no *refused
 	var e *Error
 	if errors.As(err, &e) && e.Code == ExitUsage && !errors.As(err, &no) {
-		r.course.ended, r.course.senseless = true, e // so is what is left of the script
+		r.course.ended, r.course.senseless = true, e // the rest of the script makes no sense either
 		return nil
 	}
 	if v.settles {
@@ -191,7 +187,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 	return r.breach()
 }
 
-// finish lets what the user still does happen, and the world come to rest.
+// finish lets the remaining user actions happen, and the world settle.
 func (r *Run) finish(out *explore.Outcome) *explore.Finding {
 	r.step = nil
 	how := r.settle(settleOptions{})
@@ -200,7 +196,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Finding {
 	return r.breach()
 }
 
-// breach is the first breach not yet accounted for.
+// breach returns the first violation that was not handled yet.
 func (r *Run) breach() *explore.Finding {
 	b := r.counting.pending()
 	r.counting.accept()

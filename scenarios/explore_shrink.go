@@ -10,11 +10,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// shrinkBudget is how many executions making a failure small may take.
+// shrinkBudget limits the executions for minimizing a failure.
 const shrinkBudget = 2000
 
-// shrinkAll makes the first failure of each law small, and the others as they
-// are.
+// shrinkAll minimizes the first failure of each law, and keeps the others as they are.
 func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
 	var all []*Counterexample
 	for i := range failures {
@@ -46,7 +45,7 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 	return all, nil
 }
 
-// shrink makes a failure small and writes it down as a scenario file.
+// shrink minimizes a failure and writes it as a scenario file.
 func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Counterexample, error) {
 	parts := p.parts(f.Breach)
 	if p.needsAll(f.Breach) {
@@ -76,16 +75,15 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	return failing, err
 }
 
-// found shows a failing schedule as it was found.
+// found returns the page of a failing schedule before minimizing.
 func (p *Script) found(schedule Schedule) *Page {
 	run, _ := p.once(explore.Follow(schedule))
 	defer run.stop()
 	return run.Page(run.failed.last())
 }
 
-// smallness says how small a failure is: the step at which it fails, now and as
-// it was found, and whether any single object, action of the user, fault or
-// choice can still be left out.
+// smallness describes the size of a failure: the step at which it fails, now and before. It also says whether any
+// single object, user action, fault or choice can still be removed.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Breach, s.Outcome), failsAt(f.Breach, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
@@ -98,7 +96,7 @@ func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	return text + "; minimal"
 }
 
-// failsAt is the step of a breach.
+// failsAt returns the step of a violation.
 func failsAt(b explore.Finding, out *explore.Outcome) int {
 	if b.Step > 0 {
 		return b.Step
@@ -106,8 +104,8 @@ func failsAt(b explore.Finding, out *explore.Outcome) int {
 	return out.Steps
 }
 
-// Shrink makes a failing run of the program small and writes it down as a
-// scenario file. The outcome has a breach; the schedule is what was decided.
+// Shrink minimizes a failing run of the program and writes it as a scenario file. The outcome has a violation; the
+// schedule holds the run's decisions.
 func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error) {
 	if err := p.warm(); err != nil {
 		return nil, err
@@ -115,10 +113,9 @@ func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error
 	return p.shrink(&explore.Failing{Breach: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
 }
 
-// subject is the program as package explore shrinks it. An expectation must go
-// on failing in the same words, after the same last fault, and because of the
-// schedule if it was because of that: nearly every one fails in an empty world, and
-// for many a reason.
+// subject adapts the program to package explore. An expectation must still fail with the same words, after the same
+// last fault. If the schedule caused the failure, the schedule must still cause it. Nearly every expectation fails in
+// an empty world, for many reasons.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Breach
 	s := explore.Shrinkable{}
@@ -139,7 +136,7 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 			return q.Run
 		}
 		if !byDefault && q.failsByDefault(b) {
-			return nil // what made it hold was taken out
+			return nil // the cause of the holding expectation was removed
 		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
@@ -152,13 +149,13 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether nothing of the script can be left out: of what a Go function speaks nobody knows, and
-// if it fails by the default schedule, it may fail without what it is about, too.
+// needsAll reports whether nothing of the script can be removed. The subject of a Go function is unknown. If the
+// function fails in the default schedule, it may fail without its subject too.
 func (p *Script) needsAll(b explore.Finding) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
-// failsByDefault reports whether the default schedule breaks the program so.
+// failsByDefault reports whether the default schedule causes this failure.
 func (p *Script) failsByDefault(b explore.Finding) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text

@@ -1,6 +1,6 @@
 package scenarios
 
-// Bodies are the sections of the file by their names.
+// Bodies returns the sections of the file by name.
 func (f *File) Bodies() map[string]string {
 	all := map[string]string{}
 	for _, s := range f.sections {

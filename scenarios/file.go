@@ -7,10 +7,10 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/golden"
 )
 
-// MaxSize is the size above which a file is refused, in bytes.
+// MaxSize is the maximum size of a file, in bytes.
 const MaxSize = 8 << 20
 
-// None, "(none)", stands for the output of a step that prints nothing.
+// None, "(none)", stands for an empty output.
 const None = golden.None
 
 // File is a parsed scenario file.
@@ -22,11 +22,11 @@ type File struct {
 	src      string
 	verbs    []*Verb         // the table it was read with
 	server   *fakeapi.Server // with all kinds that the file defines; set by Check
-	base     *base           // with what the file installs, nil where it installs nothing; set by Check
-	quiet    *quietEnds      // how quiet runs of its steps end
+	base     *base           // with what the file installs, or nil; set by Check
+	quiet    *quietEnds      // the settled worlds of quiet runs of its steps
 }
 
-// Step is one line of the script with the output expected of it.
+// Step is one line of the script with its expected output.
 type Step struct {
 	Line      int    // from 1
 	Phase     string // the first sentence of the comment above the phase, "" when there is none
@@ -43,14 +43,13 @@ type Step struct {
 
 // Arg is one argument of a step.
 type Arg struct {
-	Text  string // as typed, quotes removed
+	Text  string // as typed, without quotes
 	Key   string // of key=value and --flag[=value]; "" for a bare word
 	Value string // the bare word, or what follows "="; "true" for a --flag without value
 	Flag  bool   // typed with "--"
 }
 
-// Format renders the file. Golden texts are taken from the steps; everything
-// else is as it was read, byte for byte.
+// Format formats the file. It takes golden texts from the steps; the rest is unchanged, byte for byte.
 func (f *File) Format() []byte {
 	var b strings.Builder
 	b.Grow(len(f.src))
@@ -70,7 +69,7 @@ func (f *File) Format() []byte {
 	return []byte(b.String())
 }
 
-// lineEnd is how the file ends its first line, and so all that are added.
+// lineEnd returns the line end of the file's first line; added lines use it too.
 func (f *File) lineEnd() string {
 	if i := strings.IndexByte(f.src, '\n'); i > 0 && f.src[i-1] == '\r' {
 		return "\r\n"

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/words"
 )
 
-// items are the words that one is: commas part those of a list.
+// items splits a word at commas if the verb takes lists.
 func (v *Verb) items(w words.Word) []string {
 	if !v.Listed || w.Quoted {
 		return []string{w.Text}
@@ -15,7 +15,7 @@ func (v *Verb) items(w words.Word) []string {
 	return strings.FieldsFunc(w.Text, func(r rune) bool { return r == ',' })
 }
 
-// arg tells parameters from bare words.
+// arg separates parameters from bare words.
 func arg(w words.Word) Arg {
 	a := Arg{Text: w.Text, Value: w.Text}
 	if w.Quoted {
@@ -35,8 +35,7 @@ func arg(w words.Word) Arg {
 	return a
 }
 
-// isName reports whether a key=value argument may have this key: letters,
-// digits and the characters of label keys.
+// isName reports whether s can be the key of a key=value argument: letters, digits and the characters of label keys.
 func isName(s string) bool {
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./", r) {
@@ -46,7 +45,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// checkShape holds the arguments against what the verb declares.
+// checkShape compares the arguments with the verb's declaration.
 func (s *Step) checkShape() error {
 	v, words := s.verb, 0
 	for _, a := range s.Args {
@@ -71,7 +70,7 @@ func (s *Step) checkShape() error {
 	return nil
 }
 
-// checkValues holds parameters against the words they may be.
+// checkValues compares parameters with their valid words.
 func (s *Step) checkValues() error {
 	for _, a := range s.Args {
 		p := s.verb.param(a.Key)

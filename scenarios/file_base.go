@@ -14,37 +14,37 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// base is a server with what a file installs. Every world of the file begins with a fork of it.
+// base is a server with the objects that a file installs. Every world of the file begins with a fork of it.
 type base struct {
 	key    baseKey
 	mutex  sync.Mutex
 	server *fakeapi.Server
 }
 
-// baseKey says of what a base is made.
+// baseKey identifies a base by its content.
 type baseKey struct {
 	options *fakeapi.Options
 	text    [sha256.Size]byte // of all sections
 }
 
-// bases keeps those that were made last: the cases of one controller install the same, and definitions of some
-// megabytes take seconds.
+// bases caches the latest bases. Cases of one controller install the same objects, and CRDs of some megabytes take
+// seconds to load.
 var bases struct {
 	mutex sync.Mutex
 	made  []*base // oldest first
 }
 
-// mostBases is how many bases are kept.
+// mostBases limits the cached bases.
 const mostBases = 4
 
-// fork is a server of a world of its own.
+// fork returns a server for a new world.
 func (b *base) fork() *fakeapi.Server {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return b.server.Fork()
 }
 
-// install adds sections to a base, nil for an empty one.
+// install adds sections to a base; nil means an empty one.
 func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	key := baseKey{options: g.Server}
 	if on != nil {
@@ -88,7 +88,7 @@ func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	return made, nil
 }
 
-// put creates an object, or merges it into one that a new server has. It returns what the server refused.
+// put creates an object on a new server, or merges it into an existing one. It returns the server's refusal.
 func put(server *fakeapi.Server, m *manifest.Manifest) string {
 	k := server.Kind(m.Kind.GVK)
 	if k == nil {

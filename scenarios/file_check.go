@@ -6,8 +6,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Check finds the mistakes a parser alone cannot: unknown controllers, kinds,
-// laws and mutants, missing and unused sections, bad manifests, bad values.
+// Check finds the mistakes that the parser cannot find: unknown controllers, kinds, laws and mutants, missing and
+// unused sections, bad manifests, bad values.
 func (f *File) Check(g *Registry) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (f *File) Check(g *Registry) error {
 	return nil
 }
 
-// checkSteps checks the steps in their order, and what they read.
+// checkSteps checks the steps in order, with what they read.
 func (f *File) checkSteps(g *Registry) error {
 	c := &checker{file: f, registry: g, server: fakeapi.New(fakeapi.Options{}), started: map[string]string{}}
 	f.server, f.base = c.server, nil
@@ -44,9 +44,8 @@ func (f *File) checkSteps(g *Registry) error {
 	return nil
 }
 
-// checker looks at all steps before anything runs, so that a mistake in the
-// last line is found at once and nothing is half done. It follows only what the
-// script says of processes.
+// checker checks all steps before anything runs. A mistake in the last line is thus found at once, and nothing is half
+// done. It tracks only the script's processes.
 type checker struct {
 	file      *File
 	registry  *Registry
@@ -55,7 +54,7 @@ type checker struct {
 	started   map[string]string // process -> controller
 }
 
-// section finds the section a step names, and marks it as used.
+// section finds the section that a step names, and marks it as used.
 func (c *checker) section(s *Step, name string) (*section, error) {
 	sec := c.file.section(name)
 	if sec == nil {
@@ -68,7 +67,7 @@ func (c *checker) section(s *Step, name string) (*section, error) {
 	return sec, nil
 }
 
-// start notes a process.
+// start records a process.
 func (c *checker) start(process, controller string) {
 	if !slices.Contains(c.processes, process) {
 		c.processes = append(c.processes, process)
@@ -76,7 +75,7 @@ func (c *checker) start(process, controller string) {
 	c.started[process] = controller
 }
 
-// process checks the name of a running process.
+// process checks that a process of this name runs.
 func (c *checker) process(s *Step, name string) error {
 	if slices.Contains(c.processes, c.alias(name)) {
 		return nil
@@ -87,7 +86,7 @@ func (c *checker) process(s *Step, name string) error {
 	return s.wrong("unknown process %s%s", name, suggest(name, c.processes))
 }
 
-// alias resolves the short name of a controller within a process's name.
+// alias resolves a controller's short name within a process name.
 func (c *checker) alias(name string) string { return c.registry.process(name) }
 
 // kind checks the name of a kind.

@@ -9,9 +9,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
-// definitions lists the sections with the definitions at a path: those of the
-// archive, or else files, relative to the scenario's own, which become sections
-// that are not part of its text.
+// definitions lists the sections with CRDs at a path. They come from the archive, or else from files relative to the
+// scenario's own. Such files become sections that are not part of its text.
 func (f *File) definitions(s *Step, name string) ([]*section, error) {
 	if all := f.under(name); len(all) > 0 {
 		return all, nil
@@ -45,7 +44,7 @@ func (f *File) definitions(s *Step, name string) ([]*section, error) {
 	return all, nil
 }
 
-// definitionFiles lists a file, or the manifests in a directory by name.
+// definitionFiles returns a file, or the manifests of a directory sorted by name.
 func definitionFiles(at string) ([]string, error) {
 	st, err := os.Stat(at)
 	if err != nil || !st.IsDir() {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// readFile reads no more than can be a scenario.
+// readFile reads a file up to [MaxSize].
 func readFile(path string) ([]byte, error) {
 	if st, err := os.Stat(path); err == nil && st.Size() > MaxSize {
 		return nil, wrong(path, 0, "", "the file is too large: %d bytes, at most %d are read", st.Size(), MaxSize)
@@ -19,8 +19,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// writeFile replaces a file in one step: readers see the old content or the
-// new, never a part.
+// writeFile replaces a file atomically: readers see the old content or the new.
 func writeFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

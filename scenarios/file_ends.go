@@ -10,11 +10,11 @@ import (
 	"unicode"
 )
 
-// SameEnd is what the verb ensure names to require the law of this name: the settled objects are those of a quiet run
-// of the same steps.
+// SameEnd is the name by which the verb ensure requires the law same-end: the settled objects equal those of a quiet
+// run of the same steps.
 const SameEnd = "same-end"
 
-// ends are how quiet runs of the steps before one end.
+// ends holds the settled worlds of quiet runs of the steps before one.
 type ends struct {
 	once   sync.Once
 	none   string // why nothing is compared; "" where something is
@@ -23,7 +23,7 @@ type ends struct {
 	last   time.Duration // when the last of the runs ended
 }
 
-// quietEnds are those before each step of a file that compares them. Several runs share them.
+// quietEnds caches the ends for each step of a file that compares them. Several runs share it.
 type quietEnds struct {
 	mu sync.Mutex
 	of map[any]*ends
@@ -44,17 +44,17 @@ func (q *quietEnds) at(s any) *ends {
 	return q.of[s]
 }
 
-// end is a settled world by kind.
+// end is a settled world, by kind.
 type end map[string]*endOf
 
-// endOf is what the objects of a kind are like: which objects have a value in a field.
+// endOf describes the objects of a kind: which objects have a value in a field.
 type endOf struct {
 	objects int
 	fields  map[string]map[string][]string
 }
 
-// walk calls note for each text, number and truth value below a field. Items of lists have one path, or one for each
-// type where they have a type.
+// walk calls note for each text, number and boolean below a field. Items of a list share one path, or one per type if
+// they have a type.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -75,20 +75,20 @@ func walk(path string, value any, note func(path, value string)) {
 	}
 }
 
-// states reports whether a value of a status is one of few that it may have, as a phase or a condition. Counters,
-// times, generated texts and messages depend on what happened on the way.
+// states reports whether a status value is one of few possible ones, such as a phase or a condition. Counters, times,
+// generated texts and messages depend on earlier events.
 func states(path, value string) bool {
 	return !strings.HasSuffix(path, ".message") && !strings.ContainsFunc(value, func(c rune) bool {
 		return unicode.IsDigit(c) || unicode.IsSpace(c)
 	})
 }
 
-// differing notes the kinds and the fields in which two worlds differ.
+// differing records the kinds and the fields in which two worlds differ.
 func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
 }
 
-// leaves says what is not compared, and why.
+// leaves returns what is not compared, and why.
 func (q *ends) leaves() string {
 	if q.none != "" {
 		return "nothing is compared: " + q.none
@@ -109,10 +109,10 @@ func (q *ends) leaves() string {
 	return "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
 }
 
-// mostEnds is the number of differences in a text; the others are counted.
+// mostEnds limits the differences in a text; it counts the others.
 const mostEnds = 3
 
-// difference tells in what the world differs from a quiet one, but for what does not count: "" for nothing.
+// difference returns how the world differs from a quiet one, without what does not count; "" if it does not differ.
 func (e end) difference(quiet end, not map[string]bool) string {
 	var told []string
 	e.compare(quiet, func(path, text string) {
@@ -127,8 +127,7 @@ func (e end) difference(quiet end, not map[string]bool) string {
 	return strings.Join(told, "; ")
 }
 
-// compare calls found for each kind whose objects are more or fewer than in the quiet world, and each field in which
-// those of a kind differ.
+// compare calls found for each kind with a different number of objects, and for each field with different values.
 func (e end) compare(quiet end, found func(path, text string)) {
 	for _, kind := range union(e, quiet) {
 		here, there := e.kind(kind), quiet.kind(kind)
@@ -151,7 +150,7 @@ func (e end) kind(name string) *endOf {
 	return &endOf{}
 }
 
-// told puts the values of a field side by side with those of the quiet run, "" where they are the same.
+// told shows the values of a field beside those of the quiet run; "" if they are equal.
 func told(kind, path string, here, there map[string][]string) string {
 	less := false
 	for _, value := range union(here, there) {
@@ -172,7 +171,7 @@ func told(kind, path string, here, there map[string][]string) string {
 
 func quoted(values map[string][]string) string { return strings.Join(union(values, nil), " or ") }
 
-// union are the keys of two maps, in order.
+// union returns the sorted keys of two maps.
 func union[V any](a, b map[string]V) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Parse reads a scenario file. The name is for messages; errors are [*Error]s
-// with the line. Parse knows which verbs there are but not what they mean: see
-// [File.Check].
+// Parse reads a scenario file. The name is for messages; errors are [*Error]s with the line. Parse knows the names of
+// the verbs but not their meaning: see [File.Check].
 func Parse(name string, data []byte) (*File, error) { return parse(name, data, verbs) }
 
 // Load reads and parses a file. Errors are [*Error]s.
@@ -19,9 +18,8 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// RunFile reads and runs one file. With Update it rewrites the golden text, in
-// one step, unless a law was broken without a "!", something else went wrong,
-// or CI is set in the environment.
+// RunFile reads and runs one file. With Update it rewrites the golden text atomically. It does not rewrite after a
+// violation without a "!", after another error, or if CI is set in the environment.
 func RunFile(path string, o Options) *Result {
 	f, err := Load(path)
 	if err != nil {

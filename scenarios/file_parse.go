@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/words"
 )
 
-// parser goes through the lines of a file.
+// parser reads the lines of a file.
 type parser struct {
 	file *File
 	at   int // offset of the next line
@@ -40,7 +40,7 @@ func (p *parser) peek() (string, bool) {
 
 const startsWithVerbs = "a scenario starts with verbs; see the help for scenario files"
 
-// parse reads a scenario file whose steps are of these verbs.
+// parse reads a scenario file that uses these verbs.
 func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 	if len(data) > MaxSize {
 		return nil, wrong(name, 0, "", "the file is too large: %d bytes, at most %d are read", len(data), MaxSize)
@@ -145,7 +145,7 @@ func (p *parser) step(text, phase string) error {
 	return nil
 }
 
-// noVerb is a step whose first word is no verb.
+// noVerb reports a step whose first word is not a verb.
 func (p *parser) noVerb(word string) error {
 	if strings.HasSuffix(word, ":") || word == "---" {
 		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests "+
@@ -172,7 +172,7 @@ func (p *parser) golden(s *Step) {
 	s.Golden = p.file.src[s.from:s.to]
 }
 
-// sections reads the archive below the script.
+// sections reads the archive after the script.
 func (p *parser) sections() error {
 	var current *section
 	from := 0

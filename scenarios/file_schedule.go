@@ -9,12 +9,11 @@ import (
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
-// scheduleVersion is the first line of a schedule's section. It changes when a
-// schedule written before no longer means the same.
+// scheduleVersion is the first line of a schedule's section. It changes when older schedules change their meaning.
 const scheduleVersion = "threelaws schedule 1"
 
-// misfit words where a run does not follow the schedule of its file: at the
-// entry's own line, with the nearest thing that could have been done.
+// misfit reports a run that does not follow the schedule of its file, at the entry's own line. It names the nearest
+// possible action.
 func (f *File) misfit(err error) *Error {
 	s := f.Steps[0]
 	var m *explore.Mismatch
@@ -34,7 +33,7 @@ func (f *File) misfit(err error) *Error {
 	return wrong(f.Name, sec.entries[m.Entry-1], "", "%s", text)
 }
 
-// schedule reads the section as a schedule.
+// schedule parses the section as a schedule.
 func (s *section) schedule(f *File) (explore.Schedule, error) {
 	var entries explore.Schedule
 	var lines []int
@@ -61,13 +60,13 @@ func (s *section) schedule(f *File) (explore.Schedule, error) {
 	if !header {
 		return nil, s.noSchedule(f, s.line)
 	}
-	if s.entries == nil { // runs that share the file only read it
+	if s.entries == nil { // concurrent runs of the file only read it
 		s.entries = lines
 	}
 	return entries, nil
 }
 
-// checkVersion looks at the first line of a schedule.
+// checkVersion checks the first line of a schedule.
 func (s *section) checkVersion(f *File, line int, text string) error {
 	switch {
 	case text == scheduleVersion:

@@ -15,16 +15,16 @@ type section struct {
 	line int // of its marker, from 1; the body starts on the next
 	body string
 
-	read      bool                 // a step reads it
-	only      bool                 // definitions are read, and nothing else
-	installed bool                 // its objects exist before anything happens
+	read      bool                 // some step reads it
+	only      bool                 // it may contain CRDs only
+	installed bool                 // its objects exist from the start
 	origin    string               // the file it was read from, "" when it is part of the archive
 	docs      []*manifest.Manifest // decoded; shared by all runs, which only read them
 
 	entries []int // of a schedule: the line of each entry
 }
 
-// section finds a section by name, nil when there is none.
+// section finds a section by name, or returns nil.
 func (f *File) section(name string) *section {
 	for _, s := range f.sections {
 		if s.name == name {
@@ -43,7 +43,7 @@ func (f *File) sectionNames() []string {
 	return names
 }
 
-// exactly lists the section of a name, none when there is none.
+// exactly returns the section of a name, if any.
 func (f *File) exactly(name string) []*section {
 	if s := f.section(name); s != nil {
 		return []*section{s}
@@ -51,8 +51,7 @@ func (f *File) exactly(name string) []*section {
 	return nil
 }
 
-// under lists the sections at a path: the one of that name, and those in the
-// directory of that name.
+// under lists the sections at a path: the one of that name, and those in the directory of that name.
 func (f *File) under(name string) []*section {
 	var all []*section
 	for _, s := range f.sections {
@@ -63,8 +62,7 @@ func (f *File) under(name string) []*section {
 	return all
 }
 
-// manifests decodes a section once. Objects sent to a server stay the caller's,
-// so that all runs of a file share them.
+// manifests decodes a section once. The server does not modify objects in requests, so all runs of a file share them.
 func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manifest, error) {
 	if s.docs != nil {
 		return s.docs, nil
@@ -77,7 +75,7 @@ func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manife
 	return docs, nil
 }
 
-// text is the section as its manifests are read from it.
+// text returns the section's text for reading manifests.
 func (f *File) text(s *section) manifest.Text {
 	t := manifest.Text{File: f.Name, Line: s.line, Name: s.name, Body: s.body,
 		Definitions: s.only, DefinedBy: f.definedBy}
@@ -87,7 +85,7 @@ func (f *File) text(s *section) manifest.Text {
 	return t
 }
 
-// misread is a mistake in a manifest as one of the scenario file.
+// misread turns a mistake in a manifest into one of the scenario file.
 func misread(err error) error {
 	var e *manifest.Error
 	if errors.As(err, &e) {
@@ -96,8 +94,7 @@ func misread(err error) error {
 	return err
 }
 
-// definedBy is the name of the section that defines a kind of this name, ""
-// when there is none.
+// definedBy returns the name of the section that defines a kind of this name, or "".
 func (f *File) definedBy(kind string) string {
 	i := slices.IndexFunc(f.sections, func(s *section) bool { return manifest.DefinesKind(s.body, kind) })
 	if i < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// String renders the step's line as it was meant: the verb and its arguments.
+// String formats the step's line: the verb and its arguments.
 func (s *Step) String() string {
 	var b strings.Builder
 	if s.Expect {
@@ -22,8 +22,7 @@ func (s *Step) String() string {
 	return b.String()
 }
 
-// Param returns the value of key=value or --key=value, and whether it stands
-// in the step; the last one counts.
+// Param returns the value of key=value or --key=value, and whether the step has it; the last one counts.
 func (s *Step) Param(key string) (string, bool) {
 	for i := len(s.Args) - 1; i >= 0; i-- {
 		if s.Args[i].Key == key {
@@ -33,8 +32,7 @@ func (s *Step) Param(key string) (string, bool) {
 	return "", false
 }
 
-// Words lists the arguments that are not parameters of the verb: bare words,
-// and for verbs that take them raw, also key=value.
+// Words lists the arguments that are not parameters of the verb: bare words, and for some verbs also key=value.
 func (s *Step) Words() []string {
 	var all []string
 	for _, a := range s.Args {
@@ -45,7 +43,7 @@ func (s *Step) Words() []string {
 	return all
 }
 
-// Word returns the i-th of [Step.Words], "" when there are fewer.
+// Word returns the i-th of [Step.Words], or "".
 func (s *Step) Word(i int) string {
 	if w := s.Words(); i < len(w) {
 		return w[i]
@@ -53,7 +51,7 @@ func (s *Step) Word(i int) string {
 	return ""
 }
 
-// Has reports whether a bare word stands among the arguments.
+// Has reports whether the arguments contain a bare word.
 func (s *Step) Has(word string) bool {
 	for _, a := range s.Args {
 		if a.Key == "" && a.Text == word {
@@ -63,7 +61,7 @@ func (s *Step) Has(word string) bool {
 	return false
 }
 
-// number reads a parameter that counts something; fallback when it is absent.
+// number reads an integer parameter; fallback if it is absent.
 func (s *Step) number(key string, fallback int) (int, error) {
 	v, ok := s.Param(key)
 	if !ok {
@@ -82,7 +80,7 @@ func (s *Step) flag(name string) bool {
 	return v == "true"
 }
 
-// duration reads a parameter that is a duration; zero when it is absent.
+// duration reads a duration parameter; zero if it is absent.
 func (s *Step) duration(key string) (time.Duration, error) {
 	v, ok := s.Param(key)
 	if !ok {
@@ -99,19 +97,19 @@ func (s *Step) parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// wrong is a mistake in a step.
+// wrong returns a mistake in a step.
 func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
 
-// fail is a step that is well-formed but did not go as the file says.
+// fail returns the error of a well-formed step with an unexpected result.
 func (s *Step) fail(code int, format string, args ...any) *Error {
 	e := s.wrong(format, args...)
 	e.Code = code
 	return e
 }
 
-// missed is a step whose "!" expects what did not happen.
+// missed returns the error of a step whose "!" expects a failure that did not happen.
 func (s *Step) missed(why string) *Error {
 	e := s.fail(ExitFail, "expected to fail (!), but %s", why)
 	e.bang = true
@@ -121,7 +119,7 @@ func (s *Step) missed(why string) *Error {
 // comparesEnds reports whether the step compares the settled world with those of quiet runs.
 func (s *Step) comparesEnds() bool { return s != nil && s.Verb == "ensure" && s.Word(0) == SameEnd }
 
-// lawOf is the law that a step requires; nil for one that is an expectation of the file.
+// lawOf returns the law that a step requires, or nil for an ordinary expectation.
 func (s *Step) lawOf() *law.Law {
 	if s.comparesEnds() {
 		return law.ByID(law.SameEnd)

@@ -7,12 +7,11 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
-// servers is where names of kinds are looked up: in a run its own server, and
-// behind it what the file defines somewhere, which in this schedule may come
-// later.
+// servers is where names of kinds are looked up. A run uses its own server first, then one with all kinds that the file
+// defines, because a CRD may come later in this schedule.
 type servers []*fakeapi.Server
 
-// kindNamed finds a kind by what a person types, nil when there is none.
+// kindNamed finds a kind by a name that a user may type, or returns nil.
 func (in servers) kindNamed(name string) *fakeapi.Kind {
 	for _, s := range in {
 		if k := s.KindNamed(name); k != nil {
@@ -22,7 +21,7 @@ func (in servers) kindNamed(name string) *fakeapi.Kind {
 	return nil
 }
 
-// kindNamed finds a kind that a step names.
+// kindNamed finds the kind that a step names.
 func kindNamed(in servers, s *Step, name string) (*fakeapi.Kind, error) {
 	if k := in.kindNamed(name); k != nil {
 		return k, nil
@@ -36,7 +35,7 @@ func kindNamed(in servers, s *Step, name string) (*fakeapi.Kind, error) {
 	return nil, s.wrong("%s", manifest.UnknownKind(name, s.file.definedBy(name), names))
 }
 
-// target is an object a step names.
+// target is an object that a step names.
 type target struct {
 	kind            *fakeapi.Kind
 	namespace, name string
@@ -66,7 +65,7 @@ func parseTarget(in servers, s *Step, text string) (target, error) {
 	return t, nil
 }
 
-// targetOf is the manifest's object as steps name it.
+// targetOf returns the manifest's object as a target.
 func targetOf(m *manifest.Manifest) target {
 	o := m.Meta()
 	return target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}

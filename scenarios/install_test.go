@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// installed is a file whose widgets are tried by an operator that makes too many. What it installs exists before
-// anything happens: a definition in a file of the disk, and a namespace.
+// installed writes a file with widgets and an operator that makes too many. Its CRD, in a file on disk, and a namespace
+// exist from the start.
 func installed(t *testing.T, script string) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -31,7 +31,7 @@ func installed(t *testing.T, script string) (dir, path string) {
 	return dir, path
 }
 
-// What is installed is there when the world begins, and nothing tells of it.
+// Installed objects exist from the start, and timelines do not show them.
 func TestInstall(t *testing.T) {
 	_, path := installed(t, `install config/crd/bases installed.yaml
 controllers widget gc
@@ -46,8 +46,8 @@ expect 5 cm
 	}
 }
 
-// A minimized failure keeps all that is installed. It names the files on the disk where it is known from
-// which directory, and else holds them.
+// A minimized failure keeps all that is installed. It names the files on disk if their directory is known, and
+// otherwise contains them.
 func TestFailuresInstall(t *testing.T) {
 	dir, path := installed(t, "install config/crd/bases installed.yaml\ncontrollers widget gc\napply world.yaml\n"+
 		"settle quiet\nscale widget/a replicas=3\nlabel widget/a tier=front\nscale widget/b replicas=0\nsettle\nexpect cm/a-z\n")

@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Interpret runs a parsed file. With Update the golden text of the file is
-// replaced in memory.
+// Interpret runs a parsed file. With Update it replaces the golden text of the file in memory.
 func Interpret(f *File, o Options) *Result {
 	res := &Result{File: f.Name, Verdict: verdicts[ExitPass]}
 	if err := f.Check(o.Registry); err != nil {
@@ -27,8 +26,8 @@ func Interpret(f *File, o Options) *Result {
 	return res
 }
 
-// again runs the file once more, without the steps that explore, and compares
-// the hashes. Steps that explore do not change the world.
+// again runs the file once more, without the steps that explore, and compares the hashes. Steps that explore do not
+// change the world.
 func (f *File) again(o Options, hash uint64) error {
 	g := *f
 	g.Steps = slices.DeleteFunc(slices.Clone(f.Steps), func(s *Step) bool { return s.verb.explores })
@@ -42,8 +41,7 @@ func (f *File) again(o Options, hash uint64) error {
 	return e
 }
 
-// difference says where two runs of the file first differ, and why programs usually do; "" where it cannot
-// be found.
+// difference returns where two runs of the file first differ and the usual causes; "" if it finds no place.
 func (f *File) difference(o Options) (where, causes string) {
 	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), atOnce: true, Strict: o.Strict}
 	choices := func() sim.Choices { return sim.Zero{} }
@@ -61,8 +59,7 @@ func (f *File) difference(o Options) (where, causes string) {
 	return "", ""
 }
 
-// run performs the steps. It goes on after output that differs, and stops at
-// anything else.
+// run performs the steps. It continues after output that differs, and stops at any other error.
 func (res *Result) run(f *File, o Options) uint64 {
 	r := newRun(o.Registry, f)
 	defer r.stop()
@@ -105,8 +102,8 @@ func (res *Result) run(f *File, o Options) uint64 {
 	return hash
 }
 
-// compare holds a step's output against its golden text, nil when they agree. Failure files of older versions hold
-// the hash of their run: what folds into it differs by version, and the schedule is what they replay by.
+// compare checks a step's output against its golden text; nil means they agree. Failure files of older versions contain
+// the hash of their run. It is not compared: the hash depends on the version, and the schedule is enough to replay.
 func (f *File) compare(s *Step, output string) *Error {
 	got := golden.Text(output)
 	if s.verb == verbHash && f.Steps[0].verb == verbSchedule {

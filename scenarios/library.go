@@ -8,13 +8,12 @@ import (
 //go:embed testdata
 var library embed.FS
 
-// Library is the scenarios of this module, for a program that has them in it:
-// *.txtar files, in a directory for each family. A program that does not call it
-// is no larger for it.
+// Library returns the scenarios of this module: *.txtar files in one directory per family. Programs that do not call it
+// do not embed them.
 func Library() fs.FS {
 	sub, err := fs.Sub(library, "testdata")
 	if err != nil {
-		panic(err) // the name is no path
+		panic(err) // the name is not a valid path
 	}
 	return sub
 }

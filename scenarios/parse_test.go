@@ -23,8 +23,8 @@ metadata: {name: p1, labels: {app: web}}
 spec: {containers: [{name: c, image: i}]}
 `
 
-// Every mistake is one line that says where it is, exits with 2, and, where a
-// word is nearly right, names the right one.
+// Every mistake is reported in one line with its position and exit code 2. If a word is nearly right, the error
+// suggests the right one.
 func TestMistakes(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"empty", "", "f:1: the file is empty"},
@@ -161,7 +161,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Commas part the names of a list, as spaces do.
+// Commas separate the names of a list, as spaces do.
 func TestLists(t *testing.T) {
 	for _, line := range []string{"*,-job,kubelet", "*, -job kubelet", "* -job kubelet"} {
 		f, err := scenarios.Parse("f", []byte("controllers "+line+"\n"))

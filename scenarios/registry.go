@@ -13,32 +13,30 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Registry is what files may name: the table of controllers, the mutants, the
-// laws. This package does not import controllers; whoever runs files passes
-// them in.
+// Registry is what files may name: controllers, mutants, laws and functions. This package does not import controllers;
+// the caller passes them in.
 type Registry struct {
-	Controllers []host.Controller // the last of a name is its default era
+	Controllers []host.Controller // of one name, the last is the default era
 	Mutants     []host.Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // "gc": "garbagecollector"
 	Managed     []string          // the controllers that "*" means; nil: all
-	Absent      []string          // names that are known, of controllers that are not in the table
-	Funcs       map[string]Func   // what the verbs do and ensure name
+	Absent      []string          // known names of controllers that are not in the table
+	Funcs       map[string]Func   // functions for the verbs do and ensure
 
-	// Candidate makes the process by which an instance of the controller manager, of a
-	// name, stands for election: "managers". It may be nil.
+	// Candidate makes the process of a controller manager instance in leader election, for the verb "managers". It may
+	// be nil.
 	Candidate func(name string, lead func(bool)) host.Controller
-	// Reaper makes the process that deletes an object as kubectl did before the
-	// garbage collector: "delete --client-side". It tells outcome how it ended.
-	// It may be nil.
+	// Reaper makes the process that deletes an object as kubectl did before the garbage collector: "delete
+	// --client-side". It reports its result to outcome. It may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
-	// Server, if set, is what the server of every world is like: who answers for its
-	// webhooks. What depends on time or chance there is no world's.
+	// Server, if set, configures the server of every world, for example its webhooks. It must not depend on time or
+	// chance.
 	Server *fakeapi.Options
 }
 
-// server is an empty server, nil where it is as any is.
+// server returns an empty server with this configuration, or nil for the default one.
 func (g *Registry) server() *fakeapi.Server {
 	if g.Server == nil {
 		return nil
@@ -46,12 +44,12 @@ func (g *Registry) server() *fakeapi.Server {
 	return fakeapi.New(*g.Server)
 }
 
-// Func is something a Go test does or requires, in a file's place for a verb. Its
-// client acts for the user, at once. It may depend on nothing but what it reads.
+// Func is a user action or a check written in Go; files call it with a verb. Its client acts as the user, at once. It
+// may depend on nothing but what it reads.
 type Func func(user host.Client) error
 
-// Controller finds "name" or "name@era"; a name alone means the last of
-// that name. The string says what is wrong, "" when nothing is.
+// Controller finds "name" or "name@era". A bare name means the last controller of that name. The string is the error
+// text, or "".
 func (g *Registry) Controller(spec string) (host.Controller, string) {
 	name, era, _ := strings.Cut(spec, "@")
 	if a, ok := g.Aliases[name]; ok {
@@ -78,7 +76,7 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 		return host.Controller{}, name + " is one of kube-controller-manager's controllers, and is not here"
 	case len(eras) == 0:
 		text := suggest(name, append(slices.Clone(names), slices.Sorted(maps.Keys(g.Aliases))...))
-		if text == "" { // a long list is better than none
+		if text == "" { // a long list is better than no list
 			slices.Sort(names)
 			text = "; there are " + strings.Join(names, ", ")
 		}
@@ -112,7 +110,7 @@ func (g *Registry) mutant(name string) (*host.Mutant, string) {
 	return nil, "unknown mutant " + name + suggest(name, names)
 }
 
-// inPlace says, by name, that a mutant is to run instead of its controller.
+// inPlace maps a controller's name to the mutant that runs instead.
 func inPlace(m *host.Mutant) map[string]host.Controller {
 	c := m.Make()
 	return map[string]host.Controller{c.Name: c}
@@ -130,7 +128,7 @@ func (g *Registry) law(name string) (*law.Law, string) {
 	return nil, "unknown law " + name + suggest(name, names)
 }
 
-// process resolves the short name of a controller within a process's name.
+// process resolves a controller's short name within a process name.
 func (g *Registry) process(name string) string {
 	base, number, ok := strings.Cut(name, "#")
 	if a, found := g.Aliases[base]; found {
@@ -142,8 +140,8 @@ func (g *Registry) process(name string) string {
 	return base
 }
 
-// Check reports a mistake in the registry itself, in one line: a controller that
-// cannot run, two that no name tells apart, a function that no file can name.
+// Check reports a mistake in the registry in one line: a controller that cannot run, two with one name, or a function
+// whose name files cannot use.
 func (g *Registry) Check() error {
 	for i := range g.Controllers {
 		c := &g.Controllers[i]

@@ -7,13 +7,14 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Choose returns the controllers that a list means, as --controllers of
-// kube-controller-manager does: "name" or "name@era" is that one, "*" those
-// that the controller manager runs unless told otherwise, "all" every one of the
-// table, "-name" leaves one out that "*" or "all" means. "*@era" and
-// "all@era" take that era where there is one, and the newest elsewhere.
-// Of what is both named and left out the first mention counts (KCM-1).
-// The string says what is wrong, "" when nothing is.
+// Choose returns the controllers that a list selects, as --controllers of kube-controller-manager does:
+//   - "name" or "name@era" is one controller,
+//   - "*" is every controller that runs by default,
+//   - "all" is every controller of the table,
+//   - "-name" excludes one that "*" or "all" includes,
+//   - "*@era" and "all@era" take that era where it exists, and the newest elsewhere.
+//
+// If a name is both included and excluded, the first mention wins (KCM-1). The string is the error text, or "".
 func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 	var chosen []host.Controller
 	var out []string
@@ -21,7 +22,7 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		name, minus := strings.CutPrefix(spec, "-")
 		c, what := g.Controller(name)
 		if minus && slices.Contains(g.Absent, name) {
-			continue // it does not run, as is asked for
+			continue // disabled explicitly
 		}
 		switch {
 		case what != "" && !isWildcard(name) || minus && isWildcard(name):
@@ -66,7 +67,7 @@ func isWildcard(spec string) bool {
 	return word == "*" || word == "all"
 }
 
-// meant are the names that "*" or "all" stands for.
+// meant returns the names that "*" or "all" stands for.
 func (g *Registry) meant(word string) []string {
 	if word == "*" && g.Managed != nil {
 		return g.Managed
@@ -80,8 +81,7 @@ func (g *Registry) meant(word string) []string {
 	return names
 }
 
-// inGeneration is a controller in an era, or in its newest where it does not
-// have it.
+// inEra returns a controller in an era, or in its newest era if it does not have that one.
 func (g *Registry) inEra(name, era string) host.Controller {
 	if c, what := g.Controller(name + "@" + era); what == "" {
 		return c
@@ -90,8 +90,7 @@ func (g *Registry) inEra(name, era string) host.Controller {
 	return c
 }
 
-// inOrder sorts controllers as the table has them: what a list names beside "*" does
-// not start before the rest.
+// inOrder sorts controllers in the table's order. A name listed beside "*" thus does not start before the others.
 func (g *Registry) inOrder(chosen []host.Controller) []host.Controller {
 	names := g.meant("all")
 	slices.SortStableFunc(chosen, func(a, b host.Controller) int {

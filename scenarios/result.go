@@ -6,23 +6,22 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Options say how a file is run.
+// Options configure a run of a file.
 type Options struct {
 	Registry *Registry
 	Update   bool // rewrite golden text
-	Strict   bool // races lost are broken laws
+	Strict   bool // lost races are violations
 	Verbose  bool // timelines show status writes
-	Twice    bool // run the file twice and compare the hashes; steps that explore do so by themselves
+	Twice    bool // run the file twice and compare the hashes; steps that explore always do so
 
-	// Inspect is shown the run when it is over, before it is torn down. Of two
-	// runs it is shown the first.
+	// Inspect is called when the run is over, before its processes stop. If the file runs twice, it gets the first run.
 	Inspect func(*Run)
 
-	fill bool // golden text is filled in, in memory
+	fill bool // write golden text in memory
 	_    struct{}
 }
 
-// Result is what became of one file. It encodes to JSON.
+// Result is the result of one file. It encodes to JSON.
 type Result struct {
 	File     string       `json:"file"`
 	Verdict  string       `json:"verdict"` // pass, fail, usage, not settled, not deterministic
@@ -41,8 +40,7 @@ type StepResult struct {
 	Phase  string `json:"phase,omitempty"`
 	Output string `json:"output,omitempty"`
 	OK     bool   `json:"ok"`
-	// Loose is a settle that tells what happened and has no ---- beneath it:
-	// nothing holds its output against anything.
+	// Loose marks a settle that prints a timeline but has no ---- beneath it, so its output is not compared.
 	Loose bool `json:"loose,omitempty"`
 }
 
@@ -51,14 +49,14 @@ var verdicts = map[int]string{
 	ExitNotSettled: "not settled", ExitNondetermine: "not deterministic",
 }
 
-// Unread is the result of a file that could not be run at all.
+// Unread returns the result of a file that could not be run at all.
 func Unread(path string, err error) *Result {
 	r := &Result{File: path}
 	r.add(err)
 	return r
 }
 
-// add notes an error; the first one gives the verdict.
+// add records an error; the first one sets the verdict.
 func (r *Result) add(err error) {
 	var e *Error
 	if !errors.As(err, &e) {

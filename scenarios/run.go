@@ -13,64 +13,63 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Run is one run of a script, as [Options.Inspect] is shown it when it is over.
-// The verbs act on it.
+// Run is one run of a script. The verbs act on it; [Options.Inspect] gets it at the end.
 type Run struct {
 	registry *Registry
 	file     *File
 	t        *trial.Trial
 
-	counting counting // which breaches fail it
-	course   course   // who decides what happens
+	counting counting // which violations fail the run
+	course   course   // what makes the choices
 	telling  telling  // what its timelines show
-	settled  settled  // how it came to rest last
-	failed   failed   // what did not go as it should
+	settled  settled  // how it settled last
+	failed   failed   // the failures so far
 
-	compare func(r *Run, s *Step) string // with how quiet runs of the steps before one end
+	compare func(r *Run, s *Step) string // compares the settled world with quiet runs of the steps before one
 
 	step  *Step           // the step being run, nil between steps
 	out   strings.Builder // its output
-	quiet bool            // which nobody reads
+	quiet bool            // the output is discarded
 
 	replace  map[string]host.Controller // controller name -> what to start instead
-	replaced bool                       // and it was
-	switched int                        // the record after the last change of an era
+	replaced bool                       // whether the replacement was started
+	switched int                        // the record after the last change of era
 	marks    map[string]uint64          // name -> revision of the server
 	stale    bool                       // the script restarts processes from older states
-	tried    func(s *Step, err error)   // told of what the user tries; nil for nobody
+	tried    func(s *Step, err error)   // called after each action of the user; may be nil
 }
 
-// settled is how the world came to rest, or did not.
+// settled is the result of the last settle.
 type settled struct {
-	how   trial.Settling // the last settle
-	from  int            // the first record that its timeline tells of
-	not   string         // how it did not come to rest, in words
-	dirty bool           // something was done since
+	how   trial.Settling // the result of the last settle
+	from  int            // the first record of its timeline
+	not   string         // why it did not settle, in words
+	dirty bool           // something happened since
 }
 
-// course says who decides what happens in a run: nobody in the default schedule,
-// else a source of choices, which may be a schedule that was recorded.
+// course decides what happens next in a run: the default schedule if choices is nil, otherwise a source of choices,
+// which may be a recorded schedule.
 type course struct {
-	choices sim.Choices   // of the settles that are explored; nil in the default run
+	choices sim.Choices   // for the settles that are explored; nil in the default run
 	races   bool          // the user's actions race with the controllers
 	keys    *explore.Keys // the schedule being replayed, nil for none
 	from    int           // first record of the first settle that was explored
 
 	faults   map[string]int // fault budget
-	budgeted bool           // it is in the world
+	budgeted bool           // the fault budget is in the world
 
-	steps int // that a settle which is explored may take; 0 for no other bound than any has
+	steps int // the most steps of an explored settle; 0 for the default bound
 	idle  int // of them without a commit; 0 for maxIdleDrawn
 
 	ended     bool   // the source of choices ended the run
-	senseless *Error // or this step did, which made no sense when the run came to it
+	senseless *Error // the step that made no sense when the run reached it
 }
 
-// maxIdleDrawn is how many steps without a commit an explored run may take, of
-// which there are many.
+// maxIdleDrawn limits the steps without a commit of an explored run. It is lower than in a default run because there
+// are many explored runs.
 const maxIdleDrawn = 20_000
 
-// follow makes every settle that is not quiet go as the schedule says.
+// follow replays the schedule in every settle that is not quiet.
 func (c *course) follow(s explore.Schedule) {
 	c.keys = explore.Replay(s)
 	c.choices, c.races = c.keys, true
@@ -90,7 +89,7 @@ func newRun(g *Registry, f *File) *Run {
 	return r
 }
 
-// digest folds what the script remembers between two steps.
+// digest hashes the script's state between two steps.
 func (r *Run) digest(h *sim.Hash) {
 	h.Word(uint64(r.telling.settles))
 	if r.stale {
@@ -104,32 +103,30 @@ func (r *Run) digest(h *sim.Hash) {
 // stop ends the run's processes. The run must not be used afterwards.
 func (r *Run) stop() { r.t.Stop() }
 
-// abandon is stop where it is known already that something is wrong.
+// abandon stops a run that has already failed.
 func (r *Run) abandon() {
 	defer func() { _ = recover() }()
 	r.stop()
 }
 
-// World is the world that the script ran in, with its history.
+// World returns the world of the script, with its history.
 func (r *Run) World() *sim.World { return r.t.World }
 
-// Breaches are the breaches of the laws that counted when they were broken, fit
-// to be shown.
+// Breaches returns the violations of the laws that counted at that time, as marks for rendering.
 func (r *Run) Breaches() []render.Mark { return r.counting.counted() }
 
-// hash digests everything that happened in the run so far.
+// hash returns a digest of everything that happened in the run so far.
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
-// barrier ends a settle: what comes next is told from here on.
+// barrier ends a settle: the next timeline begins here.
 func (r *Run) barrier() {
 	r.telling.settles++
 	r.telling.from = r.t.World.History.Len()
 }
 
-// printf adds to the output of the step.
 func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
 
-// at is the step being run; between steps one that stands for the script.
+// at returns the step being run; between steps, a step that stands for the script.
 func (r *Run) at() *Step {
 	if r.step == nil {
 		return &Step{file: &File{Name: "script"}}
@@ -137,5 +134,5 @@ func (r *Run) at() *Step {
 	return r.step
 }
 
-// errorf is a mistake in the step being run.
+// errorf returns an error about the step being run.
 func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(format, args...) }

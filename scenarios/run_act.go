@@ -13,14 +13,13 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// refused is a request of the user that the server refused: expected with "!".
+// refused is the error of a user request that the server refused; "!" expects it.
 type refused struct{ text string }
 
 func (e *refused) Error() string { return "refused: " + e.text }
 
-// act performs something the user does: at once in the default run; in an
-// explored run, between a barrier and a settle that is explored, as an action
-// among the others. It returns what the server refused.
+// act performs a user action. In the default run it happens at once. In an explored run, between a barrier and an
+// explored settle, it is one action among the others. It returns the server's refusal.
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
@@ -41,21 +40,20 @@ func (r *Run) act(label string, f func() error) error {
 	return err
 }
 
-// unreachable reports whether a request was refused since no process serves a webhook: the user tries again.
+// unreachable reports whether a request failed because no process serves a webhook. The user then retries.
 func unreachable(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "failed to call webhook") &&
 		strings.Contains(err.Error(), "connection refused")
 }
 
-// note tells whoever wants to know how a step of the user's went.
+// note reports the result of a user step to the tried hook.
 func (r *Run) note(s *Step, err error) {
 	if r.tried != nil && s != nil {
 		r.tried(s, err)
 	}
 }
 
-// raced reports whether what the step does belongs to a settle that is
-// explored: not one of set-up.
+// raced reports whether a step belongs to an explored settle rather than to set-up.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true
@@ -69,7 +67,7 @@ func (r *Run) raced() bool {
 	return true
 }
 
-// request executes one request of the user, inside a step.
+// request executes one user request within a step.
 func (r *Run) request(req *fakeapi.Request) error {
 	if resp := r.t.Cluster.Request(law.User, req); resp.Err != nil {
 		s := resp.Err.ErrStatus
@@ -79,7 +77,7 @@ func (r *Run) request(req *fakeapi.Request) error {
 	return nil
 }
 
-// send sends a patch of the user.
+// send sends a patch as the user.
 func (r *Run) send(t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
 		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})

@@ -5,43 +5,43 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// counting says which breaches count, and which of them fail a run.
+// counting decides which violations count, and which of them fail a run.
 type counting struct {
 	judge    *law.Judge
-	strict   bool              // races lost count as broken laws
+	strict   bool              // lost races count as violations
 	prefer   string            // the law that is looked for, by its clause; "" for any
 	only     map[*law.Law]bool // the laws that count; nil for all
-	turns    []turn            // which laws counted from which breach on
-	accepted int               // breaches already accounted for
+	turns    []turn            // which laws counted, from which violation on
+	accepted int               // violations already handled
 }
 
-// turn is which laws count from a breach on.
+// turn says which laws count from a violation on.
 type turn struct {
-	from int               // index of the breach
+	from int               // index of the violation
 	only map[*law.Law]bool // nil for all
 }
 
-// narrow makes only these laws count from here on, nil for all.
+// narrow restricts the laws that count from here on; nil means all.
 func (c *counting) narrow(only map[*law.Law]bool) {
 	c.only = only
 	c.turns = append(c.turns, turn{len(c.judge.Breaches()), only})
 }
 
-// counts reports whether a breach is shown: its law is one that counts.
+// counts reports whether the law of a violation counts, so that it is shown.
 func (c *counting) counts(b *law.Breach) bool { return c.only == nil || c.only[b.Law] }
 
 func (c *counting) fails(b *law.Breach) bool {
 	return c.counts(b) && (c.strict || b.Strength == law.Informed)
 }
 
-// accept counts the breaches so far as accounted for.
+// accept marks the violations so far as handled.
 func (c *counting) accept() { c.accepted = len(c.judge.Breaches()) }
 
-// pending is the first breach not accounted for that fails the run.
+// pending returns the first unhandled violation that fails the run.
 func (c *counting) pending() *law.Breach { return c.first(c.accepted) }
 
-// first is the first breach from an index on that fails the run. Of several by
-// one record it is the one that the run is looking for.
+// first returns the first violation from an index on that fails the run. If one record causes several, it prefers the
+// one that the run looks for.
 func (c *counting) first(from int) *law.Breach {
 	bs := c.judge.Breaches()
 	var first *law.Breach
@@ -60,8 +60,7 @@ func (c *counting) first(from int) *law.Breach {
 	return first
 }
 
-// counted are the breaches of the laws that counted when they were broken, fit
-// to be shown.
+// counted returns the violations of the laws that counted at that time, as marks for rendering.
 func (c *counting) counted() []render.Mark {
 	var all []render.Mark
 	var only map[*law.Law]bool

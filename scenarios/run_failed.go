@@ -8,27 +8,26 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Failure is a step that broke a law, in which an expectation did not hold, or
-// after which the world did not come to rest.
+// Failure is a step that violated a law, whose expectation did not hold, or after which the world did not settle.
 type Failure struct {
 	Step   *Step       // nil for the settle at the end of a script that has none
-	Code   int         // the exit code it stands for if nothing expects it
-	Breach render.Mark // what is to be shown; Law is a verb where no law is broken
+	Code   int         // the exit code if the step does not expect it
+	Breach render.Mark // what to show; Law is a verb if no law was violated
 
-	from int // the first record to be shown
+	from int // the first record to show
 }
 
 // Expected reports whether the step has a "!".
 func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 
-// failed is what did not go as it should in a run.
+// failed collects the failures of a run.
 type failed struct {
 	all    []Failure    // in order
-	unread bool         // nobody asks for them, which it takes a timeline to note
-	found  *render.Page // what a step that explores found
+	unread bool         // nobody reads them, so no timeline is rendered
+	found  *render.Page // the finding of a step that explores
 }
 
-// last is the failure that ended the run, nil for none.
+// last returns the failure that ended the run, or nil.
 func (f *failed) last() *Failure {
 	if n := len(f.all); n > 0 {
 		return &f.all[n-1]
@@ -36,15 +35,13 @@ func (f *failed) last() *Failure {
 	return nil
 }
 
-// expectation is what a failure names in place of a law where an expectation of
-// the file does not hold: the verb that says most of them.
+// expectation stands in place of a law if an expectation of the file does not hold.
 const expectation = "expect"
 
-// Failures lists what did not go as it should, in order, whether the file
-// expects it or not. Refusals are not among it.
+// Failures lists the failures in order, expected or not. It does not include refusals.
 func (r *Run) Failures() []Failure { return r.failed.all }
 
-// Page shows a failure of the run, nil for none.
+// Page returns the page of a failure of the run, or nil.
 func (r *Run) Page(f *Failure) *Page {
 	if f == nil {
 		return nil
@@ -62,19 +59,18 @@ func (r *Run) Page(f *Failure) *Page {
 	return p
 }
 
-// The page of a failure holds this many lines that each process has printed, and this many bytes of each.
+// The page of a failure holds at most this many lines of each process's output, and this many bytes of each line.
 const (
 	mostPrinted    = 200
 	longestPrinted = 2000
 )
 
-// fail notes a failure of the step being run, of which is shown what happened
-// from a record on.
+// fail records a failure of the step being run. Its timeline begins at the record from.
 func (r *Run) fail(code int, b render.Mark, from int) {
 	r.failed.all = append(r.failed.all, Failure{Step: r.step, Code: code, Breach: b, from: from})
 }
 
-// breaks notes a law that was broken in the step being run.
+// breaks records a violation in the step being run.
 func (r *Run) breaks(b *law.Breach) {
 	switch {
 	case r.failed.unread:
@@ -85,8 +81,7 @@ func (r *Run) breaks(b *law.Breach) {
 	}
 }
 
-// amiss notes a step that did not go as it should although it broke no law, or
-// broke the law against fights.
+// amiss records a failed step that violated no law, or only the law against fights.
 func (r *Run) amiss(s *Step, e *Error) {
 	switch {
 	case e.bang || r.failed.found != nil:
@@ -97,7 +92,7 @@ func (r *Run) amiss(s *Step, e *Error) {
 	}
 }
 
-// failExpect notes an expectation that does not hold after what happened last.
+// failExpect records an expectation that does not hold after the last events.
 func (r *Run) failExpect(text string) {
 	if r.failed.unread {
 		return
@@ -111,12 +106,10 @@ func (r *Run) failExpect(text string) {
 	r.fail(ExitFail, b, from)
 }
 
-// mostLines is how many lines the page of a world that does not settle has,
-// where no round of it can be shown.
+// mostLines limits the page of a world that does not settle and has no repeating round.
 const mostLines = 40
 
-// failSettle notes a world that did not come to rest: as the fight it is, as
-// the round that repeats, or by what happened last.
+// failSettle records a world that did not settle. It shows the fight, the repeating round, or the last events.
 func (r *Run) failSettle(text string) {
 	bs := r.Breaches()
 	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settled.from; i-- {
@@ -142,8 +135,7 @@ func (r *Run) failSettle(text string) {
 	r.fail(ExitNotSettled, b, from)
 }
 
-// lastRecord is the last record in the last line, or of all where there is no
-// line.
+// lastRecord returns the last record of the last line, or of the run if there is no line.
 func (r *Run) lastRecord(lines []render.Line) int {
 	if len(lines) == 0 {
 		return r.telling.history.Len() - 1

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// names is where the run's verbs look up kinds.
+// names returns the servers in which the run's verbs look up kinds.
 func (r *Run) names() servers {
 	if r.file.server == nil {
 		return servers{r.t.Server}
@@ -21,12 +21,12 @@ func (r *Run) names() servers {
 	return servers{r.t.Server, r.file.server}
 }
 
-// target finds what an object's name means.
+// target resolves an object's name.
 func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
 
-// lookup reads a stored object, nil when there is none.
+// lookup reads a stored object; it returns nil if there is none.
 func (r *Run) lookup(t target) metav1.Object {
 	if k := r.t.Server.Kind(t.kind.GVK); k != nil {
 		if o, ok := r.t.Server.Lookup(k, t.namespace, t.name).(metav1.Object); ok {
@@ -36,7 +36,7 @@ func (r *Run) lookup(t target) metav1.Object {
 	return nil
 }
 
-// named lists the objects of a target's kind and namespace as steps name them.
+// named lists the objects of a target's kind and namespace by the names that steps use.
 func (r *Run) named(t target) []string {
 	var names []string
 	k := r.t.Server.Kind(t.kind.GVK)
@@ -51,7 +51,7 @@ func (r *Run) named(t target) []string {
 	return names
 }
 
-// each goes through the objects of a kind in natural order of their names.
+// each visits the objects of a kind in natural order of their names.
 func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	var all []runtime.Object
 	if k = r.t.Server.Kind(k.GVK); k == nil {
@@ -71,7 +71,7 @@ func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	}
 }
 
-// orNone is a text of the output, or what stands for an empty one.
+// orNone returns s, or the text for an empty output.
 func orNone(s string) string {
 	if s == "" {
 		return None
@@ -79,7 +79,7 @@ func orNone(s string) string {
 	return s
 }
 
-// checkUIDs checks the objects whose uids a text has; it returns what is wrong.
+// checkUIDs checks the objects in the $(uid ...) expressions of a text and returns the error.
 func checkUIDs(in servers, s *Step, text []byte) error {
 	_, err := manifest.ReplaceUIDs(text, func(expr, object string) (string, error) {
 		_, err := parseTarget(in, s, object)
@@ -96,7 +96,7 @@ func uidError(s *Step, expr string, err error) error {
 	return err
 }
 
-// uid is what an expression $(uid ...) stands for now.
+// uid returns the current value of an expression $(uid ...).
 func (r *Run) uid(expr, object string) (string, error) {
 	t, err := r.target(object)
 	if err != nil {

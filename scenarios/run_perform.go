@@ -6,8 +6,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// perform does one step of the file and says how it went: its output, and an
-// error where the step is wrong or did not go as the file says.
+// perform runs one step of the file. It returns its output, and an error if the step is wrong or has an unexpected
+// result.
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
@@ -35,7 +35,7 @@ func (r *Run) perform(s *Step) (output string, err error) {
 	return r.out.String(), r.judge(s, before)
 }
 
-// judge holds the breaches of a step against its "!".
+// judge compares the violations of a step with its "!".
 func (r *Run) judge(s *Step, before int) error {
 	first := r.counting.first(before)
 	r.counting.accept()

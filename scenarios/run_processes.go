@@ -29,8 +29,7 @@ func (r *Run) processNames() []string {
 	return names
 }
 
-// instances lists the processes a step means: one, every instance of a
-// controller, or all.
+// instances lists the processes that a step names: one, every instance of a controller, or all.
 func (r *Run) instances(name string) []*host.Process {
 	var out []*host.Process
 	for _, p := range r.t.Cluster.Processes() {
@@ -42,7 +41,7 @@ func (r *Run) instances(name string) []*host.Process {
 	return out
 }
 
-// start starts a process, or the mutant of its controller.
+// start starts a process with its controller, or with that controller's mutant.
 func (r *Run) start(process string, c host.Controller) error {
 	c = r.replacing(c)
 	return r.act("start "+process, func() error {
@@ -54,8 +53,8 @@ func (r *Run) start(process string, c host.Controller) error {
 	})
 }
 
-// Unserved says in one line which of the kinds that a controller works on cannot
-// be watched on a server, "" when all can.
+// Unserved describes in one line the kinds that a controller needs but cannot watch on a server; "" if it can watch
+// all.
 func Unserved(server *fakeapi.Server, c host.Controller) string {
 	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
 	for _, route := range c.Routes {
@@ -79,8 +78,7 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 	return ""
 }
 
-// replacing returns what runs instead of a controller. A mutant stands in for
-// its own era only.
+// replacing returns what runs instead of a controller. A mutant replaces its own era only.
 func (r *Run) replacing(c host.Controller) host.Controller {
 	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
 		r.replaced = true

@@ -12,13 +12,13 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// settleOptions say how to settle.
+// settleOptions configure a settle.
 type settleOptions struct {
-	quiet   bool          // set-up: prints nothing, always in the default schedule
+	quiet   bool          // set-up: no output, always the default schedule
 	verbose bool          // shows status writes too
-	limit   int           // stop after so many writes; 0 for a bound no file should meet
-	during  time.Duration // stop after so much virtual time; 0 for none
-	rest    bool          // judge the world as one at rest when that time has passed
+	limit   int           // stop after this many writes; 0 for a high default
+	during  time.Duration // stop after this much virtual time; 0 for no limit
+	rest    bool          // treat the world as settled when that time has passed
 }
 
 // settle runs until nothing but faults can happen, or a limit is reached.
@@ -45,7 +45,7 @@ func (r *Run) settle(o settleOptions) trial.Settling {
 	return how
 }
 
-// limits is what ends a settle before the world rests.
+// limits returns the bounds that end a settle before the world settles.
 func (r *Run) limits(o settleOptions) trial.Limits {
 	l := trial.Limits{Writes: o.limit, For: o.during, Rest: o.rest}
 	failing := func() bool { return r.counting.pending() != nil }
@@ -59,14 +59,13 @@ func (r *Run) limits(o settleOptions) trial.Limits {
 		l.Recorded = keys.Len()
 	}
 	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
-		// A recorded run ends where its schedule does: the world may never rest.
+		// A recorded run ends where its schedule does: the world may never settle.
 		l.Stop = func() bool { return keys.Done() && failing() }
 	}
 	return l
 }
 
-// explore hands the world over to the choices that are explored, with the
-// faults they may take.
+// explore lets the explored choices decide, with their fault budget.
 func (r *Run) explore() {
 	c := &r.course
 	r.t.World.SetChoices(c.choices)
@@ -82,8 +81,7 @@ func (r *Run) explore() {
 	c.budgeted = true
 }
 
-// mostShown is how many lines are shown of the beginning, and as many of the end,
-// of a long settle that does not come to rest.
+// mostShown limits how many lines of the beginning, and of the end, are shown of a long settle that does not end.
 const mostShown = 60
 
 // printTimeline prints what happened since the last barrier.
@@ -120,8 +118,7 @@ func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	r.printf("%s", r.settled.not)
 }
 
-// printOthers lists the broken laws that no line of the timeline shows: one
-// line for each law, with how often it was broken.
+// printOthers lists the violations that no line of the timeline shows: one line per law, with a count.
 func (r *Run) printOthers(lines []render.Line) {
 	shown := map[int]bool{}
 	for i := range lines {
@@ -149,7 +146,7 @@ func (r *Run) printOthers(lines []render.Line) {
 	}
 }
 
-// notSettled words the last line of a settle that did not come to rest.
+// notSettled returns the last line of a settle that did not end.
 func (r *Run) notSettled(how trial.Settling) string {
 	if how.Broken {
 		return fmt.Sprintf("stopped after %s: a law is broken\n", plural(how.Writes, "write"))

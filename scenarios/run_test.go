@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// registry is the one the command line passes in.
+// registry is the registry that the command line uses.
 func registry() *scenarios.Registry {
 	manager := controllers.KubeControllerManager()
 	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
@@ -25,7 +25,7 @@ func registry() *scenarios.Registry {
 	return g
 }
 
-// Every scenario of the project passes, twice with one hash.
+// Every scenario of the project passes, twice with the same hash.
 func TestScenarios(t *testing.T) {
 	g := registry()
 	err := filepath.WalkDir("testdata", func(path string, d fs.DirEntry, err error) error {
@@ -82,8 +82,7 @@ func parse(t *testing.T, script string) *scenarios.File {
 	return f
 }
 
-// A fight under the old era is shown as its cycle; the same objects
-// settle after an upgrade.
+// A fight under the old era is shown as its cycle; the same objects settle after an upgrade.
 func TestFightAndUpgrade(t *testing.T) {
 	f := parse(t, `judge never-fight
 controllers replicaset@selector replication@selector
@@ -154,8 +153,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A failure that exploration finds is written as a file that replays it, with
-// the same hash each time.
+// A failure that exploration finds is written as a file. Each replay of the file has the same hash.
 func TestFailureFile(t *testing.T) {
 	f := parse(t, "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
 	x, err := scenarios.Explore(t.Context(), f, -1, registry(), scenarios.ExploreOptions{Schedules: 20, Seed: 7})
@@ -181,7 +179,7 @@ func TestFailureFile(t *testing.T) {
 	}
 }
 
-// Exploring twice from one seed comes to the same.
+// Exploring twice from one seed yields the same results.
 func TestExploreIsDeterministic(t *testing.T) {
 	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nscale rs/web-a replicas=3\ndelete " +
 		"pod/web-b-1\nsettle\n"
@@ -247,7 +245,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Every verb that acts or looks does what it says.
+// Every verb that acts or reads does what it says.
 func TestEveryVerb(t *testing.T) {
 	f := parse(t, `controllers replicaset replication gc kubelet
 step

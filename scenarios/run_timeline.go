@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// telling is what the timelines of a run show, settle by settle.
+// telling says what the timelines of a run show.
 type telling struct {
 	history *sim.History
 	settles int          // barriers so far
@@ -16,7 +16,7 @@ type telling struct {
 	verbose bool         // status writes too
 }
 
-// atOnce notes a step in which the script acted, rather than the world.
+// atOnce marks a step in which the script itself acted at once.
 func (t *telling) atOnce(step int) {
 	if t.done == nil {
 		t.done = map[int]bool{}
@@ -24,7 +24,7 @@ func (t *telling) atOnce(step int) {
 	t.done[step] = true
 }
 
-// lines is what happened from a record on, with the breaches that count.
+// lines returns the timeline from a record on, with the violations that count.
 func (t *telling) lines(c *counting, from int, verbose bool) []render.Line {
 	o := render.Options{From: from, Verbose: verbose}
 	first := t.settles == 0
@@ -40,7 +40,7 @@ func (t *telling) lines(c *counting, from int, verbose bool) []render.Line {
 	return render.Timeline(t.history, o)
 }
 
-// initial is the record after the initial world.
+// initial returns the index of the first record after the initial world.
 func (t *telling) initial() int {
 	for i := range t.history.Len() {
 		if rec := t.history.At(i); rec != nil && rec.Process != law.User {
@@ -50,7 +50,7 @@ func (t *telling) initial() int {
 	return 0
 }
 
-// cycle finds the lines that repeat: as the law found them, or in the lines.
+// cycle returns the repeating lines: those that the law found, or else the repetition in the lines.
 func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// runaway is a registry with a controller that writes for ever: a counter in an
-// annotation, or one more object each time. syncs counts how often it ran.
+// runaway is a registry with a controller that never stops writing: it increments an annotation, or creates one more
+// object each time. syncs counts its reconciles.
 func runaway(creates bool, syncs *int) *scenarios.Registry {
 	return restless(func(env *host.Env, key string) error {
 		*syncs++
@@ -40,8 +40,8 @@ func runaway(creates bool, syncs *int) *scenarios.Registry {
 	})
 }
 
-// What a controller that writes for ever fails is made small, written and
-// replayed in a few runs, each no longer than the one that failed.
+// A failure of a controller that never stops writing is minimized, written and replayed in a few runs. None of them is
+// longer than the failing run.
 func TestRunawayIsWrittenSoon(t *testing.T) {
 	for name, creates := range map[string]bool{"counts": false, "piles up": true} {
 		t.Run(name, func(t *testing.T) {
@@ -65,8 +65,8 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 	}
 }
 
-// Where no broken law ends a run, a world that never rests is run a few times to the
-// bound that was given, whatever number of schedules was asked for.
+// If no violation ends a run, a world that never settles runs only a few times to its bound, whatever the requested
+// number of schedules.
 func TestRunawayIsExaminedSoon(t *testing.T) {
 	syncs := 0
 	g := runaway(true, &syncs)

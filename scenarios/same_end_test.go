@@ -15,7 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// noting is a controller that creates the ConfigMap result once it sees the ConfigMap a, with what it then finds.
+// noting is a controller that creates the ConfigMap result once it sees the ConfigMap a. The result holds what it finds
+// then.
 func noting(name string, finds func(ctx context.Context, env *host.Env) (string, error)) host.Controller {
 	secret := corev1.SchemeGroupVersion.WithKind("Secret")
 	return host.Controller{Name: name, For: configMap,
@@ -42,8 +43,8 @@ func noting(name string, finds func(ctx context.Context, env *host.Env) (string,
 		}}
 }
 
-// The settled world is compared with that of quiet runs: news that comes late may not decide it, who of two comes first
-// may.
+// The settled world is compared with that of quiet runs. Late events must not change the result; the order of two user
+// actions may.
 func TestSameEnd(t *testing.T) {
 	secret := corev1.SchemeGroupVersion.WithKind("Secret")
 	cached := func(_ context.Context, env *host.Env) (string, error) {
@@ -66,7 +67,7 @@ func TestSameEnd(t *testing.T) {
 		name        string
 		left, right host.Controller
 		broken      bool
-		leaves      string // out of the comparison
+		leaves      string // excluded from the comparison
 	}{
 		{"kept", noting("left", live), noting("right", live), false, ""},
 		{"violated: what the cache lacks decides", noting("left", cached), noting("right", cached), true, ""},

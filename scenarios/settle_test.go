@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// restless is a registry with a controller whose sync never lets its key rest:
-// without writing anything, or with a write now and then.
+// restless is a registry with a controller whose sync always requeues its key, without writes or with a write now and
+// then.
 func restless(sync func(env *host.Env, key string) error) *scenarios.Registry {
 	g := registry()
 	rs := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
@@ -32,8 +32,7 @@ func restless(sync func(env *host.Env, key string) error) *scenarios.Registry {
 	return g
 }
 
-// A world that goes round without writing is not settled, and the file is told
-// what went round; memory stays bounded.
+// A world that keeps running without writes does not settle. The file reports what ran, and memory stays bounded.
 func TestSettleEndsWithoutWrites(t *testing.T) {
 	again := func(env *host.Env, key string) error { env.Queue.Add(key); return nil }
 	fails := func(*host.Env, string) error { return errors.New("no") }
@@ -61,8 +60,7 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 	}
 }
 
-// Explored runs end sooner, each by itself, and come to an exit code of their
-// own.
+// Explored runs end sooner, each by itself, and have their own exit code.
 func TestExploredRunsEndWithoutWrites(t *testing.T) {
 	g := restless(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
 	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g,

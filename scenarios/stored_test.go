@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A version that becomes the stored one is met then: a process that lists at a revision
-// before finds nothing of it, and sees the objects come.
+// After the stored version changes, a process that lists at an earlier revision finds no objects of the new version. It
+// sees them arrive by watch.
 func TestStoredVersionIsMetWhenItIsStored(t *testing.T) {
 	script := `
 apply crd.yaml

@@ -8,12 +8,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// racing passes choices on and notes which timers fired before what could have
-// happened first.
+// racing passes choices on and records which timers fired before the first possible action.
 type racing struct {
 	sim.Chooser
 	retries    int
-	overtaking int // retries that came before the user's next action and an event under way
+	overtaking int // retries before the user's next action and a pending event
 }
 
 func (r *racing) Next(w *sim.World, enabled []sim.Action) int {
@@ -32,8 +31,7 @@ func (r *racing) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// A creation is refused and tried again 5 ms later, while the user has more to
-// do and events are under way.
+// A creation is refused and retried 5 ms later. Meanwhile user actions and events are pending.
 const retried = `controllers replicaset replication
 apply race.yaml
 settle quiet
@@ -73,9 +71,8 @@ spec:
       containers: [{name: c, image: i}]
 `
 
-// In the default schedule a retry comes last. In drawn ones of each strategy it
-// comes, now and then and not mostly, before the user's next action and an event
-// under way; which ones is a matter of the seed.
+// In the default schedule a retry comes last. In drawn schedules of each strategy it sometimes comes before the user's
+// next action and a pending event. The seed decides when.
 func TestRetriesRace(t *testing.T) {
 	f := parse(t, retried)
 	p := &scenarios.Script{File: f, Registry: registry(), Until: len(f.Steps)}

@@ -17,8 +17,7 @@ kind: ConfigMap
 metadata: {name: child, labels: {of: "$(uid cm/owner)"}, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: $(uid cm/owner), controller: true}]}
 `
 
-// A manifest, a patch and a label have the uid that an object has when they are
-// sent.
+// A manifest, a patch and a label get the uid that the object has when they are sent.
 func TestUIDs(t *testing.T) {
 	script := `apply world.yaml
 expect 1 cm controller=cm/owner

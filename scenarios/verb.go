@@ -6,32 +6,30 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Verb is one verb of the script. It documents itself: "help scenario VERB"
-// prints these fields.
+// Verb is one verb of the script. Its fields are its documentation: "help scenario VERB" prints them.
 type Verb struct {
 	Name    string
 	Summary string  // one line
 	Args    string  // "KIND/NAME [--cascade=background|foreground|orphan]"
-	Detail  string  // how it behaves, what it prints
+	Detail  string  // its behaviour and its output
 	Example string  // lines of a script
-	Params  []Param // key=value and --flag=value it takes, in either spelling
-	Min     int     // how many bare words at least
-	Max     int     // and at most; negative for any number
+	Params  []Param // its key=value and --flag=value parameters, in either spelling
+	Min     int     // the least number of bare words
+	Max     int     // the greatest number; negative for no limit
 	Raw     bool    // key=value without "--" is a word (labels)
-	Listed  bool    // commas part words, as they do in --controllers of a command
+	Listed  bool    // commas separate words, as in a command's --controllers
 
-	acts     bool // it changes the world, so that in explored runs it is offered as an action of class user
+	acts     bool // it changes the world; explored runs offer it as an action of class user
 	sends    bool // it sends the manifests of sections
-	installs bool // it says what exists before anything happens
+	installs bool // it sets up what exists from the start
 	settles  bool // it runs the world
-	paces    bool // it says when the user's actions begin to race
-	judges   bool // it says which laws count
+	paces    bool // from here on the user's actions race
+	judges   bool // it selects the laws that count
 	explores bool // it runs the steps above it many times
 
-	// expects returns what is not as the step has it, "" for nothing; nil for a
-	// verb that expects nothing.
+	// expects returns what differs from the step's expectation, or "". It is nil for a verb without an expectation.
 	expects func(r *Run, s *Step) string
-	// check looks at a step before anything runs; nil when its shape is all.
+	// check validates a step before anything runs; nil if its shape is enough.
 	check func(c *checker, s *Step) error
 	// run performs the step.
 	run func(r *Run, s *Step) error
@@ -43,10 +41,10 @@ type Verb struct {
 type Param struct {
 	Name    string
 	Summary string
-	Values  []string // the words it may be; empty for any
+	Values  []string // the valid words; empty for any
 }
 
-// Help renders what there is to know of a verb.
+// Help returns the help text of a verb.
 func (v *Verb) Help() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(v.Name+" "+v.Args) + "\n\n" + v.Summary + "\n\n" + v.Detail + "\n")
@@ -64,17 +62,15 @@ func (v *Verb) Help() string {
 	return b.String()
 }
 
-// Explores reports whether steps with this verb run the steps above them many
-// times; they leave the world as it is.
+// Explores reports whether the verb runs the steps above it many times. Such steps do not change the world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether a verb belongs to the program of a script: it acts,
-// settles, or says what must hold.
+// replayed reports whether a verb belongs to the program of a script: it acts, settles, or checks.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }
 
-// verbNamed finds a verb in a table, nil when it is not there.
+// verbNamed finds a verb in a table, or returns nil.
 func verbNamed(table []*Verb, name string) *Verb {
 	for _, v := range table {
 		if v.Name == name {

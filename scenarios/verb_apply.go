@@ -47,8 +47,7 @@ func checkManifests(c *checker, s *Step) error {
 	return nil
 }
 
-// apply decodes a section, and lets the steps behind it know the kinds that it
-// defines.
+// apply decodes a section and makes the kinds that it defines known to later steps.
 func (c *checker) apply(s *Step, sec *section) error {
 	all, err := c.file.manifests(sec, c.server)
 	if err != nil {
@@ -73,8 +72,7 @@ func (c *checker) apply(s *Step, sec *section) error {
 	return refused
 }
 
-// eachSection sends the manifests of the sections found for what a step names. A
-// refusal does not keep the rest from being sent.
+// eachSection sends the manifests of the sections that a step names. After a refusal it still sends the others.
 func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(*manifest.Manifest) error) error {
 	var first *refused
 	all, err := r.manifests(s, find)
@@ -97,7 +95,7 @@ func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(
 	return nil
 }
 
-// manifests lists the manifests of the sections found for what a step names.
+// manifests lists the manifests of the sections that a step names.
 func (r *Run) manifests(s *Step, find func(name string) []*section) ([]*manifest.Manifest, error) {
 	var all []*manifest.Manifest
 	for _, name := range s.Words() {
@@ -132,7 +130,6 @@ func (r *Run) apply(m *manifest.Manifest) error {
 	})
 }
 
-// create creates an object.
 func (r *Run) create(m *manifest.Manifest) error {
 	return r.act("create "+m.Ref().String(), func() error {
 		m, err := m.WithUIDs(r.uid)

@@ -31,7 +31,7 @@ Commas part the names as spaces do.`,
 	run: func(r *Run, s *Step) error { return r.startAll(s.Words()) },
 }
 
-// startAll starts a process of each controller that a list means.
+// startAll starts a process for each controller that a list selects.
 func (r *Run) startAll(specs []string) error {
 	chosen, what := r.registry.Choose(specs)
 	if what != "" {

@@ -40,7 +40,7 @@ comes up again by itself.`,
 	},
 }
 
-// trap reads "before|after VERB KIND[/NAME]", nil when it is not there.
+// trap reads "before|after VERB KIND[/NAME]"; it returns nil if that is absent.
 func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
@@ -63,7 +63,7 @@ func (s *Step) trap(in servers) (*trial.Trap, error) {
 	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
-// crash kills a process where it stands.
+// crash kills a process at once.
 func (r *Run) crash(process string, back bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -116,7 +116,7 @@ func (f *File) restartsStale() bool {
 	})
 }
 
-// restart starts a process anew; from is "", a number of writes ago or a mark.
+// restart starts a process again. from is "", a number of writes ago, or a mark.
 func (r *Run) restart(process, from string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *Run) restart(process, from string) error {
 	})
 }
 
-// revision reads "N" or a mark; it is counted when the restart happens.
+// revision reads "N" or a mark. It is resolved when the restart happens.
 func (r *Run) revision(from string) (func() uint64, error) {
 	if from == "" {
 		return func() uint64 { return 0 }, nil
@@ -176,7 +176,7 @@ var verbMark = &Verb{
 	run:     func(r *Run, s *Step) error { return r.mark(s.Word(0)) },
 }
 
-// mark remembers the server's revision under a name.
+// mark stores the server's current revision under a name.
 func (r *Run) mark(name string) error {
 	r.marks[name] = r.t.Server.Version()
 	return r.act("mark "+name, func() error {

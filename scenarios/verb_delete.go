@@ -93,8 +93,7 @@ func (r *Run) delete(object string, o metav1.DeleteOptions) error {
 	})
 }
 
-// deleteClientSide starts a kubectl that cascades by itself: a process that
-// ends when the object is deleted.
+// deleteClientSide starts a kubectl that cascades by itself. The process ends when the object is deleted.
 func (r *Run) deleteClientSide(object string) error {
 	t, err := r.target(object)
 	if err != nil {

@@ -55,7 +55,7 @@ func checkFunc(c *checker, s *Step) error {
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }
 
-// doFunc performs a function of the registry as the user.
+// doFunc runs a function of the registry as the user.
 func (r *Run) doFunc(name string) error {
 	f := r.registry.Funcs[name]
 	if f == nil {
@@ -64,8 +64,8 @@ func (r *Run) doFunc(name string) error {
 	return r.act("do "+name, func() error { return f(r.t.Cluster.Client(law.User)) })
 }
 
-// ensure returns what a function of the registry finds wrong, "" for nothing. A world that its time has cut off in the
-// middle of a reconcile is not judged.
+// ensure returns the error of a function of the registry, or "". It does not check a world that its time limit stopped
+// within a reconcile.
 func (r *Run) ensure(s *Step) string {
 	if s.comparesEnds() {
 		return r.compare(r, s)

@@ -46,7 +46,7 @@ default schedule only belongs in golden text.`,
 	run:     runExpectation,
 }
 
-// runExpectation holds a step that expects something against its "!".
+// runExpectation compares the result of an expecting step with its "!".
 func runExpectation(r *Run, s *Step) error {
 	if what := s.verb.expects(r, s); what != "" {
 		return s.fail(ExitFail, "%s", what)
@@ -57,14 +57,14 @@ func runExpectation(r *Run, s *Step) error {
 	return nil
 }
 
-// filter says which objects an expectation counts.
+// filter selects the objects that an expectation counts.
 type filter struct {
 	controller string
 	selector   labels.Selector
 	deleting   string
 }
 
-// expect returns what is wrong, "" when the expectation holds.
+// expect returns what is wrong, or "" if the expectation holds.
 func (r *Run) expect(s *Step) string {
 	f := filter{selector: labels.Everything()}
 	f.controller, _ = s.Param("controller")
@@ -120,7 +120,7 @@ func (f filter) matches(o metav1.Object) bool {
 	return controllerName(o) == f.controller
 }
 
-// controllerName is the controller of an object as files name it.
+// controllerName returns an object's controller by the name that files use.
 func controllerName(o metav1.Object) string {
 	if owner, ok := render.ControllerOf(o); ok {
 		return owner.String()

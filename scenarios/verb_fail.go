@@ -49,8 +49,8 @@ executed, but the process is told 504.`,
 	},
 }
 
-// failRequest makes the nth request of a process with that verb and kind fail, with
-// "409", "429", "500" or "timeout"; nth 0 means all of them.
+// failRequest makes the nth request of a process with this verb and kind fail with "409", "429", "500" or "timeout".
+// nth 0 means every request.
 func (r *Run) failRequest(process, verb, kind string, nth int, with string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {

@@ -45,7 +45,7 @@ times); path picks one field of it.`,
 	},
 }
 
-// get renders the objects of a kind, one object, or one field of it.
+// get formats the objects of a kind, one object, or one field of it.
 func (r *Run) get(what, path string) (string, error) {
 	if !strings.Contains(what, "/") {
 		return r.list(what)
@@ -99,7 +99,7 @@ func (r *Run) list(kind string) (string, error) {
 	return t.String(), nil
 }
 
-// toTree turns an object into maps, as JSON has it.
+// toTree turns an object into maps, as in JSON.
 func toTree(o any) map[string]any {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -112,7 +112,7 @@ func toTree(o any) map[string]any {
 	return tree
 }
 
-// clean removes what tells nothing: unique ids, versions and times.
+// clean removes uids, versions and times, which tell a reader nothing.
 func clean(tree map[string]any) map[string]any {
 	meta, _ := tree["metadata"].(map[string]any)
 	for _, key := range []string{

@@ -48,7 +48,7 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// release ends a hold; without a kind, all holds of the process.
+// release resumes a paused watch; without a kind, all paused watches of the process.
 func (r *Run) release(process, kind string) error {
 	if kind != "" {
 		return r.eachView("release", process, kind, (*host.Process).Release)
@@ -67,7 +67,7 @@ func (r *Run) release(process, kind string) error {
 	})
 }
 
-// eachView does something to one kind's view of every process of a name.
+// eachView calls f with one kind's watch of every process of a name.
 func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeapi.Kind) bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -92,8 +92,7 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	})
 }
 
-// watched is the kind as a process watches it: in whichever version, and the same but for a
-// kind that is not of the run's own server.
+// watched returns the kind as a process watches it, in its version.
 func (r *Run) watched(p *host.Process, k *fakeapi.Kind) (*fakeapi.Kind, error) {
 	var kinds []string
 	var other *fakeapi.Kind

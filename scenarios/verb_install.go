@@ -11,7 +11,7 @@ Only schedule and judge may stand above install.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,
 	check:    checkInstall,
-	run:      func(*Run, *Step) error { return nil }, // newRun has begun with them
+	run:      func(*Run, *Step) error { return nil }, // newRun has already created them
 }
 
 func checkInstall(c *checker, s *Step) error {

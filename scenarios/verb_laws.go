@@ -28,8 +28,8 @@ change of a generation, since=settle everything before the last settle.`,
 	},
 }
 
-// laws prints which laws held since the start, the last "switch" or the last
-// "settle"; of the named ones only, if any are named.
+// laws prints which laws held since the start, the last "switch" or the last "settle". If any are named, it prints only
+// those.
 func (r *Run) laws(since string, names []string) error {
 	from := 0
 	switch since {
@@ -64,7 +64,7 @@ func (r *Run) laws(since string, names []string) error {
 		}
 	}
 	r.printf("%s", t.String())
-	// Not how many: that would change in every file with each new law.
+	// The number of laws is not printed: each new law would change every file.
 	switch {
 	case len(names) > 0:
 	case len(broken) == 0:
@@ -75,8 +75,7 @@ func (r *Run) laws(since string, names []string) error {
 	return nil
 }
 
-// held says what it is worth that a law was not broken: nothing where the run
-// never came to what the law is about.
+// held says what an unbroken law is worth: nothing if the run never exercised it.
 func (r *Run) held(l *law.Law) string {
 	for _, v := range r.t.Judge.Verdicts() {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// managerName is what the instances of the controller manager are called.
+// managerName is the name of the controller manager's instances.
 const managerName = "manager"
 
 var verbManagers = &Verb{
@@ -64,7 +64,7 @@ a number means all of them. An instance is killed and switched as a whole.`,
 	},
 }
 
-// instance names the i-th of processes of one name.
+// instance returns the name of the i-th process of a name.
 func instance(name string, i int) string { return fmt.Sprintf("%s#%d", name, i+1) }
 
 func (r *Run) startManager(i int, chosen []host.Controller) error {
@@ -83,15 +83,13 @@ func (r *Run) startManager(i int, chosen []host.Controller) error {
 // managed reports whether the controller manager runs.
 func (c *checker) managed() bool { return c.started[instance(managerName, 0)] != "" }
 
-// isManager reports whether a process is named as an instance of the controller
-// manager is.
+// isManager reports whether a process has the name of a controller manager instance.
 func isManager(process string) bool {
 	base, _, _ := strings.Cut(process, "#")
 	return base == managerName
 }
 
-// membersIn are the programs of a manager's members in another era: of those
-// that have it, the others stay what they are.
+// membersIn returns a manager's controllers in another era. Controllers without that era stay as they are.
 func (r *Run) membersIn(p *host.Process, era string) []host.Controller {
 	var programs []host.Controller
 	for _, m := range p.Members() {

@@ -41,7 +41,7 @@ by who is named as its creator in the annotation created-by.`,
 	},
 }
 
-// owners renders which controller object has which dependents.
+// owners lists the dependents of each controller object.
 func (r *Run) owners() string {
 	owned := map[string][]string{}
 	var owners []string
@@ -76,7 +76,7 @@ func (r *Run) owners() string {
 	return t.String()
 }
 
-// tree renders all owner references of the world as a tree.
+// tree formats all owner references of the world as a tree.
 func (r *Run) tree() string {
 	var objs []render.Object
 	for _, k := range r.t.Server.Kinds() {
@@ -90,7 +90,7 @@ func (r *Run) tree() string {
 	return render.Tree(objs)
 }
 
-// kinds lists what the running controllers sync and what they manage.
+// kinds lists the kinds that the running controllers reconcile and manage.
 func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
 	for _, p := range r.t.Cluster.Processes() {
 		c := p.Controller()

@@ -14,12 +14,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// createdBy is the annotation in which controllers said before ControllerRef for whom
-// they had made an object.
+// createdBy is the annotation with the creator of an object, used before ControllerRef.
 const createdBy = "kubernetes.io/created-by"
 
-// failedPods renders the Pods that have failed, grouped by whose they are: by ControllerRef,
-// or where there is none by who is named as their creator (CREATEDBY-3).
+// failedPods lists the failed Pods grouped by ControllerRef, or else by their named creator (CREATEDBY-3).
 func (r *Run) failedPods() string {
 	groups := map[string][]string{}
 	for _, k := range r.t.Server.Kinds() {
@@ -40,7 +38,7 @@ func (r *Run) failedPods() string {
 	return t.String()
 }
 
-// controllerOrCreator names an object's controller, or who made it, or "none".
+// controllerOrCreator returns an object's controller, its creator, or "none".
 func controllerOrCreator(obj runtime.Object) string {
 	if owner, ok := render.ControllerOf(obj); ok {
 		return owner.String()

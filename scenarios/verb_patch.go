@@ -77,7 +77,7 @@ func (r *Run) patchObject(object string, kind types.PatchType, subresource, body
 	return r.patch("patch "+object, t, subresource, kind, data)
 }
 
-// patch sends a patch of the user with the uids in it that objects then have.
+// patch sends a user patch with the uids that objects have at that time.
 func (r *Run) patch(label string, t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.act(label, func() error {
 		data, err := manifest.ReplaceUIDs(data, r.uid)

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// amounts are what a prediction can be of, in the order in which they are told.
+// amounts lists the kinds of predictions, in output order.
 var amounts = []string{"created", "deleted", "adopted", "released", "moved"}
 
 var verbPredict = &Verb{
@@ -44,7 +44,7 @@ last settle must have ended in a fight that was found, or in none.`,
 	run:     runExpectation,
 }
 
-// between reads a parameter that is a number or a range of them; none is 0.
+// between reads a parameter that is a number or a range; a missing one is 0.
 func (s *Step) between(name string) (least, most int, err error) {
 	v, ok := s.Param(name)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *Step) between(name string) (least, most int, err error) {
 	return least, most, nil
 }
 
-// predict returns what went otherwise than was predicted, "" for nothing.
+// predict returns what differs from the prediction, or "".
 func (r *Run) predict(s *Step) string {
 	k, err := kindNamed(r.names(), s, s.Word(0))
 	if err != nil {
@@ -91,8 +91,8 @@ func (r *Run) predict(s *Step) string {
 	return ""
 }
 
-// changed counts, in the order of amounts, what was done to objects of a kind by others
-// than the user, from where the timeline of the last settle begins.
+// changed counts what others than the user did to objects of a kind, in the order of amounts. It begins where the
+// timeline of the last settle begins.
 func (r *Run) changed(kind string) (n [5]int) {
 	h := &r.t.World.History
 	for i := r.settled.from; i < h.Len(); i++ {

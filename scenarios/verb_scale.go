@@ -61,8 +61,7 @@ func (r *Run) scale(object string, replicas int) error {
 	})
 }
 
-// scalable says why the objects of a custom kind cannot be scaled, "" when they
-// can.
+// scalable returns why objects of a custom kind cannot be scaled, or "".
 func scalable(k *fakeapi.Kind) string {
 	d, v := k.Definition()
 	if d == nil || v.Subresources != nil && v.Subresources.Scale != nil {

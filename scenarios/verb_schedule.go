@@ -59,8 +59,7 @@ comes first in its file.`,
 	},
 }
 
-// recorded makes a program run as the schedule has it, and returns what was
-// decided.
+// recorded runs a program by the recorded schedule and returns the decisions.
 func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	p.atOnce, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
 	if name, ok := s.Param("mutant"); ok {

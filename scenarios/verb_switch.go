@@ -38,8 +38,7 @@ NAME#2.`,
 	run: func(r *Run, s *Step) error { return r.duplicate(s.Word(0)) },
 }
 
-// duplicate starts another instance of a process's controller, of the same
-// era or of the one named behind "@".
+// duplicate starts another instance of a process's controller, of the same era or of the era after "@".
 func (r *Run) duplicate(process string) error {
 	name, era, _ := strings.Cut(process, "@")
 	ps, err := r.processesNamed(name)
@@ -84,8 +83,7 @@ it runs, and stands for election anew.`,
 	run: func(r *Run, s *Step) error { return r.switchTo(s.Word(0), s.Word(1)) },
 }
 
-// switchTo replaces the program of a process, of every instance of a controller,
-// or of "all", by another era.
+// switchTo replaces the program of a process, of every instance of a controller, or of "all", by another era.
 func (r *Run) switchTo(process, era string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {

@@ -1,7 +1,7 @@
 package scenarios
 
-// verbs is the table of verbs. A file holds the table it was read with, and a
-// step its verb: only what reads files names the table.
+// verbs is the table of verbs. A file holds the table that it was read with, and a step holds its verb. Only code that
+// reads files uses this variable.
 var verbs = []*Verb{
 	// the user's
 	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
@@ -17,9 +17,8 @@ var verbs = []*Verb{
 	verbExplore, verbMutant, verbSchedule,
 }
 
-// Verbs lists all verbs, in the order in which help shows them: the user's,
-// time, faults and versions, looking, all schedules.
+// Verbs lists all verbs in the order of the help: user, time, faults and versions, reading, exploring.
 func Verbs() []*Verb { return verbs }
 
-// FindVerb finds a verb by name, nil when there is none.
+// FindVerb finds a verb by name; it returns nil if there is none.
 func FindVerb(name string) *Verb { return verbNamed(verbs, name) }

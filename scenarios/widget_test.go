@@ -22,10 +22,9 @@ var (
 	configMap  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
-// widgets is an operator as anybody may write one: a Widget wants spec.count
-// ConfigMaps of its own, widget-0 and so on. The broken one counts in its cache
-// and lets the server choose names, so that it makes too many where the cache
-// lags; it also takes away surplus that is not its own.
+// widgets is an operator as a user may write one: a Widget wants spec.count ConfigMaps of its own, widget-0 and so on.
+// The broken one counts in its cache and lets the server generate names, so it creates too many when the cache lags. It
+// also deletes surplus that it does not own.
 func widgets(broken bool) host.Controller {
 	c := host.Controller{Name: "widget", Era: "good", For: widgetKind,
 		Owns: []schema.GroupVersionKind{configMap}}
@@ -101,14 +100,14 @@ func (o *widgetOperator) sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// operators is a registry of which the widget operator is broken, or not.
+// operators is a registry with the widget operator, broken or not.
 func operators(broken bool) *scenarios.Registry {
 	g := registry()
 	g.Controllers = append(g.Controllers, widgets(!broken), widgets(broken))
 	return g
 }
 
-// widgetDefinition defines Widget; count is a field of spec.
+// widgetDefinition is the CRD of Widget; spec has the field count.
 const widgetDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -130,7 +129,7 @@ spec:
           status: {type: object, properties: {count: {type: integer}}}
 `
 
-// widgetWorld is two widgets.
+// widgetWorld has two widgets.
 const widgetWorld = `
 apiVersion: example.com/v1
 kind: Widget

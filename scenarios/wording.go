@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
-// suggest renders the nearest valid word as the end of an error message; where
-// nothing is near, it lists the valid words, if they are few.
+// suggest returns the end of an error message: the nearest valid word, or all valid words if none is near and they are
+// few.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"

@@ -6,18 +6,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// absentSize is how many absent owners are remembered.
+// absentSize limits the remembered absent owners.
 const absentSize = 500
 
-// absentOwners remembers the owners that were found not to exist, the last ones
-// asked for: dependents of one dead owner come in numbers. An entry is never
-// wrong later, as uids are not used twice. It is keyed by full coordinates: that
-// there is no such object under one name says nothing of the same uid under
-// another name, kind or namespace (GC-5, GC-7, RULES K95).
+// absentOwners caches owners that do not exist, least recently used out first: dependents of one missing owner come in
+// numbers. An entry stays true because uids are unique. The key has all coordinates. A missing object of one name says
+// nothing about the same uid under another name, kind or namespace (GC-5, GC-7, RULES K95).
 type absentOwners struct {
 	without *Without
 	entries map[identity]*list.Element
-	order   *list.List // of identity; the one asked for last in front
+	order   *list.List // of identity, last used first
 }
 
 func newAbsentOwners(without *Without) absentOwners {
@@ -53,8 +51,7 @@ func (a *absentOwners) has(id identity) bool {
 	return e != nil
 }
 
-// digest leaves the order out: it matters only when more owners are absent than
-// are remembered.
+// digest ignores the order, which matters only when the cache overflows.
 func (a *absentOwners) digest(h *sim.Hash) {
 	var sum uint64
 	for e := a.order.Front(); e != nil; e = e.Next() {

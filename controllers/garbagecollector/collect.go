@@ -13,14 +13,13 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// errNamespacedOwner: a cluster-scoped object refers to a namespaced owner.
-// Where to look for that one is unknown and stays so.
+// errNamespacedOwner: a cluster-scoped object refers to a namespaced owner, whose namespace is and stays unknown.
 var errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to namespaced owners")
 
-// collect looks whether an object is to be deleted, and sees to it.
+// collect decides whether to delete an object, and does so.
 func (c *collector) collect(ctx context.Context, n *node) error {
 	if n.deleting && !n.foreground {
-		return nil // it is on its way out
+		return nil // it is already terminating
 	}
 	id := n.identity
 	if n.virtual && n.namespace == "" {
@@ -49,14 +48,13 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 		return err
 	}
 	if n.virtual && !c.without.Unseen {
-		// It exists. Until an informer shows it, only looking again can tell
-		// that it has gone meanwhile (RULES K93).
+		// It exists. Until an informer shows it, only another live read can tell whether it is gone (RULES K93).
 		return fmt.Errorf("%s %s/%s has not been seen yet", id.kind, id.namespace, id.name)
 	}
 	return nil
 }
 
-// absent draws the conclusion from a live read that found nothing.
+// absent handles a live read that found nothing.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
@@ -65,11 +63,11 @@ func (c *collector) absent(id identity) error {
 	return nil
 }
 
-// owners divides an object's owners, by uid. An owner in foreground deletion is
-// not solid: it waits for this very object.
+// owners classifies an object's owners, by uid. An owner in foreground deletion is waiting rather than solid: it waits
+// for this object.
 type owners struct{ solid, absent, waiting []types.UID }
 
-// judge decides what becomes of an object with these references.
+// judge decides what happens to an object with these references.
 func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object,
 	refs []metav1.OwnerReference) error {
 	if len(refs) == 0 {
@@ -91,8 +89,8 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		return c.cut(ctx, id, dead) // GC-1, GC-8
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
 		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Asked {
-			// Somebody has asked for its dependents to be orphaned, which the graph is yet to show: to delete it
-			// in the foreground would take that back. Upstream does.
+			// A request to orphan its dependents is not in the graph yet; deleting it in the foreground would revert
+			// that request. Upstream does so.
 			return nil
 		}
 		if err := c.breakCycle(ctx, n); err != nil {
@@ -103,8 +101,7 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 	return c.delete(ctx, id, latest, refs, c.policy(latest))
 }
 
-// policy is the policy to delete an object with: what its finalizers say was
-// asked for already (RULES K101).
+// policy returns the policy for deleting an object: what its finalizers show was requested already (RULES K101).
 func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	switch {
 	case c.without.Finalizers:
@@ -116,8 +113,8 @@ func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// classify divides an object's owners. A cluster-scoped object that is yet to be seen was given the namespace of
-// who refers to it: its own owners are not to be looked for there (GC-7). Upstream looks there.
+// classify classifies an object's owners. A cluster-scoped object that no informer has shown has the namespace of its
+// dependent. Its own owners must not be looked up there (GC-7). Upstream does so.
 func (c *collector) classify(ctx context.Context, id identity, refs []metav1.OwnerReference) (owners, error) {
 	if k := c.kind(id); k != nil && !k.Namespaced && !c.without.Borrowed {
 		id.namespace = ""
@@ -143,14 +140,14 @@ func (c *collector) classify(ctx context.Context, id identity, refs []metav1.Own
 	return o, nil
 }
 
-// waits says whether an owner is in foreground deletion.
+// waits reports whether an owner is in foreground deletion.
 func (c *collector) waits(owner metav1.Object) bool {
 	deleted := owner.GetDeletionTimestamp() != nil || c.without.Undeleted
 	return deleted && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting
 }
 
-// owner reads an object's owner from the server; nil when it is absent. It is
-// looked for in the object's own namespace, as owners have to be there (GC-7).
+// owner reads an object's owner from the server; nil if it is absent. It reads in the object's own namespace, where
+// owners must be (GC-7).
 func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerReference) (metav1.Object, error) {
 	at := referred(r, id.namespace)
 	if c.graph.absent.has(referred(r, "")) || c.graph.absent.has(at) {
@@ -183,9 +180,8 @@ func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) er
 	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners)
 }
 
-// breakCycle makes an object's references non-blocking if one of its dependents
-// is itself being deleted in the foreground: the two may be waiting for each
-// other (GC-6).
+// breakCycle makes an object's references non-blocking if one of its dependents is itself in foreground deletion: the
+// two may wait for each other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
 		return nil
@@ -207,11 +203,9 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
-// finishForeground lets an object go that no dependent blocks any more, and
-// looks at those that do (GC-2). A cycle of objects that wait for each other may
-// have come about while the graph lagged: when the last of them was deleted, it
-// did not show the first as going. So it is looked for here as well; upstream
-// does not, and such a cycle hangs (GC-6).
+// finishForeground releases an object that no dependent blocks any more, and checks those that do (GC-2). A cycle of
+// waiting objects may have formed while the graph lagged: when the last of them was deleted, the graph did not show the
+// first as terminating. So it looks for cycles here as well. Upstream does not, and such a cycle hangs (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// New returns the garbage collector. It has no kind of its own: its keys are
-// "delete UID", "orphan UID" and "report UID OWNERUID".
+// New returns the garbage collector. It reconciles no kind of its own: its keys are "delete UID", "orphan UID" and
+// "report UID OWNERUID".
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "garbagecollector", Contract: law.Contract{Profile: law.Upstream},
@@ -32,7 +32,7 @@ type collector struct {
 	env     *host.Env
 	graph   *graph
 	without *Without
-	kinds   map[kindName]*fakeapi.Kind         // what is served, by any version
+	kinds   map[kindName]*fakeapi.Kind         // served kinds, in any version
 	current map[schema.GroupKind]*fakeapi.Kind // the same, whatever the version
 	watched map[watching]bool
 
@@ -41,8 +41,7 @@ type collector struct {
 
 type kindName struct{ apiVersion, kind string }
 
-// watching is what is watched: a kind of some resource, in whichever version. A name may
-// come back with another definition.
+// watching is a watched kind of some resource, in any version. A kind may come back with another CRD.
 type watching struct {
 	resource schema.GroupResource
 	kind     string
@@ -58,19 +57,18 @@ func newCollector(without *Without, env *host.Env) *collector {
 	return c
 }
 
-// definitions is the kind whose objects define others.
+// definitions is the kind of CRDs.
 const definitions = "CustomResourceDefinition"
 
-// discover watches the kinds that are not watched yet: all at the start, then
-// those of each definition as it is seen. Those that are not served any more it
-// forgets. The real collector asks the server every 30 seconds what kinds there are.
+// discover watches new kinds: all at the start, then those of each CRD as it appears. It forgets kinds that are not
+// served any more. The real garbage collector reads the list of kinds every 30 seconds.
 func (c *collector) discover() {
 	c.kinds, c.current = map[kindName]*fakeapi.Kind{}, map[schema.GroupKind]*fakeapi.Kind{}
 	for _, k := range c.env.Kinds() {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
 		if k.GVK.Kind == "Event" || c.watched[w] {
-			continue // of events there are too many, and they own nothing (RULES K109)
+			continue // events are too many, and own nothing (RULES K109)
 		}
 		c.watched[w] = true
 		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
@@ -82,9 +80,8 @@ func (c *collector) discover() {
 	}
 }
 
-// kind is what is served of an identity's kind, nil for nothing. An object that was seen
-// is of a kind whose other versions show it too, when the one in which it was seen is
-// not served any more; what a reference says is taken as it is said.
+// kind returns the served kind of an identity, or nil. If the version of an object that was seen is not served any
+// more, another version of its kind is used. A reference is taken literally.
 func (c *collector) kind(id identity) *fakeapi.Kind {
 	k := c.kinds[kindName{id.apiVersion, id.kind}]
 	if k != nil && !(c.without.OtherVersions && k.GVK.GroupVersion().String() != id.apiVersion) {
@@ -106,7 +103,7 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 		UpdateFunc: func(old, obj any) {
 			before, after := old.(metav1.Object), obj.(metav1.Object)
 			if before.GetUID() != after.GetUID() {
-				// Deleted and created again between two events.
+				// Deleted and recreated between two events.
 				c.graph.removed(before)
 				before = nil
 			}
@@ -123,14 +120,14 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 	}
 }
 
-// defined is told of the kind of each object that came, changed or went.
+// defined handles an event about an object's kind.
 func (c *collector) defined(gvk schema.GroupVersionKind) {
 	if gvk.Kind == definitions {
 		c.discover()
 	}
 }
 
-// Sync does one piece of work.
+// Sync processes one key.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	if about, ok := isReport(key); ok {
 		c.report(ctx, about)
@@ -139,7 +136,7 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 	work, uid, _ := strings.Cut(key, " ")
 	n := c.graph.nodes[types.UID(uid)]
 	if n == nil {
-		return nil // it has gone by itself
+		return nil // it is already gone
 	}
 	switch work {
 	case "orphan":
@@ -153,8 +150,8 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 // Digest digests the graph.
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
-// kindError says that an identity is of a kind that is not served. It may come
-// to be, so the work is tried again, for ever (RULES K96).
+// kindError says that the kind of an identity is not served. It may come later, so the work is retried forever (RULES
+// K96).
 type kindError struct{ id identity }
 
 func (e *kindError) Error() string {
@@ -170,15 +167,14 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	switch {
 	case k.Namespaced:
 		return k, id.namespace, nil
-	case c.without.Scope && id.namespace != "": // a path that no server has
+	case c.without.Scope && id.namespace != "": // a path that does not exist on any server
 		return nil, "", apierrors.NewNotFound(schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}, id.name)
 	}
 	return k, "", nil
 }
 
-// unserved reports whether an answer says that the server does not know the path, and
-// nothing of an object: no name stands in it. Who answers in a server's place may leave
-// out the details altogether.
+// unserved reports whether an answer says that the server does not know the path: it names no object. A proxy may leave
+// out the details.
 func unserved(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
@@ -188,9 +184,8 @@ func unserved(err error) bool {
 	return about == nil || about.Name == ""
 }
 
-// get reads an object from the server. A kind may cease to be served before the
-// collector is told: that its path is not found does not make the object absent.
-// Upstream takes it for that, until it has discovered anew.
+// get reads an object from the server. A kind may disappear before the garbage collector sees it: a missing path does
+// not mean that the object is absent. Upstream assumes that it does, until the next discovery.
 func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error) {
 	k, namespace, err := c.scope(id)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// An answer that names no object, be it without any details, is about the path.
+// An answer that names no object, even without details, is about the path.
 func TestUnserved(t *testing.T) {
 	widgets := schema.GroupResource{Group: "example.com", Resource: "widgets"}
 	without := &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -41,12 +41,12 @@ func TestUnserved(t *testing.T) {
 	}
 }
 
-// answers is a server that answers each get and each delete as it is told, in turn.
+// answers is a server with scripted answers to gets and deletes.
 type answers struct {
 	host.Client
 	gets    []any // objects and errors
 	deletes []error
-	asked   []string // the versions that deletes were for
+	asked   []string // the versions in the deletes
 }
 
 func (a *answers) Get(context.Context, schema.GroupVersionKind, string, string) (runtime.Object, error) {
@@ -69,7 +69,7 @@ func (a *answers) Delete(_ context.Context, _ schema.GroupVersionKind, _, _ stri
 	return next
 }
 
-// collectorOf is a collector of ConfigMaps, and what it queues.
+// collectorOf returns a garbage collector of ConfigMaps, and its queue.
 func collectorOf(client host.Client) (*collector, func() string) {
 	without := &Without{}
 	g, work := recorder(*without)
@@ -86,8 +86,8 @@ func versioned(cm *corev1.ConfigMap, version string) *corev1.ConfigMap {
 	return cm
 }
 
-// A deletion that conflicts is tried once more, of any version, where it is the same object with
-// the same owners (RULES K102).
+// A delete that conflicts is retried once, without a version, if it is the same object with the same owners (RULES
+// K102).
 func TestDeleteAfterAConflict(t *testing.T) {
 	maps := schema.GroupResource{Resource: "configmaps"}
 	conflict := apierrors.NewConflict(maps, "d", errors.New("it has moved on"))
@@ -96,7 +96,7 @@ func TestDeleteAfterAConflict(t *testing.T) {
 	another.UID = "another"
 	for name, c := range map[string]struct {
 		then any
-		want string // what is asked of which version
+		want string // the expected delete and its version
 		is   func(error) bool
 	}{
 		"written by others": {versioned(object("d", "a"), "3"), "[2 any]", func(err error) bool { return err == nil }},
@@ -121,8 +121,7 @@ func TestDeleteAfterAConflict(t *testing.T) {
 	}
 }
 
-// That what is to be deleted is gone says nothing of the other names that it is known by: these
-// are looked at in turn (RULES K98).
+// A missing object says nothing about its other known names; they are looked up in turn (RULES K98).
 func TestDeleteOfWhatHasOtherNames(t *testing.T) {
 	server := &answers{deletes: []error{apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "a")}}
 	gc, _ := collectorOf(server)
@@ -138,8 +137,8 @@ func TestDeleteOfWhatHasOtherNames(t *testing.T) {
 	}
 }
 
-// What is of a kind that has ceased to be served is neither deleted nor patched, and that is an
-// error: the kind may come back (RULES K96).
+// An object whose kind is no longer served is neither deleted nor patched. That is an error, since the kind may come
+// back (RULES K96).
 func TestUnservedKind(t *testing.T) {
 	gc, _ := collectorOf(&answers{})
 	id := identity{apiVersion: "example.com/v1", kind: "Widget", namespace: "ns", name: "w", uid: "w"}
@@ -155,8 +154,8 @@ func TestUnservedKind(t *testing.T) {
 	}
 }
 
-// An object that was deleted and created again between two events is two objects: the
-// dependents of the first have lost it, and the deletion of the second has just begun.
+// An object that was deleted and recreated between two events is two objects. The dependents of the first have lost
+// their owner, and the second's deletion is new.
 func TestReplacedBetweenTwoEvents(t *testing.T) {
 	gc, work := collectorOf(&answers{})
 	h := gc.handler(configMaps)
@@ -175,13 +174,13 @@ func TestReplacedBetweenTwoEvents(t *testing.T) {
 	}
 }
 
-// Every event on a definition has the collector look at what is served.
+// Every event on a CRD makes the garbage collector check the served kinds.
 func TestDefined(t *testing.T) {
 	gc, _ := collectorOf(&answers{})
 	looked := 0
 	gc.env.Kinds = func() []*fakeapi.Kind { looked++; return nil }
 	h := gc.handler(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: definitions})
-	d := object("widgets") // as far as the graph is concerned
+	d := object("widgets") // the graph does not care
 	h.OnAdd(d, false)
 	h.OnUpdate(d, d)
 	h.OnDelete(d)

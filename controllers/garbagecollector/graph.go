@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// identity is an object's full coordinates. What a reference says of its owner
-// need not be true, so two identities of one uid occur.
+// identity is an object's full coordinates. A reference may be wrong, so one uid may have two identities.
 type identity struct {
 	apiVersion, kind, namespace, name string
 	uid                               types.UID
@@ -24,30 +23,29 @@ func compareIdentity(a, b identity) int {
 	)
 }
 
-// referred is the identity that a reference gives its owner, in a namespace.
+// referred returns the identity of a reference's owner, in a namespace.
 func referred(r *metav1.OwnerReference, namespace string) identity {
 	return identity{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name, uid: r.UID}
 }
 
-// refersTo says whether a reference to this uid gives its owner these coordinates; the
-// namespace is not part of a reference.
+// refersTo reports whether a reference to this uid has these coordinates; a reference has no namespace.
 func (id *identity) refersTo(r *metav1.OwnerReference) bool {
 	return r.Name == id.name && r.Kind == id.kind && r.APIVersion == id.apiVersion
 }
 
-// node is one object. Its owners are the references it was last seen with.
+// node is one object with the references last seen.
 type node struct {
 	identity
 	owners     []metav1.OwnerReference
 	dependents []*node // sorted by identity
 
-	virtual    bool // known from references only; whether it exists is not known
+	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // its finalizer has been, or is just being, taken off; no event has shown it since
+	released   bool // its finalizer was removed, or is being removed; no event has shown it since
 }
 
-// blocking are the dependents that the node's foreground deletion waits for.
+// blocking returns the dependents that the node's foreground deletion waits for.
 func (n *node) blocking(without *Without) []*node {
 	var out []*node
 	for _, d := range n.dependents {
@@ -61,9 +59,8 @@ func (n *node) blocking(without *Without) []*node {
 	return out
 }
 
-// waitsForItself says whether the node's foreground deletion waits, by way of
-// others in foreground deletion, for the node. One that owns itself waits, as
-// recorded from the real collector.
+// waitsForItself reports whether the node's foreground deletion waits for the node itself, through others in foreground
+// deletion. A node that owns itself waits, as recorded from the real garbage collector.
 func (n *node) waitsForItself(without *Without) bool {
 	met := []*node{n}
 	for i := 0; i < len(met); i++ {
@@ -98,7 +95,7 @@ func (n *node) dropDependent(d *node) {
 
 func byIdentity(n *node, id identity) int { return compareIdentity(n.identity, id) }
 
-// graph is everything the collector knows.
+// graph is the garbage collector's knowledge.
 type graph struct {
 	nodes   map[types.UID]*node
 	absent  absentOwners
@@ -106,7 +103,7 @@ type graph struct {
 
 	look   func(n *node) // queues "delete"
 	orphan func(n *node) // queues "orphan"
-	// complain is told of a reference to an owner that was seen elsewhere.
+	// complain is called for a reference to an owner that was seen elsewhere.
 	complain func(n *node, owner *metav1.OwnerReference)
 }
 
@@ -114,7 +111,7 @@ func newGraph(without *Without) *graph {
 	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without}
 }
 
-// lookAll queues a look at each of the nodes.
+// lookAll queues a check of each node.
 func (g *graph) lookAll(nodes []*node) {
 	for _, n := range nodes {
 		g.look(n)
@@ -127,10 +124,9 @@ func (g *graph) insert(n *node) {
 	g.addEdges(n, n.owners)
 }
 
-// addEdges enters n with the owners that refs name. An owner that was never
-// seen becomes a virtual node, and is looked for (GC-6). An owner that was seen
-// under other coordinates makes n itself worth a look: the reference may be to
-// nothing (GC-7). One such is enough, and the first alone is complained of.
+// addEdges enters n with its owners. An unseen owner becomes a virtual node, and is looked up (GC-6). An owner seen
+// under other coordinates makes n worth a check: the reference may be wrong (GC-7). One such owner is enough; only the
+// first gets an event.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -154,8 +150,7 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// contradicts says whether a reference may be to something else than the owner
-// of that uid that is in the graph.
+// contradicts reports whether a reference may mean something else than the owner of that uid in the graph.
 func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if owner.elsewhere(n) {
 		return true
@@ -163,12 +158,12 @@ func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if !owner.refersTo(ref) {
 		return true
 	}
-	// A virtual owner without a namespace was referred to by a cluster-scoped
-	// object; it may be of a namespaced kind, and referred to wrongly.
+	// A virtual owner without a namespace was referred to by a cluster-scoped object. It may be of a namespaced kind,
+	// and the reference wrong.
 	return owner.namespace == "" && n.namespace != "" && owner.virtual && !g.without.Guesses
 }
 
-// elsewhere says whether an owner is in another namespace than n.
+// elsewhere reports whether an owner is in another namespace than n.
 func (id *identity) elsewhere(n *node) bool { return id.namespace != "" && id.namespace != n.namespace }
 
 func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
@@ -179,8 +174,8 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove takes a node out: its dependents have one owner less, and an owner
-// that is being deleted in the foreground may have been waiting for it.
+// remove removes a node. Its dependents have one owner less, and an owner in foreground deletion may have waited for
+// it.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
 	g.dropEdges(n, n.owners)
@@ -196,7 +191,7 @@ func (g *graph) remove(n *node) {
 	}
 }
 
-// digest folds the graph in. Dependents follow from owners.
+// digest hashes the graph. Dependents follow from owners.
 func (g *graph) digest(h *sim.Hash) {
 	var sum uint64
 	for _, n := range g.nodes { //detcheck:ordered a sum of mixed words

@@ -15,7 +15,7 @@ import (
 
 var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// recorder is a graph that notes what it queues.
+// recorder returns a graph that records what it queues.
 func recorder(without Without) (*graph, func() string) {
 	g := newGraph(&without)
 	var work []string
@@ -29,8 +29,7 @@ func recorder(without Without) (*graph, func() string) {
 	}
 }
 
-// object is a ConfigMap whose uid is its name; owners are names, with "!" in
-// front of those it blocks.
+// object is a ConfigMap whose name is its uid; owners are names, with "!" in front of those that it blocks.
 func object(name string, owners ...string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
 	for _, o := range owners {
@@ -94,8 +93,7 @@ func TestObserved(t *testing.T) {
 	step("a reference by another version", "h")
 }
 
-// One that comes to be known while it is deleted in both ways orphans first; it waits for its
-// dependents none the less.
+// An object first seen with both deletion policies orphans first, but still waits for its dependents.
 func TestObservedInBothDeletions(t *testing.T) {
 	g, work := recorder(Without{})
 	both := deleting(object("a"), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)
@@ -110,7 +108,7 @@ func TestObservedInBothDeletions(t *testing.T) {
 	}
 }
 
-// What the collector let go starts anew with the next event, and with that alone.
+// A released object starts again with the next event, and only with that.
 func TestReleasedStartsAnewOnce(t *testing.T) {
 	g, work := recorder(Without{})
 	a := deleting(object("a"), metav1.FinalizerDeleteDependents)
@@ -125,8 +123,8 @@ func TestReleasedStartsAnewOnce(t *testing.T) {
 	}
 }
 
-// A cluster-scoped owner is the same one from every namespace: those that named it rightly, before
-// it was seen, are not looked at.
+// A cluster-scoped owner is the same from every namespace: dependents that named it correctly before it was seen are
+// not checked.
 func TestObservedWithoutNamespace(t *testing.T) {
 	g, work := recorder(Without{})
 	g.observed(configMaps, nil, object("d", "a"))
@@ -142,7 +140,7 @@ func TestObservedWithoutNamespace(t *testing.T) {
 	}
 }
 
-// One dependent may know an owner by several names, the one that was looked for among them.
+// One dependent may know an owner by several names, including the one looked up.
 func TestAlternative(t *testing.T) {
 	named := func(d string, names ...string) *node {
 		n := &node{identity: identity{apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: d}}
@@ -180,7 +178,7 @@ func names(nodes []*node) string {
 	return fmt.Sprint(out)
 }
 
-// RULES K98: of several names for one uid each is looked for in turn.
+// RULES K98: each of several names for one uid is looked up in turn.
 func TestVerifiedAbsent(t *testing.T) {
 	g, work := recorder(Without{})
 	as := func(name, owner string) *corev1.ConfigMap {
@@ -213,8 +211,7 @@ func TestVerifiedAbsent(t *testing.T) {
 	}
 }
 
-// An object that was seen under one name is not removed because there is
-// nothing under another.
+// An object seen under one name is not removed because another name does not exist.
 func TestVerifiedAbsentDoesNotRemoveWhatWasSeen(t *testing.T) {
 	g, work := recorder(Without{})
 	g.observed(configMaps, nil, object("a"))
@@ -238,8 +235,8 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 	for i := range absentSize {
 		a.add(id(i))
 	}
-	a.has(id(0)) // asked for, so not the oldest any more
-	a.add(id(1)) // found once more
+	a.has(id(0)) // used, so no longer the oldest
+	a.add(id(1)) // found again
 	a.add(id(absentSize))
 	a.add(id(absentSize + 1))
 	for i, want := range []bool{true, true, false, false, true} {
@@ -252,7 +249,7 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// The digest depends on what is known, not on the order in which it was learnt.
+// The digest does not depend on the order in which facts were learnt.
 func TestDigest(t *testing.T) {
 	digest := func(objs ...*corev1.ConfigMap) sim.Hash {
 		g, _ := recorder(Without{})

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// observed is told that an informer saw an object of a kind. old is nil for an
-// addition.
+// observed handles an informer's addition or update of an object; old is nil for an addition.
 func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	id := identity{apiVersion: gvk.GroupVersion().String(), kind: gvk.Kind, namespace: obj.GetNamespace(),
 		name: obj.GetName(), uid: obj.GetUID()}
@@ -27,9 +26,8 @@ func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	g.deletionStarted(n, old, obj)
 }
 
-// materialize turns a virtual node into the object that was seen. Dependents
-// that referred to it by other coordinates are worth a look: they may refer to
-// nothing (GC-7).
+// materialize turns a virtual node into the object that was seen. Dependents with other coordinates are worth a check:
+// their reference may be wrong (GC-7).
 func (g *graph) materialize(n *node, id identity) {
 	if n.identity != id {
 		n.identity = id
@@ -44,8 +42,8 @@ func (g *graph) materialize(n *node, id identity) {
 	n.virtual = false
 }
 
-// reown brings a node's edges up to date. An owner that a blocking reference
-// no longer names, or no longer as blocking, may go on with its deletion.
+// reown updates a node's edges. The deletion of an owner may continue if a blocking reference to it is gone or does not
+// block any more.
 func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
 	var added, removed []metav1.OwnerReference
 	for _, r := range refs {
@@ -86,16 +84,13 @@ func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerR
 	return nil
 }
 
-// deletionStarted queues what a deletion policy asks for, when the object has
-// become one that is being deleted with that policy's finalizer. Both are
-// compared with what they were, as a finalizer may come back (RULES K106).
+// deletionStarted queues the work of a deletion policy when the object starts terminating with that policy's finalizer.
+// It compares both with their earlier values, as a finalizer may come back (RULES K106).
 //
-// It may come back unseen: the collector takes it off, the object stays for
-// somebody else's finalizer and is deleted once more, and all that the informer
-// shows, for a gap in its watch, is the same finalizer before and after. So what
-// the collector let go starts anew. Upstream compares the two alone
-// (deletionStartsWithFinalizer), queues nothing, and the object hangs until the
-// collector restarts.
+// It may come back unseen. The garbage collector removes it, the object stays for another finalizer and is deleted
+// again. If the watch has a gap, the informer shows the same finalizer before and after. So a released object starts
+// again. Upstream only compares the two (deletionStartsWithFinalizer) and queues nothing; the object hangs until the
+// garbage collector restarts.
 func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
 	if n.released && !g.without.AskedAgain {
 		old = nil
@@ -124,16 +119,15 @@ func has(obj metav1.Object, finalizer string) bool {
 	return slices.Contains(obj.GetFinalizers(), finalizer)
 }
 
-// removed is told that an informer saw an object go.
+// removed handles an informer's deletion.
 func (g *graph) removed(obj metav1.Object) {
 	if n := g.nodes[obj.GetUID()]; n != nil {
 		g.remove(n)
 	}
 }
 
-// verifiedAbsent is told that a live read found no object with that identity.
-// It reports whether the uid is to be looked for again, under the coordinates
-// that other dependents know it by (RULES K98).
+// verifiedAbsent handles a live read that found no object of this identity. It reports whether to look up the uid
+// again, under the coordinates of other dependents (RULES K98).
 func (g *graph) verifiedAbsent(id identity) (again bool) {
 	n := g.nodes[id.uid]
 	if n == nil {
@@ -159,9 +153,8 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	return false
 }
 
-// partition divides dependents into those that have a reference to the identity
-// and those that have one to its uid under other coordinates. One with two such
-// references is in both.
+// partition splits dependents by reference: to this identity, and to its uid under other coordinates. One with both is
+// in both.
 func partition(dependents []*node, id identity) (right, wrong []*node) {
 	for _, d := range dependents {
 		isRight, isWrong := false, false
@@ -185,15 +178,14 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative is the next identity after one, in order and then from the start,
-// that dependents give the same uid.
+// alternative returns the next identity of the same uid among the dependents, in order, and then from the start.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {
 		for i := range d.owners {
 			r := &d.owners[i]
 			if r.UID != after.uid || after.namespace == "" && after.refersTo(r) {
-				continue // a cluster-scoped owner is the same one from every namespace
+				continue // a cluster-scoped owner is the same from every namespace
 			}
 			all = append(all, referred(r, d.namespace))
 		}

@@ -11,14 +11,11 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
-// orphan cuts the dependents of an object loose, and lets it go when all of
-// them are (GC-3): while one still refers to it, its disappearance would have
-// that one collected (GC-4). Dependents that come to be known meanwhile are
-// among them, up to the moment in which the finalizer's removal is sent;
-// upstream takes those that it knew at the start.
+// orphan removes the references of an object's dependents, then releases the object (GC-3). If it left earlier, a
+// dependent that still refers to it would be deleted (GC-4). Dependents that appear before the finalizer's removal is
+// sent are included. Upstream handles only those known at the start.
 //
-// One that was created just before the deletion, and has not been seen at all
-// yet, is missed, here as upstream (RULES K105).
+// A dependent created just before the deletion, and not seen yet, is missed here and upstream (RULES K105).
 func (c *collector) orphan(ctx context.Context, n *node) error {
 	id := n.identity
 	if c.without.OrphanFirst {
@@ -41,7 +38,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose cuts those dependents loose that are not yet, and notes them.
+// cutLoose orphans the dependents that are not orphaned yet, and records them.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

@@ -10,26 +10,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// component is the name under which the collector writes events.
+// component is the source of the garbage collector's events.
 const component = "garbage-collector-controller"
 
-// complaint is an event to be written: a dependent refers to an owner that is
-// known to be in another namespace (GC-7, RULES K97). It is kept apart from the
-// graph, as the dependent is likely to be collected first.
+// complaint is a pending event: a dependent refers to an owner in another namespace (GC-7, RULES K97). It is separate
+// from the graph, as the dependent is likely to be deleted first.
 type complaint struct {
 	about identity
 	owner metav1.OwnerReference
 }
 
-// complain queues an event. Handlers cannot write.
+// complain queues an event, because handlers cannot write.
 func (c *collector) complain(n *node, owner *metav1.OwnerReference) {
 	about := string(n.uid) + " " + string(owner.UID)
 	c.complaints[about] = complaint{n.identity, *owner}
 	c.env.Queue.Add("report " + about)
 }
 
-// report writes a queued event. One that is refused is dropped: nobody depends
-// on events.
+// report writes a queued event. A refused event is dropped: events are best effort.
 func (c *collector) report(ctx context.Context, about string) {
 	p, ok := c.complaints[about]
 	if !ok {
@@ -67,5 +65,5 @@ func (p *complaint) event(now metav1.Time) *corev1.Event {
 	}
 }
 
-// isReport says whether a key is that of a queued event, and which.
+// isReport reports whether a key stands for a queued event, and which one.
 func isReport(key string) (about string, ok bool) { return strings.CutPrefix(key, "report ") }

@@ -14,11 +14,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// delete deletes the incarnation and the version that was judged (GC-5, GC-9).
-// A version that has moved on for reasons other than ownership is deleted all
-// the same, or an object that is written often would never be collected
-// (RULES K102). What was asked for its dependents must not have changed either:
-// the policy of this delete would replace it. Upstream does not look at that.
+// delete deletes an object by the uid and version that was judged (GC-5, GC-9). If the version changed for other
+// reasons than ownership it deletes anyway, or a frequently written object would never be collected (RULES K102). The
+// policy requested for its dependents must not have changed either, because this delete would replace it. Upstream does
+// not check that.
 func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference,
 	policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
@@ -40,7 +39,7 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 	return err
 }
 
-// askedAlike says whether the same was asked for an object's dependents.
+// askedAlike reports whether the same policy is requested for an object's dependents.
 func (c *collector) askedAlike(now, before metav1.Object) bool {
 	return c.policy(now) == c.policy(before) || c.without.ConflictPolicy
 }
@@ -65,10 +64,9 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, opts)
 }
 
-// patch sends a strategic merge patch. A kind that does not know those gets a
-// merge patch of its whole list of owners as it is now, at that version, without
-// the references in drop; where none is to be dropped all are made non-blocking, those
-// included that do not say whether they block.
+// patch sends a strategic merge patch. A kind without support for these gets a merge patch of its whole current list of
+// owners, at that version, without the references in drop. If drop is empty, all references become non-blocking, also
+// those without a value.
 func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -100,8 +98,7 @@ func (c *collector) patch(ctx context.Context, id identity, strategic []byte, dr
 	return err
 }
 
-// metadataPatch is a merge patch of one field of the metadata, for one uid and
-// one version.
+// metadataPatch returns a merge patch of one metadata field, for one uid and one version.
 func metadataPatch(field string, value any, uid types.UID, version string) []byte {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		field: value, "uid": uid, "resourceVersion": version,
@@ -112,24 +109,22 @@ func metadataPatch(field string, value any, uid types.UID, version string) []byt
 	return data
 }
 
-// errNotYet: what a finalizer stands for has come to be undone again.
+// errNotYet: the work of a finalizer must be done again.
 var errNotYet = errors.New("the finalizer is still needed")
 
-// removeFinalizer removes one of the collector's finalizers. That it, or the
-// object, is not there any more is as good. The patch holds the whole list, so
-// it is for the version that was read. ready is asked right before
-// the removal is sent; if it says no, errNotYet is returned.
+// removeFinalizer removes one of the garbage collector's finalizers. A missing finalizer or object counts as success.
+// The patch holds the whole list, so it names the version that was read. ready is called right before the removal is
+// sent; if it returns false, errNotYet is returned.
 //
-// Upstream finds the owner by name alone; a successor of the same name that was
-// to be orphaned, too, would lose its finalizer before its dependents lost it.
+// Upstream finds the owner by name alone. A recreated owner that should orphan too would then lose its finalizer before
+// its dependents lost their references.
 func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer string, ready func() bool) error {
 	id := n.identity
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
 	}
-	// Before the read: an event that comes after this line shows the finalizer
-	// of now, or one that this read has yet to find.
+	// Before the read: a later event shows the current finalizer, or one that this read will find.
 	n.released = true
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) {

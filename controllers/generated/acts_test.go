@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// podActs are what happens to pods, and to the objects that own them.
+// podActs are changes to pods and their owners.
 var podActs = []act{
 	{14, "pods run", (*world).podsRun},
 	{8, "a pod's status changes", (*world).podStatus},
@@ -33,7 +33,7 @@ var podActs = []act{
 	{6, "much happens unseen", (*world).unseen},
 }
 
-// faults happen before something else does.
+// faults happen before another act.
 var faults = []act{
 	{8, "a request fails", (*world).requestFails},
 	{4, "a view stands still", (*world).viewHeld},
@@ -44,10 +44,10 @@ var faults = []act{
 	{3, "the controller is blind", (*world).blinded},
 }
 
-// gaps are what happens in worlds without pods' acts: what is done there is one request each.
+// gaps are the faults of worlds without acts on pods; their acts are one request each.
 var gaps = []act{{5, "a watch misses something", (*world).watchMisses}}
 
-// watchMisses has things happen that a controller hears of only by a list.
+// watchMisses makes changes that a controller sees only by a list.
 func (w *world) watchMisses() {
 	kinds := w.process().Watches()
 	if len(kinds) == 0 {
@@ -109,7 +109,7 @@ func typeOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}
 }
 
-// requestFails has one of the next requests fail.
+// requestFails makes one of the next requests fail.
 func (w *world) requestFails() {
 	p := w.process()
 	f := host.FailedRequest{Process: p.Name, Nth: 1 + w.n(3), Code: one(w, 500, 409, 409, 504, 429)}
@@ -145,7 +145,7 @@ func (w *world) viewHeld() {
 	}
 }
 
-// blinded has the controller act, and things happen, while it sees no pods or no owners.
+// blinded lets the controller and others act while it sees no pods or no owners.
 func (w *world) blinded() {
 	p := w.process()
 	kinds := p.Watches()
@@ -176,13 +176,12 @@ func (w *world) blinded() {
 	}
 }
 
-// unseen has what a controller owns be replaced, let go or begin to go while it sees none of
-// that, and then acts upon what it takes for its own.
+// unseen replaces, releases or deletes the controller's objects while it sees none of that, and then lets it act.
 func (w *world) unseen() {
 	p := w.process()
 	k := w.kind(p.Controller().Owns[0].Kind)
 	hold := func() { _ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil }) }
-	late := w.in(2) // it is shown nothing of what it makes, either
+	late := w.in(2) // it does not see its own creations either
 	if late {
 		hold()
 		w.act(w.subject.acts)
@@ -237,7 +236,7 @@ func (w *world) watchBreaks() {
 	}
 }
 
-// mostStale is how many writes old the lists are at the most that a controller comes back to.
+// mostStale limits how many writes a restarted controller's lists may lag.
 const mostStale = 12
 
 func (w *world) crashes() {
@@ -248,7 +247,7 @@ func (w *world) crashes() {
 	_ = w.Do("crash", func() error { p.Restart(from); return nil })
 }
 
-// replaced stops the controller and starts a new process in its place, as a rollout does.
+// replaced stops the controller and starts a new process, as a rollout does.
 func (w *world) replaced() {
 	c := w.controller(w.subject.name)
 	_ = w.Do("replace "+c.Name, func() error { w.Switch(w.process(), c); return nil })

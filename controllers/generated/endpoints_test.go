@@ -258,7 +258,7 @@ func (w *world) crowd() {
 }
 
 // blind has the controller write slices that it does not see, nor that somebody lays hands on
-// them, and asks for some of them in vain.
+// them, and asks for some of them without success.
 func (w *world) blind() {
 	k := w.Server.KindNamed("EndpointSlice")
 	_ = w.Do("hold EndpointSlice", func() error { w.process().Hold(k); return nil })

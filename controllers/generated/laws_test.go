@@ -12,21 +12,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// enough worlds are those in which every cause is met, with the further ones.
+// enough worlds, with the further ones, contain every cause.
 const enough = 160
 
 var seeds = flag.Int("seeds", enough, "in how many worlds of each controller the laws are asked")
 
-// subjects are the controllers that worlds are made for.
+// subjects are the controllers with generated worlds.
 var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &replicaSets, &replicationControllers,
 	&endpoints, &cronJobs}
 
-// asked are the laws that hold in these worlds, in which a user does what he likes: all but those
-// on coming to rest, since a world is cut off after some steps.
+// asked are the laws in these worlds, in which a user may do anything: all but those on settling, since a world ends
+// after some steps.
 var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "come-to-rest" })
 
-// further are worlds beyond the first ones: those in which a right controller was once accused, and
-// those in which a cause is met that is rare.
+// further are additional worlds: those with an earlier false positive, and those with a rare cause.
 var further = map[string][]uint64{
 	"job": {230, 352, 370, 977, 1268, 1535}, "cronjob": {201, 382, 1608}, "daemonset": {669, 687, 1786},
 	"statefulset":   {384, 483, 1325, 1419, 1465, 1476, 1505, 1547, 1552, 1671},
@@ -35,9 +34,8 @@ var further = map[string][]uint64{
 	"deployment":    {612, 949, 1894, 1924, 1959},
 }
 
-// TestWorldsKeepTheLaws runs worlds of each controller, in its current era, under the laws.
-// Nobody thought of these worlds when the laws were written. Whatever breaks one has its cause in a
-// table, and every cause of the table is met.
+// TestWorldsKeepTheLaws runs worlds of each controller, in its current era, under the laws. The laws were not written
+// with these worlds in mind. Every violation has a cause in a table, and every cause of the table occurs.
 func TestWorldsKeepTheLaws(t *testing.T) {
 	judged, all, worlds := atomic.Int32{}, 0, *seeds
 	if testing.Short() {
@@ -76,7 +74,7 @@ func first(n int) iter.Seq[uint64] {
 	}
 }
 
-// judge reports the first breach in the world of a seed that has no cause in the table.
+// judge reports the first violation without a known cause in the world of a seed.
 func (s *subject) judge(t *testing.T, seed uint64) {
 	w := play(t, s, seed, asked...)
 	for _, b := range w.Judge.Breaches() {

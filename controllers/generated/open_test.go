@@ -9,17 +9,17 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// cause is why a controller that does as upstream's does is rightly found guilty: something in the
-// history of a world by which upstream's own would break the law there, too.
+// cause is a reason why a controller that behaves like upstream's violates a law: an event in a world's history with
+// which upstream's own would violate it too.
 type cause struct {
 	controller string
 	laws       string // names, with blanks between
-	why        string // with upstream's file and function, where it is upstream's
+	why        string // with upstream's file and function, if it is upstream's
 	when       func(w *world, b *law.Breach) bool
-	met        atomic.Int32 // in how many worlds it was
+	met        atomic.Int32 // the number of worlds with it
 }
 
-// open are the causes of verdicts that are right.
+// open are the causes of correct verdicts.
 var open = []*cause{
 	{controller: "cronjob", laws: "dont-share", when: listedByUser,
 		why: "what stands in status.active stays as long as there is a Job of the name, whosever it is, and as " +
@@ -88,14 +88,14 @@ var open = []*cause{
 }
 
 const (
-	atRest     = "exact-sum level-driven any-order others-act dont-share" // of who has not got what it wants
+	atRest     = "exact-sum level-driven any-order others-act dont-share" // about an owner that lacks something
 	missing    = "never-hang " + atRest
 	neverShown = "a pod that it has made, or deleted, and that somebody has taken from it, or replaced, before " +
 		"that was shown, in a gap of the watch, is expected for five minutes (controller_utils.go, " +
 		"SatisfiedExpectations)"
 )
 
-// explained reports whether a verdict has a cause in the history of its world.
+// explained reports whether a violation has a cause in the history of its world.
 func (w *world) explained(b *law.Breach) bool {
 	for _, c := range open {
 		if c.controller == w.subject.name && slices.Contains(strings.Fields(c.laws), b.Law.Name) && c.when(w, b) {
@@ -106,7 +106,7 @@ func (w *world) explained(b *law.Breach) bool {
 	return false
 }
 
-// allMet reports causes that were in no world.
+// allMet reports causes that no world had.
 func allMet(t *testing.T) {
 	for _, c := range open {
 		if c.met.Load() == 0 {

@@ -12,13 +12,13 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// stored is an object as it was at some time.
+// stored is an object at some time.
 type stored struct {
 	metav1.Object
 	ref sim.Ref
 }
 
-// storedAt is what was there when a record was written.
+// storedAt lists the objects at the time of a record.
 type storedAt []stored
 
 func (w *world) storedAt(record int) storedAt {
@@ -34,7 +34,7 @@ func (w *world) storedAt(record int) storedAt {
 	return all
 }
 
-// find is the first that is such, nil for none.
+// find returns the first match, or nil.
 func (l storedAt) find(is func(o stored) bool) metav1.Object {
 	if i := slices.IndexFunc(l, is); i >= 0 {
 		return l[i].Object
@@ -42,7 +42,7 @@ func (l storedAt) find(is func(o stored) bool) metav1.Object {
 	return nil
 }
 
-// named is the object that prints so.
+// named returns the object with this printed name.
 func (l storedAt) named(text string) metav1.Object {
 	return l.find(func(o stored) bool { return o.ref.String() == text })
 }
@@ -57,7 +57,7 @@ func (l storedAt) with(uid types.UID) metav1.Object {
 	return l.find(func(o stored) bool { return o.GetUID() == uid })
 }
 
-// about is the object that a verdict on a world at rest names first, as it was then; nil for none.
+// about returns the object that a violation in a settled world names first, as of then, or nil.
 func (w *world) about(b *law.Breach) metav1.Object {
 	all := w.storedAt(b.Record)
 	for _, word := range strings.Fields(b.Text) {
@@ -68,7 +68,7 @@ func (w *world) about(b *law.Breach) metav1.Object {
 	return nil
 }
 
-// ownerAt is whom a verdict is about: who was being synced, or who is named at rest.
+// ownerAt returns the owner in a violation: the reconciled object, or the one named in a settled world.
 func (w *world) ownerAt(b *law.Breach) types.UID {
 	if r := w.record(b.Record); r.For.UID != "" {
 		return types.UID(r.For.UID)
@@ -81,7 +81,7 @@ func (w *world) ownerAt(b *law.Breach) types.UID {
 
 func (w *world) record(i int) *sim.Record { return w.World.History.At(i) }
 
-// records are those from one on and before another.
+// records iterates over a range of records.
 func (w *world) records(from, to int) iter.Seq2[int, *sim.Record] {
 	return func(yield func(int, *sim.Record) bool) {
 		for i := from; i < to; i++ {
@@ -96,7 +96,7 @@ func (w *world) commits(from, to int) iter.Seq2[int, *sim.Record] {
 	return w.such(from, to, func(r *sim.Record) bool { return r.Op == sim.Commit })
 }
 
-// shown is what was delivered to the controller that the world is for.
+// shown iterates over the deliveries to the controller under test.
 func (w *world) shown(from, to int) iter.Seq2[int, *sim.Record] {
 	return w.such(from, to, func(r *sim.Record) bool { return r.Op == sim.Delivery && r.Process == w.subject.name })
 }
@@ -111,7 +111,7 @@ func (w *world) such(from, to int, is func(r *sim.Record) bool) iter.Seq2[int, *
 	}
 }
 
-// anyOf reports whether one of the records is such.
+// anyOf reports whether a record matches.
 func anyOf(list iter.Seq2[int, *sim.Record], is func(i int, r *sim.Record) bool) bool {
 	for i, r := range list {
 		if is(i, r) {
@@ -121,7 +121,7 @@ func anyOf(list iter.Seq2[int, *sim.Record], is func(i int, r *sim.Record) bool)
 	return false
 }
 
-// begun is the record at which the sync began that a record is of.
+// begun returns the record at which a record's reconcile began.
 func (w *world) begun(record int) int {
 	r := w.record(record)
 	for i := record; i > 0; i-- {
@@ -132,19 +132,19 @@ func (w *world) begun(record int) int {
 	return 0
 }
 
-// object is a stored version as the metadata that it has, nil for none.
+// object returns the metadata of a stored version, or nil.
 func object(version any) metav1.Object {
 	m, _ := version.(metav1.Object)
 	return m
 }
 
-// is reports whether a version is of the object with a uid.
+// is reports whether a version belongs to the object with a uid.
 func is(version any, uid types.UID) bool {
 	m := object(version)
 	return m != nil && m.GetUID() == uid
 }
 
-// controls reports whether a version of an object is controlled by an owner.
+// controls reports whether an owner controls a version of an object.
 func controls(owner types.UID, version any) bool {
 	m := object(version)
 	if m == nil {

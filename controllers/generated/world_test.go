@@ -26,26 +26,25 @@ type world struct {
 	t *testing.T
 
 	subject *subject
-	names   int // given so far
+	names   int // used so far
 }
 
-// subject is a controller that worlds are made for.
+// subject is a controller with generated worlds.
 type subject struct {
 	name   string
-	beside []string       // who may run as well
-	kind   string         // what it syncs
-	begin  func(w *world) // makes what is there in the beginning
-	owner  func(w *world) // makes one more object of the kind
-	acts   []act          // what is done to it, beside what is done to all
+	beside []string       // controllers that may run too
+	kind   string         // the kind that it reconciles
+	begin  func(w *world) // creates the initial objects
+	owner  func(w *world) // creates one more object of the kind
+	acts   []act          // its acts, beside the common ones
 
-	// apart has only its own acts: it is not about objects that own pods. Time passes
-	// in its worlds though nobody waits for it.
+	// apart means only its own acts: it is not about owners of pods. Time passes in its worlds although nothing waits
+	// for it.
 	apart bool
-	most  time.Duration // that passes at once, of a controller that does much in it; 0 for any time
+	most  time.Duration // the longest time step, for a controller that does much in it; 0 for any
 }
 
-// act is something that may be done to a world. It does nothing where there is nothing
-// that it could be done to.
+// act is a possible change to a world. It does nothing if it does not apply.
 type act struct {
 	often int
 	name  string
@@ -88,10 +87,10 @@ func play(t *testing.T, s *subject, seed uint64, laws ...*law.Law) *world {
 	return w
 }
 
-// namespace is where all is that has owners and pods; unlike the default one it may be deleted.
+// namespace contains all owners and pods; unlike the default one it may be deleted.
 const namespace = "ns"
 
-// namespace is where requests go that name none.
+// namespace returns the namespace of requests that name none.
 func (w *world) namespace() string {
 	if w.subject.apart {
 		return metav1.NamespaceDefault
@@ -99,7 +98,7 @@ func (w *world) namespace() string {
 	return namespace
 }
 
-// begin starts the controllers, before or after there is something to do.
+// begin starts the controllers, before or after there is work.
 func (w *world) begin() {
 	early := w.in(2)
 	if early {
@@ -139,7 +138,7 @@ func (w *world) controller(name string) host.Controller {
 	panic("unreachable")
 }
 
-// process is that of the controller that the world is for.
+// process returns the process of the controller under test.
 func (w *world) process() *host.Process { return w.Cluster.Process(w.subject.name) }
 
 // act does one of several things.
@@ -157,8 +156,8 @@ func (w *world) act(acts []act) {
 	}
 }
 
-// pass lets the controllers work: until they rest, for some time, or for some steps, after
-// which they are disturbed at their work.
+// pass lets the controllers work: until they settle, for some time, or for some steps, so that the next act disturbs
+// them.
 func (w *world) pass() {
 	switch w.n(8) {
 	case 0, 1, 2:
@@ -174,7 +173,7 @@ func (w *world) pass() {
 	}
 }
 
-// mostSteps is far above what a world takes that comes to rest.
+// mostSteps is far above the steps of a world that settles.
 const mostSteps = 1_000
 
 func (w *world) settle(d time.Duration) {
@@ -188,7 +187,7 @@ func (w *world) settle(d time.Duration) {
 	}
 }
 
-// do makes a request of the user, and reports whether it was granted.
+// do makes a user request, and reports whether it succeeded.
 func (w *world) do(kind, name string, r fakeapi.Request) bool {
 	if r.Kind = w.kind(kind); r.Kind.Namespaced {
 		r.Namespace = w.namespace()

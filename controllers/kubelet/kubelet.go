@@ -40,8 +40,7 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
 type Without struct {
 	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }

@@ -7,8 +7,7 @@
 // finalizers is waited for; what has none and is there still is an error.
 package namespace
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
 type Without struct {
 	PodsFirst   bool // everything is deleted at once
 	PodsUnknown bool // ... when it is not known whether pods are left

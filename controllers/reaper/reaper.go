@@ -2,7 +2,7 @@
 // collector (kubectl 1.5): scale the object to zero, wait until its status says
 // that it has as many pods as it wants, then delete it. It needs a controller
 // that works, holds the user's terminal, and, where selectors overlap, may wait
-// in vain.
+// without success.
 package reaper
 
 import (

@@ -121,7 +121,7 @@ func TestScalesAndDeletes(t *testing.T) {
 	}
 }
 
-// Who waits in vain waits for five minutes, and ten seconds for each replica.
+// Who waits without success waits for five minutes, and ten seconds for each replica.
 func TestTimesOut(t *testing.T) {
 	for _, kind := range kinds {
 		d := newDeletion(t, kind)

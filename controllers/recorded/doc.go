@@ -5,5 +5,5 @@
 // The requests go one by one through the HTTP handler, in front of the server
 // of a cluster in which the controllers run. What is compared is what the
 // record can promise: the listings that were taken after the controllers had
-// come to rest, the counts in asides, and the status codes of the requests.
+// settle, the counts in asides, and the status codes of the requests.
 package recorded

@@ -203,7 +203,7 @@ func (p *player) write(ex *recorded.Exchange) error {
 	return nil
 }
 
-// settled takes a listing when the controllers have come to rest.
+// settled takes a listing when the controllers have settle.
 func (p *player) settled(ex *recorded.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (p *player) poll(ex *recorded.Exchange) error {
 
 const (
 	// rest is how long nothing may be written before the controllers count as
-	// having come to rest. Some try again for ever.
+	// having settle. Some try again forever.
 	// The record's listings were taken when nothing had changed for as long.
 	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
@@ -306,7 +306,7 @@ func (p *player) idle() bool {
 	return len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > w.Clock.Elapsed()+rest
 }
 
-// settle runs the controllers until they have come to rest.
+// settle runs the controllers until they have settle.
 func (p *player) settle() error {
 	w, s := p.cluster.World(), p.cluster.Server()
 	version, since := s.Version(), w.Clock.Elapsed()

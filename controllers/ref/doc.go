@@ -3,7 +3,7 @@
 // ([Manager]). The rules are those of the ControllerRef proposal, "Behavior",
 // with what Kubernetes 1.36 added to them.
 //
-// One Manager serves one sync of one controller object. It is made anew in the
+// One Manager serves one sync of one controller object. It is made again in the
 // next sync, because the answer of its live check holds for one sync only:
 //
 //	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}

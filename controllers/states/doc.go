@@ -1,5 +1,5 @@
 // Package states holds tests only: worlds in which the controllers come upon most of what
-// they have a rule for, and every object of which is shown whenever they have come to rest,
+// they have a rule for, and every object of which is shown whenever they have settle,
 // with what its status says. Each world is run again with each request of the controllers
 // failing once, and has to come to the same states.
 //

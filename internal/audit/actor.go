@@ -6,58 +6,58 @@ import (
 	"strings"
 )
 
-// Sort is what sort of actor one is: what it may do depends on it.
+// Sort is the sort of an actor. It decides what the actor may do.
 type Sort uint8
 
 // The sorts of actors.
 const (
 	Program Sort = iota // a service account, or a program that has another account
-	Human               // somebody at a keyboard: may do anything
-	Office              // acts by office: a node, the scheduler, the garbage collector
-	Known               // a controller of which it is known what it owes
+	Human               // a person: may do anything
+	Office              // a system component: a node, the scheduler, the garbage collector
+	Known               // a known controller of kube-controller-manager
 )
 
-// Actor is who made a request.
+// Actor is the author of a request.
 type Actor struct {
 	Name string // the user, or the controller of kube-controller-manager by its service account
 	Sort Sort
 
-	known    *Controller // for a Known one
-	manager  string      // what it is called in managedFields, as the agent says by default
-	controls []string    // the kinds, as [groupKind] writes them, of the owners that it makes dependents for
+	known    *Controller // of a Known actor
+	manager  string      // its name in managedFields, by default derived from the agent
+	controls []string    // the owner kinds, in the form of [groupKind], that it creates dependents for
 	reports  []string    // the kinds whose status it writes
 	reads    lookedAt
 }
 
-// Rules says who is who, where the log does not.
+// Rules classify users where the log does not.
 type Rules struct {
-	Human, Program, Office *regexp.Regexp // users that are so, whatever they look like; nil for none
+	Human, Program, Office *regexp.Regexp // users of each sort, whatever their names suggest; nil for none
 }
 
-// unknown is who made a request of which the log does not say whose it is. Nobody is accused of it.
+// unknown is the actor of requests whose author the log does not name. It is never reported.
 const unknown = "(unknown)"
 
 const accountPrefix = "system:serviceaccount:"
 const systemAccount = accountPrefix + "kube-system:"
 
-// managerAgent begins the agent of every client of kube-controller-manager.
+// managerAgent is the prefix of the agents of kube-controller-manager's clients.
 const managerAgent = "kube-controller-manager/"
 
-// byHand are the programs by which people work, as agents begin.
+// byHand are the prefixes of the agents of programs that people use.
 var byHand = []string{"kubectl", "oc/", "helm", "Helm", "k9s", "Mozilla/", "curl/", "Wget/", "lens", "Lens",
 	"Headlamp", "dashboard"}
 
-// named is an actor by name. A person and a program may use one account.
+// named is a name and a sort: a person and a program may share an account.
 type named struct {
 	name string
 	sort Sort
 }
 
-// actors knows who acted, by user and agent.
+// actors finds actors by user and agent.
 type actors struct {
 	rules      Rules
 	known      map[string]*Controller // by service account
-	byIdentity map[[2]string]*Actor   // user, and agent where it makes a difference
+	byIdentity map[[2]string]*Actor   // by user, and by agent if it matters
 	byName     map[named]*Actor
 }
 
@@ -72,10 +72,10 @@ func newActors(rules Rules, controllers []Controller) *actors {
 	return a
 }
 
-// mostIdentities bounds how many pairs of user and agent are kept.
+// mostIdentities limits the cached pairs of user and agent.
 const mostIdentities = 1 << 14
 
-// of is who made a request.
+// of returns the author of a request.
 func (a *actors) of(user, agent string) *Actor {
 	id := [2]string{user, agent}
 	if who := a.byIdentity[id]; who != nil {
@@ -98,7 +98,7 @@ func (a *actors) of(user, agent string) *Actor {
 	return who
 }
 
-// identify names an actor and says what sort it is.
+// identify returns an actor's name and sort.
 func (a *actors) identify(user, agent string) (string, Sort) {
 	if user == "" {
 		return unknown, Human
@@ -115,7 +115,7 @@ func (a *actors) identify(user, agent string) (string, Sort) {
 		return a.account(user, account)
 	}
 	if strings.HasPrefix(agent, managerAgent) {
-		// Without accounts of their own its controllers put their names behind the agent.
+		// Without accounts of their own, its controllers append their names to the agent.
 		last := strings.TrimPrefix(agent[strings.LastIndex(agent, "/")+1:], systemAccount)
 		if a.known[last] != nil || offices[last] {
 			return a.account(systemAccount+last, "kube-system:"+last)
@@ -131,7 +131,7 @@ func (a *actors) identify(user, agent string) (string, Sort) {
 	return user, Human
 }
 
-// account says what sort a service account is.
+// account returns the sort of a service account.
 func (a *actors) account(user, account string) (string, Sort) {
 	name, system := strings.CutPrefix(account, "kube-system:")
 	switch {
@@ -143,14 +143,13 @@ func (a *actors) account(user, account string) (string, Sort) {
 	return user, Program
 }
 
-// looksBuilt reports whether an agent is one that client-go makes up for a program:
-// "NAME/VERSION (OS/ARCH) kubernetes/COMMIT".
+// looksBuilt reports whether client-go generated an agent for a program: "NAME/VERSION (OS/ARCH) kubernetes/COMMIT".
 func looksBuilt(agent string) bool {
 	_, rest, ok := strings.Cut(agent, " (")
 	return ok && strings.Contains(rest, ") kubernetes/")
 }
 
-// makes reports whether an actor was seen to make dependents for owners of a kind.
+// makes reports whether an actor was seen to create dependents for owners of a kind.
 func (w *Actor) makes(kind string) bool { return slices.Contains(w.controls, kind) }
 
 func (w *Actor) learn(kind string) {
@@ -159,8 +158,8 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices are the service accounts of kube-system that act on what others own because
-// that is what they are for: those of kube-controller-manager and of the cloud's.
+// offices are the service accounts of kube-system whose task is to change objects that others own: those of
+// kube-controller-manager and of the cloud provider.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller
@@ -185,7 +184,7 @@ var offices = func() map[string]bool {
 // collectorAccount is the garbage collector's.
 const collectorAccount = "generic-garbage-collector"
 
-// account is a user in a column: a service account as namespace/name.
+// account formats a user for a column: a service account as namespace/name.
 func account(user string) string {
 	if name, ok := strings.CutPrefix(user, accountPrefix); ok {
 		return strings.Replace(name, ":", "/", 1)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Wherever a log begins nobody is accused who is not when it is whole: whoever defends what is its
-// own is not to blame for a fight of which the beginning is not there.
+// Wherever a log begins, it reports nobody whom the whole log does not report. An actor that defends its own object is
+// not to blame for a fight whose beginning is missing.
 func TestALogMayBeginAnywhere(t *testing.T) {
 	for _, c := range recorded {
 		lines := whole(t, c.name)
@@ -21,8 +21,8 @@ func TestALogMayBeginAnywhere(t *testing.T) {
 	}
 }
 
-// Two that take a pod from each other are both named in one fight, and each of them is told nothing
-// else of it: whose the pod was in the end is chance.
+// If two actors take a pod from each other, one fight names both and there is no other finding: who had the pod last is
+// chance.
 func TestTakenToAndFro(t *testing.T) {
 	s := newStory()
 	s.does("alice", "create", "App/a", nil)
@@ -41,8 +41,8 @@ func TestTakenToAndFro(t *testing.T) {
 	}
 }
 
-// A log that begins when the object that is fought over is there already shows by managedFields who wrote
-// whose it is; without these it says that it does not know, and accuses nobody alone.
+// If the contested object exists before the log begins, managedFields shows who wrote its owner. Without managedFields
+// the report says that it does not know, and blames neither alone.
 func TestWhoseFightWithoutItsBeginning(t *testing.T) {
 	for _, managed := range []bool{true, false} {
 		s := newStory()
@@ -69,7 +69,7 @@ func TestWhoseFightWithoutItsBeginning(t *testing.T) {
 	}
 }
 
-// What a log says cannot speak to the terminal on which it is read, and is no line of a report.
+// Text from a log cannot control the terminal or forge a line of a report.
 func TestTextIsPlain(t *testing.T) {
 	const forged = "\n--- dont-interfere broken by alice\u2028"
 	for _, evil := range []string{"\x1b[31m\u202e", "\x1b[31m\u202e" + forged} {
@@ -87,7 +87,7 @@ func TestTextIsPlain(t *testing.T) {
 					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
 			}
 		}
-		// A log that no encoder wrote has the letter itself.
+		// A log from another encoder has the raw character.
 		for _, log := range []string{s.b.String(), strings.ReplaceAll(s.b.String(), `\u001b`, "\x1b")} {
 			r := judgedText(t, strings.NewReader(log))
 			text := r.Text(100)

@@ -7,27 +7,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// change is what one write did to one object.
+// change is the effect of one write on one object.
 type change struct {
 	*event
 	who           *Actor
-	entry         *entry // of the object before the write; nil for one that was not known
+	entry         *entry // of the object before the write; nil if unknown
 	kind          string
-	before, after *Object // nil: it was not there, or is gone
+	before, after *Object // nil: it did not exist, or is gone
 
-	met     bool // what it was before is not known: nothing can be said of the write
-	assumed bool // what it was is taken from what it is: owners are known, contents are not
-	family  bool // it is the actor's own, by whatever way
+	met     bool // the state before is unknown, so the write is not judged
+	assumed bool // the state before is inferred from the state after: owners are known, contents are not
+	family  bool // it belongs to the actor, directly or not
 	says    edit
-	edited  string // what it is, as [groupKind] writes it, where it is edited and programs may have its kind to tend
+	edited  string // the kind, in the form of [groupKind], of an edited object that programs may be responsible for
 	index   int    // of its record
 }
 
-// wholes are the subresources whose requests are answered with the object itself.
+// wholes are the subresources whose responses contain the object itself.
 var wholes = map[string]bool{"": true, "status": true, "finalize": true, "ephemeralcontainers": true, "resize": true,
 	"approval": true}
 
-// The reasons for which writes are not judged.
+// The reasons why writes are not judged.
 const (
 	whyBodies  = "writes of which the log has not what came of them: it is below level RequestResponse, or cut off"
 	whyLate    = "writes that stand in the log far behind what came after them: give each apiserver's file by itself"
@@ -35,7 +35,7 @@ const (
 	whyKind    = "writes to objects of which the log does not show of what kind they are"
 )
 
-// changes works out what an event did.
+// changes derives the changes of an event.
 func (a *Auditor) changes(e *event, who *Actor) []*change {
 	switch {
 	case e.bodiless && e.verb != "delete", e.bodiless && e.after == nil && a.store.at(e.place) == nil:
@@ -46,7 +46,7 @@ func (a *Auditor) changes(e *event, who *Actor) []*change {
 	case e.sub == "scale":
 		return a.scaled(e, who)
 	case !wholes[e.sub]:
-		return nil // a binding, an eviction: the object itself is not in the answer
+		return nil // a binding, an eviction: the response does not contain the object
 	case e.after != nil && e.after.Name != e.place.name && e.place.name != "":
 		return nil
 	}
@@ -65,7 +65,7 @@ func (a *Auditor) changes(e *event, who *Actor) []*change {
 	return []*change{c}
 }
 
-// lost forgets what a write without a body was to.
+// lost forgets the object of a write without a body.
 func (a *Auditor) lost(e *event) {
 	a.leave(whyBodies, e)
 	if n := a.store.at(e.place); n != nil {
@@ -102,7 +102,7 @@ func (a *Auditor) change(e *event, who *Actor) *change {
 			if c.order < v {
 				a.leave(whyLate, e)
 			}
-			return nil // nothing was changed, or it is told twice
+			return nil // nothing changed, or the event is a duplicate
 		}
 		c.before = known.now
 	}
@@ -110,12 +110,12 @@ func (a *Auditor) change(e *event, who *Actor) *change {
 	return c
 }
 
-// fill works out what an object was before an update or a patch.
+// fill derives the object before an update or a patch.
 func (c *change) fill() {
-	partly := c.verb == "patch" || c.sub == "status" // what it does not speak of it cannot have changed
+	partly := c.verb == "patch" || c.sub == "status" // it cannot have changed what it does not name
 	if b, named := c.before, c.asked.version; b != nil && !partly && named != "" && b.ResourceVersion != "" &&
 		named != b.ResourceVersion {
-		c.before = nil // somebody wrote in between, and the log does not have it
+		c.before = nil // another write in between is missing from the log
 	}
 	if c.before == nil {
 		if !partly || c.verb == "patch" && c.asked.owners || c.after.partial {
@@ -131,15 +131,14 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken is what an object was before a write that speaks of a part of it: the rest was
-// as it is now, whoever changed that before.
+// unspoken derives the object before a write that names only a part of it. The rest was as it is now.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
 		b.OwnerReferences = n.OwnerReferences
 	}
 	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
-		// Its patches that adopt take off nothing that they do not name: what is gone went before.
+		// Patches that adopt remove nothing that they do not name; what is missing was removed earlier.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,
 				func(x metav1.OwnerReference) bool { return x.UID == r.UID })
@@ -166,7 +165,7 @@ func (c *change) unspoken() *Object {
 	return &b
 }
 
-// complete takes what the answer leaves out of an object from what it was.
+// complete copies what the response omits from the previous version.
 func (c *change) complete() {
 	if c.after.partial {
 		o := *c.after
@@ -176,8 +175,7 @@ func (c *change) complete() {
 	}
 }
 
-// deleted works out a deletion. The answer is the object with its deletion timestamp, or
-// a Status where it is gone.
+// deleted derives a deletion. The response is the object with its deletion timestamp, or a Status if it is gone.
 func (a *Auditor) deleted(c *change, known *entry) *change {
 	if c.after == nil {
 		if known == nil {
@@ -188,7 +186,7 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 			return nil
 		}
 		b := *known.now
-		b.Finalizers = nil // what has any does not go at once
+		b.Finalizers = nil // an object with finalizers does not go at once
 		c.before = &b
 		return c
 	}
@@ -209,7 +207,7 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 	return c
 }
 
-// collected works out the deletion of a collection: the answer lists what was there.
+// collected derives the deletion of a collection: the response lists its objects.
 func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 	for _, o := range e.items {
 		one := *e
@@ -227,7 +225,7 @@ func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 			now := c.entry.now
 			o.Body, o.spec, o.status, o.specSum = now.Body, now.spec, now.status, now.specSum
 		}
-		if len(o.Finalizers) > 0 || c.kind == "Pod" { // a pod that runs is given its time to end
+		if len(o.Finalizers) > 0 || c.kind == "Pod" { // a running pod has a grace period
 			after := *o
 			now := metav1.NewTime(e.at)
 			after.DeletionTimestamp = &now
@@ -240,7 +238,7 @@ func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 	return all
 }
 
-// scaled works out a write to the scale of an object, which is answered with a Scale.
+// scaled derives a write to the scale subresource. Its response is a Scale.
 func (a *Auditor) scaled(e *event, who *Actor) []*change {
 	n := a.store.at(e.place)
 	if e.after == nil || !a.store.current(n) || n.now.UID != e.after.UID {

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// note follows the tracks that a change is on.
+// note updates the value histories that a change concerns.
 func (f *fights) note(a *Auditor, c *change) {
 	if c.met || c.assumed && c.verb != "delete" {
 		return
@@ -28,7 +28,7 @@ func (c *change) named() string {
 	return sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
 }
 
-// claims is the track of whose an object is, and how it is labelled.
+// claims follows the owners and labels of an object.
 func (f *fights) claims(c *change) {
 	d := c.says
 	if !d.owner && !d.labels && !d.refs {
@@ -43,7 +43,7 @@ func (f *fights) claims(c *change) {
 	}
 }
 
-// claim is a digest of an object's labels and owners.
+// claim returns a digest of an object's labels and owners.
 func claim(o *Object) (sum uint64) {
 	for k, v := range o.Labels {
 		sum += maphash.String(seed, "l"+k+"="+v)
@@ -54,9 +54,8 @@ func claim(o *Object) (sum uint64) {
 	return sum
 }
 
-// existence is the track of whether there is an object of a name. What its maker's own
-// doing ends, and what has a name made up by the server, is none; what has a controller is
-// counted among its dependents.
+// existence follows whether an object of a name exists. It ignores deletions by the creator and server-generated names.
+// Objects with a controller are counted as its dependents.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
 	if active(c.before) != nil || active(c.after) != nil {
@@ -83,17 +82,17 @@ func (f *fights) existence(c *change) {
 	}
 }
 
-// dependents are the tracks of how many dependents an owner has.
+// dependents follows the number of dependents of an owner.
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
 	if was != nil && is != nil {
-		return // it stays, or is taken over, which is told by whose it is
+		return // it stays, or changes hands, which claims follows
 	}
 	f.count(a, c, was, -1)
 	f.count(a, c, is, 1)
 }
 
-// active is the controller that an object counts for, nil for none.
+// active returns the controller that an object counts for, or nil.
 func active(o *Object) *metav1.OwnerReference {
 	if o.deleting() {
 		return nil
@@ -110,7 +109,7 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	t.count += by
 	words := c.verb + " " + c.named()
 	if c.family && by < 0 || c.who.Sort == Program && by < 0 && !a.anothers(c, owner) {
-		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // its own to do with as it likes
+		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // the owner may change its own number
 		return
 	}
 	if circle := t.visit(visit{State: uint64(t.count), By: c.who, At: c.at, Words: words}); circle != nil {
@@ -119,8 +118,7 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	}
 }
 
-// fields are the tracks of single fields. They are looked at once an object has two
-// writers.
+// fields follows single fields, once an object has two writers.
 func (f *fights) fields(c *change) {
 	if c.entry == nil {
 		return
@@ -163,7 +161,7 @@ func (f *fights) field(c *change, path, was, is string) {
 	}
 }
 
-// writer notes a writer, and reports whether there are others.
+// writer adds a writer, and reports whether there are others.
 func writer(list *[]*Actor, who *Actor) bool {
 	if !slices.Contains(*list, who) && len(*list) < mostWriters {
 		*list = append(*list, who)
@@ -179,7 +177,7 @@ func join(list []string) string {
 	return s
 }
 
-// short cuts a value for a line.
+// short shortens a value for a line.
 func short(v string) string {
 	if v == "" {
 		return "nothing"
@@ -190,10 +188,10 @@ func short(v string) string {
 	return render.Plain(v)
 }
 
-// mostFields is how many fields of one write are followed.
+// mostFields limits the fields of one write that are followed.
 const mostFields = 16
 
-// different calls f with the fields in which two JSON values differ.
+// different calls f for each field in which two JSON values differ.
 func different(a, b []byte, path string, f func(path, was, is string)) {
 	left := mostFields
 	differ(a, b, path, &left, f)

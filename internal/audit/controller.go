@@ -9,14 +9,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Controller is a controller of kube-controller-manager as the laws judge it by a log: its Process is its name, and of
-// its Contract counts what can be told of an [Object].
+// Controller is a controller of kube-controller-manager as the laws judge it by a log. Its Process is its name. Of its
+// Contract, only what an [Object] shows is used.
 type Controller struct {
 	law.Actor
 	Accounts []string // its service accounts in kube-system
 }
 
-// syncs reports whether a controller is that of an owner's kind.
+// syncs reports whether a controller reconciles an owner's kind.
 func (c *Controller) syncs(ref *metav1.OwnerReference) bool {
 	return ref.Kind == c.For.Kind && groupKind(ref) == c.groupKind()
 }
@@ -28,7 +28,7 @@ func (c *Controller) groupKind() string {
 	return c.For.Kind + "." + c.For.Group
 }
 
-// controllerOf is the known controller of an owner's kind, nil for none.
+// controllerOf returns the known controller of an owner's kind, or nil.
 func (a *Auditor) controllerOf(ref *metav1.OwnerReference) *Controller {
 	for i := range a.Controllers {
 		if a.Controllers[i].syncs(ref) {
@@ -38,8 +38,8 @@ func (a *Auditor) controllerOf(ref *metav1.OwnerReference) *Controller {
 	return nil
 }
 
-// claimable reports whether some controller claims objects of a kind by what it selects:
-// what is made of these without a ControllerRef may be anybody's.
+// claimable reports whether some controller adopts objects of a kind by selector. One created without a ControllerRef
+// may belong to any of them.
 func (a *Auditor) claimable(kind string) bool {
 	return slices.ContainsFunc(a.Controllers, func(c Controller) bool {
 		return c.Selector != nil && slices.ContainsFunc(c.Owns, func(d schema.GroupVersionKind) bool {

@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// edit is what a write changed.
+// edit describes what a write changed.
 type edit struct {
-	owner      bool // which controller it has
-	refs       bool // its other owners
+	owner      bool // the controller
+	refs       bool // the other owners
 	labels     bool
 	finalizers bool
-	spec       bool // what is neither metadata nor status
+	spec       bool // anything but metadata and status
 	status     bool
-	deletes    bool // it is being deleted from here on, or gone
+	deletes    bool // it is now terminating, or gone
 }
 
-// compare says what a change to an object that was there is.
+// compare classifies a change to an existing object.
 func (c *change) compare() (d edit) {
 	b, n := c.before, c.after
 	if b == nil {
@@ -51,14 +51,14 @@ func sameMap(a, b map[string]string) bool {
 	return true
 }
 
-// tends reports whether an actor is what works on objects of a kind, whoever owns them: it
-// writes their status, or makes dependents for them.
+// tends reports whether an actor is responsible for objects of a kind, whoever owns them: it writes their status, or
+// creates dependents for them.
 func (w *Actor) tends(kind string) bool {
 	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))
 }
 
-// tended notes what a program works on. What a known controller has or makes is its alone: others
-// write conditions into the status of a pod.
+// tended records the kinds that a program is responsible for. It skips kinds of known controllers: others write
+// conditions into the status of a pod.
 func (a *Auditor) tended(c *change) {
 	kind := schema.GroupKind{Group: c.place.group, Kind: c.kind}
 	is := func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == kind }

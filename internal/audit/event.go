@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// event is what is of interest in one line of a log: a write, a read of somebody's, or a
-// refusal. Its strings are its own, none of the line is kept.
+// event is the relevant part of one log line: a write, a read, or a refusal. Its strings are copies; it keeps nothing
+// of the line.
 type event struct {
 	at          time.Time // when its stage was reached
-	order       uint64    // what it is ordered by: the resource version that it made, or one near it
+	order       uint64    // the sort key: the resource version that it made, or one near it
 	user, agent string
 	verb        string
-	uri         string // only the query of the request
+	uri         string // the query of the request only
 	place       place
 	sub         string // the subresource
 	uid         string // of objectRef
@@ -23,21 +23,21 @@ type event struct {
 	reason      string
 	message     string
 	id          uint64 // a digest of the audit ID
-	doubt       bool   // a line was lost here, and nobody knows what it was about
-	bodiless    bool   // a write that the policy, or whoever cut the line short, left without the body it needs
+	doubt       bool   // a line was lost here, and its object is unknown
+	bodiless    bool   // a write whose body the policy or a truncation removed
 
 	asked request
 	after *Object   // of the response
 	items []*Object // of the response to deletecollection
 }
 
-// place is where an object of the API stands.
+// place identifies an object of the API.
 type place struct{ group, resource, namespace, name string }
 
-// stray is why a line is no event to be looked at.
+// stray is the reason why a line is skipped.
 type stray string
 
-// What lines are passed over, and under which name they are counted.
+// The reasons why lines are skipped, by the names under which they are counted.
 const (
 	straySilent  stray = ""
 	strayBroken  stray = "lines cut short, or no JSON"
@@ -45,22 +45,21 @@ const (
 	strayStage   stray = "events of a stage before the response"
 )
 
-// reads and writes are the verbs that are looked at.
+// reads and writes are the verbs that are processed.
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 var writes = map[string]bool{"create": true, "update": true, "patch": true, "delete": true, "deletecollection": true}
 
-// passedOver are resources that nobody owns, that are contested by design, or that are
-// questions.
+// passedOver are resources that nobody owns, that are contested by design, or that are queries.
 var passedOver = map[string]bool{"events": true, "leases": true, "tokenreviews": true, "subjectaccessreviews": true,
 	"selfsubjectaccessreviews": true, "localsubjectaccessreviews": true, "selfsubjectrulesreviews": true,
 	"selfsubjectreviews": true}
 
-// parser reads lines. It is used by one goroutine.
+// parser reads lines. Only one goroutine may use it.
 type parser struct {
 	names names
 }
 
-// envelope is a line as it stands.
+// envelope is a line before it is decoded.
 type envelope struct {
 	kind, apiVersion, stage, id, user, impersonated, agent, object, status, request, response, staged []byte
 	verb                                                                                              string
@@ -68,9 +67,8 @@ type envelope struct {
 	watched                                                                                           bool
 }
 
-// parse reads a line. It returns a nil event for one that is passed over, and why. Of a
-// broken line it returns what could still be read of it, if that is enough to know which
-// object it was about.
+// parse reads a line. For a skipped line it returns a nil event and the reason. For a broken line it returns what is
+// readable, if that identifies the object.
 func (p *parser) parse(line []byte) (*event, stray) {
 	var v envelope
 	err := v.read(p, line)
@@ -96,8 +94,7 @@ func (p *parser) parse(line []byte) (*event, stray) {
 	return e, straySilent
 }
 
-// read takes a line apart. What was read is left out beyond what says so: the lists that
-// a log is full of are not walked through.
+// read splits a line. It skips read events early: it does not walk through the lists that fill a log.
 func (v *envelope) read(p *parser, line []byte) error {
 	short := false
 	err := members(line, func(key, value []byte) bool {
@@ -143,7 +140,7 @@ func (v *envelope) read(p *parser, line []byte) error {
 	return err
 }
 
-// lastStamp finds when the stage of an event was reached, from the end of its line.
+// lastStamp finds the stage timestamp, from the end of the line.
 func lastStamp(line []byte) []byte {
 	key := []byte(`"stageTimestamp":`)
 	i := bytes.LastIndex(line, key)
@@ -158,7 +155,7 @@ func lastStamp(line []byte) []byte {
 	return line[space(line, from):end]
 }
 
-// event makes an event of a line, nil where nothing of it is of interest.
+// event makes an event from a line; nil if nothing in it is relevant.
 func (p *parser) event(v *envelope) *event {
 	write := writes[v.verb]
 	if v.object == nil || !write && !reads[v.verb] {
@@ -229,7 +226,7 @@ func (p *parser) objectRef(e *event, b []byte) {
 	})
 }
 
-// String says which object a place is of: "t/pods/web-1".
+// String formats a place: "t/pods/web-1".
 func (p place) String() string {
 	if p.namespace == "" {
 		return fmt.Sprintf("%s/%s", p.resource, p.name)

@@ -11,30 +11,29 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a state that comes back by the writes of several: of one field of an object,
-// of whose an object is and how it is labelled, of how many dependents an owner has, of
-// whether there is an object of a name at all. Each of these is a track.
+// A fight is a state that recurs through the writes of several actors. It may be the state of a field, of an object's
+// owners and labels, of an owner's number of dependents, or of whether an object exists. Each has a value history.
 
 const (
-	roundsOfFight = 3         // how often a circle is gone round before it is a fight
-	slowest       = time.Hour // a circle that takes longer is none
-	mostFights    = 1000      // fights that are told
-	mostTracks    = 20_000    // tracks that are kept
-	mostWriters   = 4         // writers of an object that are told apart
+	roundsOfFight = 3         // rounds of a cycle before it is a fight
+	slowest       = time.Hour // a slower cycle is not a fight
+	mostFights    = 1000      // reported fights
+	mostTracks    = 20_000    // value histories in memory
+	mostWriters   = 4         // distinguished writers of an object
 )
 
-// visit is a state that a track was in, and who brought it there.
+// visit is a state in a value history, and the actor that caused it.
 type visit = fight.Visit[*Actor]
 
-// track is one thing that may recur.
+// track is the history of one value that may recur.
 type track struct {
 	path   fight.Path[*Actor]
 	rounds []*Fight
-	count  int                               // of dependents, for a track of an owner's
-	owners map[uint64]*metav1.OwnerReference // for a track of whose an object is: who controls it in a state
+	count  int                               // of dependents, in the history of an owner
+	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller by state
 }
 
-// fights are the tracks, and the circles that were found on them.
+// fights holds the value histories, and the cycles found in them.
 type fights struct {
 	tracks *lru.Cache // of *track, by key
 	found  []*Fight
@@ -42,7 +41,7 @@ type fights struct {
 
 func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 
-// Fight is a circle that was gone round again and again.
+// Fight is a cycle that repeats.
 type Fight struct {
 	What     string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between  []string  `json:"between"`         // who takes part, whoever is to blame first
@@ -57,8 +56,8 @@ type Fight struct {
 	actors []*Actor
 	kind   string // of the owner
 	shared bool   // it has several owners in turn
-	dark   bool   // the log does not show who the owner's controller is
-	record int    // index of the record that ended the last round that counted
+	dark   bool   // the log does not show the owner's controller
+	record int    // index of the last record of the last counted round
 }
 
 func (f *fights) track(key string) *track {
@@ -70,8 +69,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// visit notes that a track came into a state. It returns the circle that this closes,
-// nil for none. What a person does begins anew.
+// visit adds a state to the history. It returns the cycle that this closes, or nil. A person's write restarts the
+// history.
 func (t *track) visit(v visit) []visit {
 	if v.By.Sort == Human {
 		if last, ok := t.path.Last(); !ok || last.State != v.State {
@@ -86,7 +85,7 @@ func (t *track) visit(v visit) []visit {
 	return circle
 }
 
-// round counts a circle that two or more take part in.
+// round counts a cycle with two or more actors.
 func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	var who []*Actor
 	for _, v := range circle {
@@ -123,8 +122,8 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 }
 
-// of notes whose the object is that is fought over: of those who control it in the circle, where
-// that is what the track is about, else of who does when the circle closes.
+// of records the owner of the contested object. It is the controllers in the cycle if the history follows those, and
+// otherwise the controller when the cycle closes.
 func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	if r.shared = len(held) > 1; r.shared {
 		return
@@ -137,7 +136,7 @@ func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	}
 }
 
-// heldBy are those who control an object in the states of a circle, each once.
+// heldBy lists the controllers of an object in the states of a cycle, without duplicates.
 func (t *track) heldBy(circle []visit) (held []*metav1.OwnerReference) {
 	for _, v := range circle {
 		ref := t.owners[v.State]
@@ -148,10 +147,10 @@ func (t *track) heldBy(circle []visit) (held []*metav1.OwnerReference) {
 	return held
 }
 
-// mostStates is of how many states a track remembers who controls its object in them.
+// mostStates limits the states for which a history remembers the controller.
 const mostStates = 64
 
-// control notes who controls an object in a state.
+// control records the controller of an object in a state.
 func (t *track) control(state uint64, o *Object) {
 	if t.owners == nil || len(t.owners) == mostStates {
 		t.owners = map[uint64]*metav1.OwnerReference{}
@@ -159,7 +158,7 @@ func (t *track) control(state uint64, o *Object) {
 	t.owners[state] = o.controller()
 }
 
-// final are the fights that stand at the end of the log, with who is to blame.
+// final returns the fights that remain at the end of the log, with the actors to blame.
 func (f *fights) final() []*Fight {
 	out := []*Fight{}
 	for _, r := range f.found {
@@ -170,8 +169,8 @@ func (f *fights) final() []*Fight {
 	return out
 }
 
-// blame says whose fault a fight is, and whether it is one: the owner's controller only
-// defends what is its own, and who acts by office is not to blame for it.
+// blame decides who causes a fight, and whether it is one. The owner's controller only defends its own object, and
+// system components are not to blame for that controller.
 func (r *Fight) blame() bool {
 	var guilty, others []string
 	controllers := 0

@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Finding is what one actor did against one law, to what owners of one kind own, as
-// often as it did.
+// Finding is one actor's violations of one law, on dependents of owners of one kind.
 type Finding struct {
 	ID       string    `json:"id"` // of the clause
 	Law      string    `json:"law"`
@@ -29,10 +28,10 @@ type Finding struct {
 	kind  string // of the owner
 	what  string // the kind of what was edited, "" for other writes
 	who   *Actor
-	marks []render.Mark // on the first few records that it was found with
+	marks []render.Mark // on the first few of its records
 }
 
-// findings are all that were found, in order.
+// findings lists all findings, in order.
 type findings struct {
 	list []*Finding
 	by   map[finding]*Finding
@@ -47,10 +46,10 @@ type finding struct {
 
 func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
 
-// mostObjectsNamed is how many objects a finding names.
+// mostObjectsNamed limits the objects that a finding names.
 const mostObjectsNamed = 3
 
-// add takes in a breach, and reports whether nothing like it was found before.
+// add records a violation, and reports whether it is the first of its finding.
 func (f *findings) add(c *change, b *law.Breach) (first bool) {
 	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
 	owner := c.before.controller()
@@ -86,12 +85,11 @@ func (f *findings) add(c *change, b *law.Breach) (first bool) {
 	return first
 }
 
-// ownedLaw is the clause that nobody edits or deletes what another controls.
+// ownedLaw is the clause against editing or deleting what another controls.
 const ownedLaw = "LAW-2"
 
-// final are the findings that stand at the end of the log: who was seen to make
-// dependents for a kind in the meantime had a right to what its owners own, and who was
-// seen to work on objects of a kind one to edit them.
+// final returns the findings that remain at the end of the log. By then an actor may have been seen creating dependents
+// for a kind, or working on its objects; its earlier writes to these were right.
 func (f *findings) final() []*Finding {
 	out := []*Finding{}
 	for _, found := range f.list {

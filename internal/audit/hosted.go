@@ -12,8 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// accounts are the service accounts of kube-controller-manager's controllers that have a
-// collection, by the controllers' names in the table.
+// accounts maps names of controllers in the table to the service accounts of kube-controller-manager.
 var accounts = map[string][]string{
 	"replicaset":  {"replicaset-controller"},
 	"replication": {"replication-controller"},
@@ -24,9 +23,8 @@ var accounts = map[string][]string{
 	"cronjob":     {"cronjob-controller"},
 }
 
-// Hosted is what a table of controllers says of those that kube-controller-manager runs
-// under accounts of their own. Of several eras the last one counts. empty makes an
-// object of a kind.
+// Hosted returns the controllers of a table that kube-controller-manager runs under accounts of their own. Of several
+// eras the last one counts. empty makes an object of a kind.
 func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
 	var all []Controller
 	at := map[string]int{}

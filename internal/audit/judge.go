@@ -10,14 +10,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options say how a log is judged.
+// Options configure how a log is judged.
 type Options struct {
-	Controllers []Controller // those of kube-controller-manager that are known
+	Controllers []Controller // the known controllers of kube-controller-manager
 	Laws        []*law.Law
 	Rules       Rules
 	Strict      bool      // what an actor may not have known counts too
-	Until       time.Time // events after it are left out; zero for none
-	Keep        bool      // records, for [Auditor.Shown]
+	Until       time.Time // ignore later events; zero for none
+	Keep        bool      // keep records, for [Auditor.Shown]
 }
 
 // Auditor judges the events of a log.
@@ -30,35 +30,34 @@ type Auditor struct {
 	sorter     *sorter
 	fights     *fights
 	owners     map[types.UID]*entry
-	introduced map[string]bool                      // subjects that the judge knows
-	made       map[string][]schema.GroupVersionKind // the kinds that a subject was seen to make
+	introduced map[string]bool                      // subjects known to the judge
+	made       map[string][]schema.GroupVersionKind // the kinds that a subject was seen to create
 
 	index       int
 	first, last time.Time
-	writes      int // that there were
-	judged      int // that the laws were asked of
+	writes      int // all writes
+	judged      int // writes that the laws evaluated
 	findings    *findings
 	left        map[string]*Left
-	ids         map[uint64]bool // of the last events
+	ids         map[uint64]bool // of the latest events
 	ring        []uint64
 	turn        int
 	kept        kept
-	fought      int      // fights that were found
-	told        []string // why writes are left out, in the order in which that came up
+	fought      int      // fights found
+	told        []string // why writes are left out, in order of first occurrence
 }
 
-// Left are writes that were not judged, for one reason.
+// Left counts writes that were not judged, for one reason.
 type Left struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
 	First string `json:"first"` // the first of them: "update t/pods/web-1 by alice"
 }
 
-// remembered is for how many writes at least the judge remembers what nothing names any
-// more.
+// remembered is the least number of writes for which the judge remembers unreferenced objects.
 const remembered = 20_000
 
-// New returns an auditor that was shown nothing yet.
+// New returns an auditor without events.
 func New(o Options) *Auditor {
 	a := &Auditor{Options: o, store: newStore(), actors: newActors(o.Rules, o.Controllers), sorter: newSorter(),
 		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]schema.GroupVersionKind{},
@@ -73,7 +72,7 @@ func New(o Options) *Auditor {
 	return a
 }
 
-// Run judges what a source has, to its end or until stop says so. It calls progress now and then.
+// Run judges the events of a source, to its end or until progress asks to stop. It calls progress now and then.
 func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	for n := 1; ; n++ {
 		e, err := s.next()
@@ -94,10 +93,10 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	return nil
 }
 
-// lately is how many events are known by their IDs: collectors deliver some twice.
+// lately limits the event IDs in memory. Log collectors deliver some events twice.
 const lately = 1 << 13
 
-// twice reports whether an event was there before.
+// twice reports whether an event is a duplicate.
 func (a *Auditor) twice(id uint64) bool {
 	if id == 0 {
 		return false
@@ -116,7 +115,7 @@ func (a *Auditor) twice(id uint64) bool {
 	return false
 }
 
-// take judges one event. They come in order.
+// take judges one event. Events come in order.
 func (a *Auditor) take(e *event) {
 	if e.doubt {
 		a.store.doubt()
@@ -145,7 +144,7 @@ func (a *Auditor) take(e *event) {
 	}
 }
 
-// refused shows a refusal of what a known controller asked for to the laws.
+// refused passes the refusal of a known controller's request to the laws.
 func (a *Auditor) refused(e *event, who *Actor) {
 	kind := a.store.kindOf(e.place, nil)
 	if who.Sort != Known || kind == "" || e.code != 422 {
@@ -158,7 +157,7 @@ func (a *Auditor) refused(e *event, who *Actor) {
 		Object: sim.Ref{Kind: kind, Namespace: e.place.namespace, Name: e.place.name}})
 }
 
-// hold shows a change to the laws, and keeps what came of it.
+// hold passes a change to the laws, and stores the result.
 func (a *Auditor) hold(c *change) {
 	if old := c.entry; old != nil && old.now != nil && (c.before == nil && !c.met ||
 		c.after != nil && old.now.UID != c.after.UID) {
@@ -185,7 +184,7 @@ func (a *Auditor) observe(c *change, by owing) {
 	if c.after != nil {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
 	}
-	r.Guards.UID = c.asked.uid || !c.asked.known // nobody is accused of what he may have said
+	r.Guards.UID = c.asked.uid || !c.asked.known // the request may have named the uid, so it is not reported
 	r.Guards.ResourceVersion = c.asked.version != "" || c.asked.watched
 	r.Guards.Applies = c.asked.applies && c.says.owner
 	if c.before != nil {
@@ -201,7 +200,7 @@ func (a *Auditor) observe(c *change, by owing) {
 	a.show(c, &r)
 }
 
-// show has a record judged, and takes what it broke.
+// show has a record judged, and collects its violations.
 func (a *Auditor) show(c *change, r *sim.Record) {
 	a.judge.Observe(r)
 	if a.Keep {
@@ -220,11 +219,11 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 				a.kept.found = append(a.kept.found, c.index)
 			}
 		}
-		a.judge.Since(a.index) // they are kept here; the judge need not
+		a.judge.Since(a.index) // they are kept here; the judge need not keep them
 	}
 }
 
-// keep brings what is known of the cluster up to date with a change.
+// keep updates the known state of the cluster with a change.
 func (a *Auditor) keep(c *change) {
 	if a.fights.note(a, c); len(a.fights.found) > a.fought {
 		a.fought = len(a.fights.found)
@@ -263,13 +262,13 @@ func sameController(a, b *Object) bool {
 	return (x == nil) == (y == nil) && (x == nil || x.UID == y.UID)
 }
 
-// vanish notes that an object is gone without a write that says so.
+// vanish records that an object is gone without a write that shows it.
 func (a *Auditor) vanish(n *entry) {
 	a.store.remove(n)
 	a.forgotten(n)
 }
 
-// forgotten takes an object out of what the judge knows.
+// forgotten removes an object from the judge.
 func (a *Auditor) forgotten(n *entry) {
 	if n.now == nil {
 		return

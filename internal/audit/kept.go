@@ -6,8 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// How much of a log is kept for who is to see it: so many records, and where there are
-// more, so many of those around each thing that was found, and the last.
+// Limits of the records kept for display: the total, and those around each finding.
 const (
 	mostKept           = 10_000
 	keptBefore         = 200
@@ -15,14 +14,14 @@ const (
 	mostMarksOfFinding = 20
 )
 
-// kept are the records of a log that somebody is to see.
+// kept holds the records of a log for display.
 type kept struct {
 	records []sim.Record
-	found   []int // indexes of records with which something was found first
+	found   []int // indexes of the first records of findings
 	most    int
 }
 
-// add keeps a record, and drops others where there are too many.
+// add keeps a record, and drops others if there are too many.
 func (k *kept) add(r sim.Record) {
 	if k.records = append(k.records, r); len(k.records) < 2*k.most {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Of a log of any length so many records are kept: those around what was found, and the last.
+// A log of any length keeps a bounded number of records: those around findings, and the last.
 func TestKeptIsBounded(t *testing.T) {
 	const most, all, found = 1000, 50_000, 7000
 	k := kept{most: most}

@@ -20,12 +20,11 @@ const (
 	opTwo = "system:serviceaccount:operators:op-two"
 )
 
-// recorded are the logs of a real control plane, with what they are to show: the laws
-// that are broken, by whom, and the fights.
+// recorded are logs of a real control plane, with the expected violations, actors and fights.
 var recorded = []struct {
 	name     string
 	culprits string // first to last
-	laws     string // with how often each is broken
+	laws     string // with counts
 	fights   string
 }{
 	{"clean-rollout", "", "", ""},
@@ -82,7 +81,7 @@ func judgedText(t testing.TB, logs ...io.Reader) *audit.Report {
 	return a.Report(s)
 }
 
-// short words what a report says.
+// short summarizes a report.
 func short(r *audit.Report) (culprits, laws, fights string) {
 	var l, f []string
 	for _, b := range r.Breaches {

@@ -13,9 +13,8 @@ import (
 	"github.com/threelaws/threelaws/internal/audit"
 )
 
-// generated is a log of some length, made of a recorded one: its story again and again,
-// each time in another namespace, with other uids and names, later, and with higher
-// versions.
+// generated repeats the story of a recorded log, each time in another namespace, with other uids and names, later times
+// and higher versions.
 type generated struct {
 	story [][]byte
 	round int
@@ -66,7 +65,7 @@ func (g *generated) Read(p []byte) (int, error) {
 	return g.buf.Read(p)
 }
 
-// again is a line as it stands in this round.
+// again rewrites a line for this round.
 func (g *generated) again(line []byte) []byte {
 	out := bytes.ReplaceAll(line, []byte(`"namespace":"t`), fmt.Appendf(nil, `"namespace":"r%dt`, g.round))
 	out = bytes.ReplaceAll(out, []byte(`"resourceVersion":"`), fmt.Appendf(nil, `"resourceVersion":"%d`, g.round+1))
@@ -75,7 +74,7 @@ func (g *generated) again(line []byte) []byte {
 	return bytes.ReplaceAll(out, []byte("2026-11-21T19:"), []byte(hour.Format("2006-01-02T15:")))
 }
 
-// The same memory is enough for a log ten times as long, with SOAK=1 a hundred times.
+// Memory stays the same for a log ten times as long; with SOAK=1, a hundred times.
 func TestMemoryIsFlat(t *testing.T) {
 	least, most := int64(10), int64(100)
 	if os.Getenv("SOAK") != "" {

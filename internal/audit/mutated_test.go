@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/internal/audit"
 )
 
-// whole is a recorded log as lines.
+// whole returns a recorded log as lines.
 func whole(t testing.TB, name string) [][]byte {
 	return bytes.SplitAfter(bytes.TrimSpace(unzipped(t, name)), []byte("\n"))
 }
@@ -24,8 +24,8 @@ func judgedLines(t testing.TB, logs ...[][]byte) *audit.Report {
 	return judgedText(t, readers...)
 }
 
-// Lines out of order by as much as a busy server has requests under way, one log in
-// several files, and stages that say nothing change no verdict.
+// The verdicts do not change if lines are out of order within a busy server's concurrency, the log is split into files,
+// or irrelevant stages are added.
 func TestOrderMakesNoDifference(t *testing.T) {
 	stages := func(lines [][]byte) [][]byte {
 		var out [][]byte
@@ -71,7 +71,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	}
 }
 
-// Where the times of a log say nothing the resource versions say what came first.
+// If the times of a log are useless, the resource versions give the order.
 func TestVersionsDecide(t *testing.T) {
 	fraction := regexp.MustCompile(`("stageTimestamp":"[^"]*)\.\d+Z"`)
 	for _, c := range recorded {
@@ -96,7 +96,7 @@ func TestVersionsDecide(t *testing.T) {
 	}
 }
 
-// Whatever is lost of a log nobody is accused for it: a log with less says less.
+// Lost lines cause no findings: a shorter log says less.
 func TestLossAccusesNobody(t *testing.T) {
 	bodies := regexp.MustCompile(`"requestObject":.*,"requestReceivedTimestamp"`)
 	losses := map[string]func(r *rand.Rand, line []byte) []byte{
@@ -125,7 +125,7 @@ func TestLossAccusesNobody(t *testing.T) {
 					left = append(left, l)
 				}
 				if how != "unknown kind" && share == 1 {
-					left = append(left, lines[0]) // a file of nothing else would be refused
+					left = append(left, lines[0]) // a file with no other line would be refused
 				}
 				report := judgedLines(t, left)
 				for _, who := range report.Culprits() {
@@ -141,7 +141,7 @@ func TestLossAccusesNobody(t *testing.T) {
 	}
 }
 
-// What is passed over is told once, with how often and where.
+// What is skipped is reported once, with its count and place.
 func TestToldOnce(t *testing.T) {
 	lines := whole(t, "steal")
 	junk := append([][]byte{[]byte("no JSON\n"), []byte("{\"kind\":\"Event\",\"apiVersion\":\"v1\"}\n")}, lines...)

@@ -17,17 +17,16 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Object is one version of an object, as a body of the log has it. What a law asks of
-// it is read at once; the rest stays as it stands.
+// Object is one version of an object, from a body of the log. It parses at once what laws read; the rest stays raw.
 type Object struct {
 	metav1.ObjectMeta
-	Body uint64 // a digest of all but the metadata: equal where that is
+	Body uint64 // a digest of all but the metadata
 
 	apiVersion, kind string
-	spec, status     []byte   // the members beside the metadata, as objects; nil once they are forgotten
+	spec, status     []byte   // the members beside the metadata, as objects; nil once forgotten
 	specSum          uint64   // a digest of spec
-	managers         []string // who manages its owner references, by managedFields; only where it was asked for
-	partial          bool     // a PartialObjectMetadata: nothing but metadata is known
+	managers         []string // the managers of its owner references, by managedFields; only if requested
+	partial          bool     // a PartialObjectMetadata: only metadata is known
 }
 
 // GetObjectKind returns its apiVersion and kind.
@@ -35,7 +34,7 @@ func (o *Object) GetObjectKind() schema.ObjectKind {
 	return &metav1.TypeMeta{APIVersion: o.apiVersion, Kind: o.kind}
 }
 
-// DeepCopyObject returns a copy. What the log has of the object beside its metadata never changes and is shared.
+// DeepCopyObject returns a copy. It shares the raw parts, which never change.
 func (o *Object) DeepCopyObject() runtime.Object {
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
@@ -44,10 +43,10 @@ func (o *Object) DeepCopyObject() runtime.Object {
 
 var seed = maphash.MakeSeed()
 
-// partialKind is what clients get that ask for metadata alone.
+// partialKind is the kind of responses to metadata requests.
 const partialKind = "PartialObjectMetadata"
 
-// MarshalJSON writes what is known of the object, as the API has it.
+// MarshalJSON writes the known parts of the object, as in the API.
 func (o *Object) MarshalJSON() ([]byte, error) {
 	members := o.UnstructuredContent()
 	members["metadata"] = &o.ObjectMeta
@@ -60,8 +59,7 @@ func (o *Object) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// UnstructuredContent is what is known of the object beside its type and metadata: what the log
-// has of it, nothing where that is forgotten.
+// UnstructuredContent returns the known parts beside type and metadata; empty if they were forgotten.
 func (o *Object) UnstructuredContent() map[string]any {
 	members := map[string]any{}
 	if o.spec != nil {
@@ -75,7 +73,7 @@ func (o *Object) UnstructuredContent() map[string]any {
 	return members
 }
 
-// parseObject reads an object. It returns nil for what is none: a Status, a Table, a list.
+// parseObject reads an object. It returns nil for a Status, a Table or a list.
 func (n names) parseObject(b []byte, managers bool) *Object {
 	o := &Object{}
 	var rest [][2][]byte
@@ -110,8 +108,8 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 	return o
 }
 
-// rescale makes an object one of the replicas that a Scale says. Where it has them elsewhere than in
-// spec.replicas nobody knows what is in it any more.
+// rescale sets the replicas from a Scale. If the object has them elsewhere than in spec.replicas, its content becomes
+// unknown.
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
@@ -127,7 +125,7 @@ func (o *Object) rescale(scale *Object) {
 	o.spec, o.status = nil, nil
 }
 
-// joined is an object of these members.
+// joined returns an object with these members.
 func joined(rest [][2][]byte) []byte {
 	size := 2
 	for _, m := range rest {
@@ -207,7 +205,7 @@ func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
 	return r
 }
 
-// long is from how many bytes on the value of an annotation is kept as a digest.
+// long is the length from which an annotation's value is stored as a digest.
 const long = 200
 
 // parseMap reads labels or annotations.
@@ -227,7 +225,7 @@ func (n names) parseMap(b []byte) map[string]string {
 	return m
 }
 
-// ownerManagers are the managers that managedFields names for owner references.
+// ownerManagers returns the managers of the owner references in managedFields.
 func (n names) ownerManagers(b []byte) (who []string) {
 	if !bytes.Contains(b, []byte(`"f:ownerReferences"`)) {
 		return nil
@@ -247,7 +245,7 @@ func (n names) ownerManagers(b []byte) (who []string) {
 	return who
 }
 
-// controller is the ControllerRef, nil for none.
+// controller returns the ControllerRef, or nil.
 func (o *Object) controller() *metav1.OwnerReference {
 	if o == nil {
 		return nil
@@ -257,15 +255,14 @@ func (o *Object) controller() *metav1.OwnerReference {
 
 func (o *Object) deleting() bool { return o != nil && o.DeletionTimestamp != nil }
 
-// gone reports whether an object with a deletion timestamp went with the write that left
-// it so: nothing holds it, and no grace is left to it.
+// gone reports whether a write removed an object with a deletion timestamp: no finalizer and no grace period is left.
 func (o *Object) gone() bool {
 	return o.deleting() && len(o.Finalizers) == 0 &&
 		(o.DeletionGracePeriodSeconds == nil || *o.DeletionGracePeriodSeconds == 0)
 }
 
-// undeleted is the object as it was before its deletion was asked for. The finalizers
-// that a deletion's policy puts on are not told from others.
+// undeleted returns the object before its deletion was requested. It cannot tell a deletion policy's finalizers from
+// others.
 func (o *Object) undeleted() *Object {
 	c := *o
 	c.DeletionTimestamp, c.DeletionGracePeriodSeconds = nil, nil
@@ -275,7 +272,7 @@ func (o *Object) undeleted() *Object {
 	return &c
 }
 
-// groupKind is an owner's kind as "Kind" or "Kind.group".
+// groupKind formats an owner's kind: "Kind" or "Kind.group".
 func groupKind(ref *metav1.OwnerReference) string {
 	if g, _, ok := strings.Cut(ref.APIVersion, "/"); ok {
 		return ref.Kind + "." + g
@@ -283,10 +280,10 @@ func groupKind(ref *metav1.OwnerReference) string {
 	return ref.Kind
 }
 
-// names keeps one copy of each of the strings that come again and again.
+// names keeps one copy of each frequent string.
 type names map[string]string
 
-// mostNames bounds how many are kept.
+// mostNames limits the copies.
 const mostNames = 1 << 14
 
 func (n names) intern(b []byte) string {
@@ -301,7 +298,7 @@ func (n names) intern(b []byte) string {
 	return s
 }
 
-// text is [text], kept once.
+// text works like [text], but shares equal strings.
 func (n names) text(value []byte) string {
 	if len(value) >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
 		return n.intern(value[1 : len(value)-1])

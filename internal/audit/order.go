@@ -2,21 +2,18 @@ package audit
 
 import "container/heap"
 
-// The windows in which events are put into order, in events. An apiserver writes a line
-// when it has answered, so lines are out of order by as many requests as were under way
-// at once.
+// The windows for sorting events, in events. An apiserver writes a line when it has answered, so lines are out of order
+// by the number of concurrent requests.
 const (
 	timeWindow    = 2048
 	versionWindow = 512
 )
 
-// sorter puts events into the order of the resource versions that they made. Those that
-// made none stand where they were answered: behind the latest version that was made by
-// then.
+// sorter sorts events by the resource versions that they made. Events without one stay where they were answered: after
+// the latest version made by then.
 //
-// It has two windows. In the first events come into the order of time, so that what has
-// no version can be given one; in the second into the order of versions. Versions of
-// several stores (a cluster may keep some kinds apart) are each in order.
+// It has two windows. The first sorts by time, so that events without a version can get one; the second sorts by
+// version. If a cluster has several stores, the versions of each are in order.
 type sorter struct {
 	byTime    queue
 	byVersion queue
@@ -24,13 +21,13 @@ type sorter struct {
 	n         uint64
 }
 
-// queue is a heap of events, the first of which is next.
+// queue is a heap of events; the next one comes first.
 type queue struct {
 	events []*queued
 	less   func(a, b *queued) bool
 }
 
-// queued is an event in a queue, with the order in which it came.
+// queued is an event in a queue, with its arrival number.
 type queued struct {
 	*event
 	n uint64
@@ -53,7 +50,7 @@ func newSorter() *sorter {
 	}
 }
 
-// add takes an event in, and hands on those that nothing can come before any more.
+// add takes an event, and passes on those that no later event can precede.
 func (s *sorter) add(e *event, next func(*event)) {
 	s.n++
 	heap.Push(&s.byTime, &queued{e, s.n})
@@ -77,7 +74,7 @@ func (s *sorter) timed(next func(*event), window int) {
 	}
 }
 
-// end hands on what is left.
+// end passes on the rest.
 func (s *sorter) end(next func(*event)) {
 	for s.byTime.Len() > 0 {
 		s.timed(next, versionWindow)

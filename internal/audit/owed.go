@@ -13,20 +13,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// owing is under which name a change is shown to the laws, which decides what they hold
-// its actor to, and for which owner he acts.
+// owing says under which name the laws see a change, which decides the rules for its actor, and for which owner it
+// acts.
 type owing struct {
 	process string
 	owner   sim.Ref
 }
 
 const (
-	nobody   = "(the log)"  // who is held to nothing
-	noKind   = "(none)"     // what a stranger syncs
-	stranger = " elsewhere" // behind a name: where its actor has no business
+	nobody   = "(the log)"  // subject to no rule
+	noKind   = "(none)"     // the kind that an unknown actor reconciles
+	stranger = " elsewhere" // suffix of a name: where its actor has no rights
 )
 
-// owes decides what the actor of a change owes, and tells the judge of him.
+// owes decides which rules apply to the actor of a change, and introduces it to the judge.
 func (a *Auditor) owes(c *change) owing {
 	switch {
 	case c.met:
@@ -49,7 +49,7 @@ func (a *Auditor) owes(c *change) owing {
 	return a.owesOld(c)
 }
 
-// owesNew is what a program owes for what it makes.
+// owesNew applies to objects that a program creates.
 func (a *Auditor) owesNew(c *change) owing {
 	if ref := c.after.controller(); ref != nil {
 		if a.controllerOf(ref) == nil {
@@ -63,7 +63,7 @@ func (a *Auditor) owesNew(c *change) owing {
 	return a.atHome(c)
 }
 
-// owesOld is what a program owes for a write to what is there.
+// owesOld applies to a program's writes to existing objects.
 func (a *Auditor) owesOld(c *change) owing {
 	was, is := c.before.controller(), c.after.controller()
 	switch {
@@ -96,7 +96,7 @@ func (a *Auditor) owesOld(c *change) owing {
 
 const whyOwner = "writes of programs to what an owner controls that is not in the log, or whose controller is not"
 
-// makerFor makes a program a controller of the kind of an owner.
+// makerFor makes a program a controller of an owner's kind.
 func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {
 	s := law.Actor{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, For: schema.GroupVersionKind{Kind: ref.Kind}}
 	s.Owns = a.made[s.Process]
@@ -127,8 +127,8 @@ func (a *Auditor) introduce(s law.Actor) {
 	}
 }
 
-// inFamily reports whether an object is the actor's own by whatever way: it made it, or
-// makes dependents for a kind that is among its owners, or made one of these.
+// inFamily reports whether an object belongs to the actor, directly or not. The actor created it, creates dependents
+// for the kind of one of its owners, or created one of these.
 func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	if c.entry != nil && c.entry.maker == c.who {
 		return true
@@ -136,12 +136,12 @@ func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	for _, m := range [][]string{c.before.managers, afterManagers(c)} {
 		if slices.Contains(m, c.who.manager) {
 			if a.controllerOf(ref) == nil {
-				c.who.learn(groupKind(ref)) // it wrote who the owner is
+				c.who.learn(groupKind(ref)) // it wrote the owner
 			}
 			return true
 		}
 	}
-	for range 8 { // owners of owners end; a circle does not
+	for range 8 { // chains of owners end, unless they form a cycle
 		if c.who.makes(groupKind(ref)) {
 			return true
 		}
@@ -166,7 +166,7 @@ func afterManagers(c *change) []string {
 	return c.after.managers
 }
 
-// object is the version of an object that the judge has.
+// object returns the judge's version of an object.
 func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 	if o := a.judge.State().Object(uid); o != nil {
 		v, _ := o.Value.(*Object)
@@ -175,14 +175,13 @@ func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 	return nil, sim.Ref{}
 }
 
-// forOthers are subresources that are there for others than who owns the object.
+// forOthers are subresources meant for others than the owner.
 var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
 	"finalize": true}
 
-// allowed reports whether a write to what another's controller controls is one that
-// anybody may make: to a subresource that is there for others, or of annotations, of
-// finalizers, of further owners, of labels by which nobody selects. What is being deleted
-// may be deleted again.
+// allowed reports whether anybody may make this write to what another's controller controls. It may write a subresource
+// meant for others, annotations, finalizers, further owners, or labels that no selector uses. It may also delete a
+// terminating object again.
 func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	if forOthers[c.sub] {
 		return true
@@ -200,7 +199,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels is one that the owner's selector notices.
+// unselects reports whether a change of labels affects the owner's selector.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
@@ -214,8 +213,8 @@ func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	return sel != nil && sel.Matches(labels.Set(c.before.Labels)) != sel.Matches(labels.Set(c.after.Labels))
 }
 
-// anothers reports whether the log shows that an object is not the actor's: who controls
-// its owner's kind is known, and all its owners are there to be looked at.
+// anothers reports whether the log shows that an object is not the actor's: the controller of its owner's kind is
+// known, and so are all its owners.
 func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
 	ref := owner
 	for range 8 {
@@ -232,7 +231,7 @@ func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
 	return a.controllerOf(owner) != nil || a.controls(groupKind(owner), c.who) || len(c.before.managers) > 0
 }
 
-// controls reports whether somebody else than an actor makes dependents for a kind.
+// controls reports whether another actor creates dependents for a kind.
 func (a *Auditor) controls(kind string, but *Actor) bool {
 	for _, who := range a.actors.byName {
 		if who != but && who.makes(kind) {
@@ -242,12 +241,11 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 	return false
 }
 
-// settled is after how long a version is taken to have reached whoever writes.
+// settled is the age at which a version counts as known to every writer.
 const settled = time.Minute
 
-// saw is the version that the actor is known to have gone by, nil where that cannot be
-// known. It is the one before the write where every version that he may have read had the
-// same controller, where he looked since it has it, or where it has had it for long.
+// saw returns the version that the actor certainly used, or nil. It is the version before the write in three cases: all
+// versions it may have read have the same controller, it has read since that controller was set, or that was long ago.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

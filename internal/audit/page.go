@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Text is the page that tells a report, in so many columns.
+// Text formats a report as a page of this width.
 func (r *Report) Text(width int) string {
 	var b strings.Builder
 	for _, f := range r.Breaches {
@@ -51,7 +51,7 @@ func (f *Finding) text(b *strings.Builder, width int, how string) {
 	b.WriteString("\n" + storyText(f.Story, width) + "\n")
 }
 
-// Sentence tells a fight in one sentence.
+// Sentence describes a fight in one sentence.
 func (r *Fight) Sentence() string {
 	who := strings.Join(r.Between, " and ")
 	s := fmt.Sprintf("%s have gone round %d times, with %d writes, over %s%s", who, r.Rounds, r.Writes, r.What,
@@ -72,7 +72,7 @@ func (r *Fight) Sentence() string {
 	return s
 }
 
-// field is the field that is fought over, where it is one.
+// field returns the contested field, if there is one.
 func (r *Fight) field() (string, bool) {
 	for _, other := range []string{"owner and labels ", "whether ", "the "} {
 		if strings.HasPrefix(r.What, other) {
@@ -103,7 +103,7 @@ func storyText(story []line, width int) string {
 
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
 
-// span says when something happened: " since 10:02:03, until 10:05:00".
+// span formats a period: " since 10:02:03, until 10:05:00".
 func span(first, last time.Time) string {
 	if first.Equal(last) {
 		return ", at " + first.UTC().Format(time.RFC3339)
@@ -126,7 +126,7 @@ func indented(text string, width int) string {
 	return b.String()
 }
 
-// lawsText says which laws were judged, and what the others would need.
+// lawsText lists the judged laws, and what the others would need.
 func (r *Report) lawsText() string {
 	var judged []string
 	var needs []string

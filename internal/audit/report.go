@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Report is what a log shows.
+// Report is the result of judging a log.
 type Report struct {
 	Files    []string   `json:"files"`
 	Lines    int        `json:"lines"`
@@ -27,7 +27,7 @@ type Report struct {
 	Broken   bool       `json:"broken"` // a law is
 }
 
-// Verdict is what became of one law.
+// Verdict is the result for one law.
 type Verdict struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
@@ -36,10 +36,10 @@ type Verdict struct {
 	Count  int    `json:"count"`
 }
 
-// fightLaw is the clause of fights, which are found apart from the judge.
+// fightLaw is the clause on fights, which are found apart from the judge.
 const fightLaw = "NOFIGHT-1"
 
-// Report is what was found so far.
+// Report returns the findings so far.
 func (a *Auditor) Report(s *Source) *Report {
 	r := &Report{Files: []string{}, Lines: s.Lines, Writes: a.writes, Judged: a.judged, From: a.first, To: a.last,
 		Fights: a.fights.final(), Left: []*Left{}, Skipped: []*Skipped{}, Notes: append([]string{}, s.notes...),
@@ -65,7 +65,7 @@ func (a *Auditor) Report(s *Source) *Report {
 	return r
 }
 
-// verdicts says of each law whether it was judged.
+// verdicts records for each law whether it was judged.
 func (r *Report) verdicts(all []law.Verdict) {
 	for _, v := range all {
 		one := Verdict{ID: v.Law.ID, Name: v.Law.Name, Judged: v.Why == "", Why: v.Why}
@@ -81,7 +81,7 @@ func (r *Report) verdicts(all []law.Verdict) {
 	}
 }
 
-// Culprits are those to blame, the first to break a law first.
+// Culprits lists the actors to blame, in order of their first violation.
 func (r *Report) Culprits() []string {
 	type charge struct {
 		who   string

@@ -7,22 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// request is what a write said of itself.
+// request holds what a write requested.
 type request struct {
 	version    string // the resource version that it was made from, "" for whatever version
 	uid        bool
-	owners     bool   // it says who owns the object
-	text       string // all of it, where it does
+	owners     bool   // it names the owners
+	text       string // all of it, if it names owners
 	labels     bool
 	finalizers bool
 	applies    bool   // a server-side apply
 	replicas   string // of a Scale
-	known      bool   // there was a body that says
-	watched    bool   // it is made up of what a watch showed: what it was on condition of is not known
-	body       bool   // it says something of what is neither metadata nor status
+	known      bool   // its body is known
+	watched    bool   // it was reconstructed from a watch, so its preconditions are unknown
+	body       bool   // it names something besides metadata and status
 }
 
-// bodies reads what a write asked for and what came of it.
+// bodies reads the request and the response of a write.
 func (p *parser) bodies(e *event, v *envelope) {
 	e.asked = p.request(e, v.request)
 	e.asked.watched = v.watched
@@ -36,7 +36,7 @@ func (p *parser) bodies(e *event, v *envelope) {
 		e.after = p.names.parseObject(v.response, e.sub == "" && e.verb != "create")
 	case v.request != nil && (e.verb == "update" || e.verb == "create") && e.sub == "":
 		if e.after = p.names.parseObject(v.request, false); e.after != nil {
-			e.after.ResourceVersion = "" // it says which it was made from, not which it made
+			e.after.ResourceVersion = "" // it names the version it was made from, not the one it made
 			if e.after.UID == "" {
 				e.after.UID = types.UID("unknown:" + e.place.String())
 			}
@@ -101,7 +101,7 @@ func (p *parser) request(e *event, b []byte) (r request) {
 	return r
 }
 
-// speaksOfBody reports whether a JSON patch changes what is neither metadata nor status.
+// speaksOfBody reports whether a JSON patch changes anything but metadata and status.
 func speaksOfBody(b []byte) (is bool) {
 	elements(b, func(op []byte) {
 		_ = members(op, func(key, value []byte) bool {

@@ -8,11 +8,10 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// errJSON is what is wrong with text that is no JSON, or ends too early.
+// errJSON is the error for text that is not JSON, or is truncated.
 var errJSON = errors.New("no whole JSON object")
 
-// skip returns where the value ends that begins at i, -1 where it does not end. It
-// does not check what is in it.
+// skip returns the end of the value that begins at i, or -1. It does not check the value.
 func skip(b []byte, i int) int {
 	i = space(b, i)
 	if i >= len(b) {
@@ -42,7 +41,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// nests are the bytes that matter between the ends of an object or a list.
+// nests are the relevant bytes between the ends of an object or a list.
 var nests = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 func skipNested(b []byte, i int) int {
@@ -71,7 +70,7 @@ func skipNested(b []byte, i int) int {
 	return -1
 }
 
-// skipString returns where the string ends that begins with a quote at i.
+// skipString returns the end of the string whose quote is at i.
 func skipString(b []byte, i int) int {
 	i++
 	for {
@@ -98,8 +97,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// members calls f with each member of an object, the value as it stands, until f says
-// that it has enough. It returns an error where the object does not end before that.
+// members calls f with each member of an object, values raw, until f returns true. It returns an error if the object is
+// truncated before that.
 func members(b []byte, f func(key, value []byte) bool) error {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -134,7 +133,7 @@ func members(b []byte, f func(key, value []byte) bool) error {
 	return nil
 }
 
-// member is a member of an object, as it stands; nil where there is none.
+// member returns a raw member of an object, or nil.
 func member(b []byte, name string) (found []byte) {
 	_ = members(b, func(key, value []byte) bool {
 		if string(key) == name {
@@ -145,7 +144,7 @@ func member(b []byte, name string) (found []byte) {
 	return found
 }
 
-// elements calls f with each element of a list, as it stands.
+// elements calls f with each raw element of a list.
 func elements(b []byte, f func(value []byte)) {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '[' {
@@ -163,8 +162,8 @@ func elements(b []byte, f func(value []byte)) {
 	}
 }
 
-// text is the string that a value is, as [render.Plain] has it: whoever writes to a log gets no
-// hold of the terminal on which it is read, and forges no lines. It is "" for another value.
+// text returns a string value, cleaned by [render.Plain]: text from a log cannot control the terminal or forge lines.
+// It returns "" for another value.
 func text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
@@ -180,7 +179,7 @@ func text(value []byte) string {
 	return render.Plain(s)
 }
 
-// number is the whole number that a value is, 0 for another.
+// number returns a whole number; 0 for another value.
 func number(value []byte) (n uint64) {
 	for _, c := range value {
 		if c < '0' || c > '9' {

@@ -29,7 +29,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Whatever encoding/json takes for an object is cut into the same members.
+// Any object that encoding/json accepts is split into the same members.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(`{"a":[{"b":"\\\""},-1.5e3],"c":"\u00e9"}`))
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Shown is what somebody sees of a log: the records that were kept of so many, what was found in
-// them, and when it began.
+// Shown is a log for display: the kept records, the total, the findings, and the start time.
 type Shown struct {
 	History sim.History
 	Marks   []render.Mark
@@ -17,7 +16,7 @@ type Shown struct {
 	Began   time.Time
 }
 
-// Shown is what was kept for a page, with what the report tells. The report comes first.
+// Shown returns what was kept for a page, with the findings of the report. Call Report first.
 func (a *Auditor) Shown(r *Report) *Shown {
 	s := &Shown{Of: a.index, Began: a.first}
 	at := map[int]int{}
@@ -37,11 +36,11 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	}
 	finding := func(marks []render.Mark, race bool) {
 		for _, m := range marks {
-			m.Race = race // where it was judged strictly, what an actor may not have known is none
+			m.Race = race // under strict judging, ignorance is no excuse
 			mark(m)
 		}
 	}
-	for _, f := range r.Breaches { // what comes first is told first: each thing once
+	for _, f := range r.Breaches { // findings in order of time, without duplicates
 		finding(f.marks[:1], false)
 	}
 	for _, f := range r.Fights {
@@ -68,8 +67,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike leaves the bodies out of a record in which one of them is not known, so that nothing
-// seems to have come or gone with it.
+// alike removes the bodies of a record if one is unknown, so that nothing seems to have been added or removed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)

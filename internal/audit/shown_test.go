@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What a page shows of a log is who did what, by the names that the report has, with a mark on
-// each write that breaks a law.
+// A page of a log shows who did what, by the report's names, with a mark on each violation.
 func TestShown(t *testing.T) {
 	source := audit.NewSource()
 	if err := source.Open("testdata/label-flapper.log.gz"); err != nil {

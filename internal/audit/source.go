@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// longest is from how many bytes on a line is passed over: no apiserver writes such.
+// longest is the length from which a line is skipped: no apiserver writes such lines.
 const longest = 64 << 20
 
 const strayLong stray = "lines of more than 64 MB"
 
-// Source is the events of several files, merged by time as far as each file is in order:
-// those of several apiservers, or of one that began a new file now and then.
+// Source merges the events of several files by time, as far as each file is sorted. They may come from several
+// apiservers, or from one that rotates its log.
 type Source struct {
-	Read  int64 // bytes of the files so far, as they are on the disk
+	Read  int64 // bytes of the files on disk, so far
 	Lines int   // lines so far
 
 	files   []*file
 	parser  parser
 	skipped map[stray]*Skipped
 	notes   []string
-	open    []*file // that have an event waiting
+	open    []*file // with an event waiting
 	begun   bool
 }
 
-// Skipped are the lines that were passed over for one reason.
+// Skipped counts the lines that were skipped for one reason.
 type Skipped struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
@@ -49,13 +49,13 @@ type file struct {
 	lines  *bufio.Reader
 	buffer []byte
 	line   int
-	events int // lines that are events at all
+	events int // lines that are events
 	stream io.Closer
 	next   *event
-	last   time.Time // when the last event that was read was
+	last   time.Time // the time of the last event
 }
 
-// NewSource returns a source of no files.
+// NewSource returns a source without files.
 func NewSource() *Source {
 	return &Source{parser: parser{names: names{}}, skipped: map[stray]*Skipped{}}
 }
@@ -81,7 +81,7 @@ func (s *Source) Open(name string) error {
 	return nil
 }
 
-// Add adds what a reader gives, gzip or not.
+// Add adds a reader, gzip or not.
 func (s *Source) Add(name string, r io.Reader) error {
 	in := bufio.NewReaderSize(&counted{r, &s.Read}, 1<<18)
 	f := &file{name: name, from: in, lines: in}
@@ -96,7 +96,7 @@ func (s *Source) Add(name string, r io.Reader) error {
 	return nil
 }
 
-// bare is an error in a file, named once.
+// bare returns an error in a file that names the file once.
 func bare(name string, err error) error {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -104,7 +104,7 @@ func bare(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// counted counts what is read.
+// counted counts the bytes read.
 type counted struct {
 	io.Reader
 	n *int64
@@ -116,7 +116,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next is the event that comes next, nil at the end.
+// next returns the next event, or nil at the end.
 func (s *Source) next() (e *event, err error) {
 	if !s.begun {
 		s.begun = true
@@ -149,7 +149,7 @@ func (s *Source) next() (e *event, err error) {
 	return e, nil
 }
 
-// advance reads on in a file until there is an event that matters.
+// advance reads a file up to the next relevant event.
 func (s *Source) advance(f *file) error {
 	f.next = nil
 	for {
@@ -188,7 +188,7 @@ func (s *Source) advance(f *file) error {
 	}
 }
 
-// close ends a file. One that has nothing of an audit log in it is a mistake.
+// close ends a file. A file without any event of an audit log is an error.
 func (s *Source) close(f *file, err error) error {
 	if f.stream != nil {
 		f.stream.Close()
@@ -210,7 +210,7 @@ func (s *Source) close(f *file, err error) error {
 	return nil
 }
 
-// read is the next line, good until the next one is read.
+// read returns the next line. It is valid until the next call.
 func (f *file) read() ([]byte, error) {
 	line, err := f.lines.ReadSlice('\n')
 	if err != bufio.ErrBufferFull {
@@ -239,7 +239,7 @@ func (s *Source) skip(why stray, f *file) {
 	k.Count++
 }
 
-// Size is how many bytes a file has; 0 where nobody knows.
+// Size returns the size of a file in bytes; 0 if unknown.
 func Size(name string) int64 {
 	info, err := os.Stat(name)
 	if err != nil || strings.HasPrefix(name, "-") {

@@ -7,32 +7,31 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// How much of the cluster is kept, so that a log of any length takes the same memory:
-// so many objects, and of their bodies so many bytes. Those that were written longest ago
-// go first, and are met anew when they are written again.
+// Limits of the cached cluster state, so that a log of any length takes the same memory: a number of objects, and bytes
+// of their bodies. The objects written longest ago go first; they return with their next write.
 const (
 	mostObjects = 100_000
 	mostBodies  = 48 << 20
 )
 
-// entry is one object that is there, as far as it is known.
+// entry is one known object.
 type entry struct {
 	place place
-	now   *Object // its latest version, nil where that is not known any more
+	now   *Object // its latest version; nil if no longer known
 	kind  string
-	late  bool // what is known of it may be out of date: a line was lost since
+	late  bool // it may be out of date: a line was lost since
 
-	epoch    int       // how many lines were lost when it was written
-	maker    *Actor    // who made it, nil where that was before the log
-	since    time.Time // when it got the controller that it has; zero where that was before the log
-	constant bool      // it has had that since it was made
-	lines    []line    // what became of it lately
+	epoch    int       // the number of lost lines when it was written
+	maker    *Actor    // its creator; nil if it was created before the log
+	since    time.Time // when it got its current controller; zero if before the log
+	constant bool      // it has had this controller since its creation
+	lines    []line    // its latest changes
 
-	specBy, statusBy []*Actor // who wrote which half of it, the first few of them
+	specBy, statusBy []*Actor // the first few writers of each half
 	use, bodies      *list.Element
 }
 
-// ref is the object as records name it.
+// ref returns the object's reference for records.
 func (n *entry) ref() sim.Ref {
 	r := sim.Ref{Kind: n.kind, Namespace: n.place.namespace, Name: n.place.name}
 	if n.now != nil {
@@ -41,29 +40,29 @@ func (n *entry) ref() sim.Ref {
 	return r
 }
 
-// store is what is known of the cluster.
+// store is the known state of the cluster.
 type store struct {
 	objects map[place]*entry
-	uses    *list.List // of *entry, those used last in front
+	uses    *list.List // of *entry, most recently used first
 	bodies  *list.List // of *entry that have bodies
 	bytes   int
-	epoch   int                  // how many lines were lost
-	kinds   map[[2]string]string // the kind of a group and resource
+	epoch   int                  // number of lost lines
+	kinds   map[[2]string]string // the kind by group and resource
 }
 
 func newStore() *store {
 	return &store{objects: map[place]*entry{}, uses: list.New(), bodies: list.New(), kinds: map[[2]string]string{}}
 }
 
-// at is the object at a place, nil for none that is known.
+// at returns the object at a place, or nil.
 func (s *store) at(p place) *entry { return s.objects[p] }
 
-// current reports whether what is known of an object is all there is to know.
+// current reports whether the known state of an object is complete.
 func (s *store) current(n *entry) bool {
 	return n != nil && n.now != nil && !n.late && n.epoch == s.epoch
 }
 
-// kindOf is the kind of the objects of a resource, "" where none was met.
+// kindOf returns the kind of a resource's objects, or "".
 func (s *store) kindOf(p place, o *Object) string {
 	key := [2]string{p.group, p.resource}
 	if o != nil && !o.partial && o.kind != "" {
@@ -75,7 +74,7 @@ func (s *store) kindOf(p place, o *Object) string {
 	return s.kinds[key]
 }
 
-// put makes a version the latest of a place. It returns the entries that had to go for it.
+// put stores a version as the latest of a place. It returns the entries that were evicted for it.
 func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	n = s.objects[p]
 	if n == nil {
@@ -101,7 +100,7 @@ func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	return n, gone
 }
 
-// weigh counts the body of an entry, in or out.
+// weigh adds or subtracts the body of an entry.
 func (s *store) weigh(n *entry, sign int) {
 	if n.now == nil || n.now.spec == nil {
 		return
@@ -115,7 +114,7 @@ func (s *store) weigh(n *entry, sign int) {
 	}
 }
 
-// light is an object without its body.
+// light returns the object without its body.
 func (o *Object) light() *Object {
 	c := *o
 	c.spec, c.status = nil, nil
@@ -129,13 +128,12 @@ func (s *store) remove(n *entry) {
 	delete(s.objects, n.place)
 }
 
-// doubt marks all that is known as possibly out of date: a write was lost, and nobody
-// knows of what.
+// doubt marks everything as possibly out of date: a write to an unknown object was lost.
 func (s *store) doubt() {
 	s.epoch++
 }
 
-// lookedAt is when an actor last read an object, or the list that it is in.
+// lookedAt records when an actor last read an object or its list.
 type lookedAt map[place]time.Time
 
 const mostLooks = 1 << 12
@@ -147,7 +145,7 @@ func (l lookedAt) note(p place, at time.Time) {
 	l[p] = at
 }
 
-// since reports whether an object was looked at after a time.
+// since reports whether an object was read after a time.
 func (l lookedAt) since(p place, t time.Time) bool {
 	all := place{group: p.group, resource: p.resource, namespace: p.namespace}
 	every := place{group: p.group, resource: p.resource}

@@ -29,8 +29,8 @@ const (
 	hpa     = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
 )
 
-// does is one request: "kind/name", or "kind/name/subresource"; set is what becomes of
-// the object, as members by path ("metadata.labels.app"), and what the patch speaks of.
+// does is one request: "kind/name", or "kind/name/subresource". set holds the object's new values by path
+// ("metadata.labels.app"); a patch contains these.
 func (s *story) does(user, verb, what string, set map[string]any) {
 	s.at = s.at.Add(300 * time.Millisecond)
 	parts := strings.Split(what, "/")
@@ -126,7 +126,7 @@ func put(o map[string]any, path string, v any) {
 
 type set = map[string]any
 
-// by is a list of owners with one that controls.
+// by returns a list of owners with one controller.
 func (s *story) by(owner string) []any {
 	o := s.objects[owner]
 	m := o["metadata"].(map[string]any)
@@ -134,7 +134,7 @@ func (s *story) by(owner string) []any {
 		"controller": true}}
 }
 
-// web is a ReplicaSet of alice's with a pod.
+// web creates alice's ReplicaSet with a pod.
 func (s *story) web() {
 	s.does("alice", "create", "ReplicaSet/web",
 		set{"spec": set{"replicas": 1, "selector": set{"matchLabels": set{"app": "x"}}}})
@@ -142,10 +142,10 @@ func (s *story) web() {
 		"metadata.ownerReferences": s.by("ReplicaSet/web"), "spec": set{"image": "a"}})
 }
 
-// stories are what a real cluster does that looks wrong and is not, and what is.
+// stories are events of a real cluster that look wrong but are right, and events that are wrong.
 var stories = []struct {
 	name string
-	want string // the laws that are broken, and fights
+	want string // expected violations and fights
 	tell func(s *story)
 }{
 	{"a kubelet writes the status of a pod", "", func(s *story) {

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// line is one line of the story of an object.
+// line is one line of an object's story.
 type line struct {
 	At     time.Time `json:"at"`
 	Who    string    `json:"who"`
@@ -20,7 +20,7 @@ type line struct {
 	Change string    `json:"change,omitempty"`
 }
 
-// lineOf tells a change.
+// lineOf describes a change.
 func lineOf(c *change) line {
 	did := c.verb
 	if c.sub != "" {
@@ -30,7 +30,7 @@ func lineOf(c *change) line {
 	return line{At: c.at, Who: c.who.Name, Did: did, Object: ref.String(), Change: c.wording()}
 }
 
-// wording says what a change changed, in a few words.
+// wording describes a change in a few words.
 func (c *change) wording() string {
 	var parts []string
 	b, n, d := c.before, c.after, c.says
@@ -80,16 +80,16 @@ func controllerName(o *Object) string {
 
 func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
 
-// mostLines is how much of its story an object keeps.
+// mostLines limits an object's story.
 const mostLines = 5
 
-// told adds a change to an object's story. Writes of status are left out.
+// told adds a change to an object's story, except writes of status.
 func (n *entry) told(c *change) {
 	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
 		return
 	}
 	if len(n.lines) == mostLines {
-		n.lines = append(n.lines[:1], n.lines[2:]...) // how it began is kept
+		n.lines = append(n.lines[:1], n.lines[2:]...) // the first line is kept
 	}
 	n.lines = append(n.lines, lineOf(c))
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Owned is who owns what at the end of what was read: the objects that have an owner or
-// are one, in the order of kind, namespace and name.
+// Owned lists the objects that have an owner or are one, at the end of the log, sorted by kind, namespace and name.
 func (a *Auditor) Owned() []render.Object {
 	var all []render.Object
 	var within []sim.Ref
@@ -28,10 +27,10 @@ func (a *Auditor) Owned() []render.Object {
 	return render.Related(all, within...)
 }
 
-// clockOnly begins the times that ParseUntil gives for a time of day.
+// clockOnly is the year of the times that ParseUntil returns for a time of day.
 const clockOnly = 1
 
-// ParseUntil reads a time, or a time of day, which is one of the first day of the log.
+// ParseUntil reads a time, or a time of day on the first day of the log.
 func ParseUntil(text string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return at, nil
@@ -44,7 +43,7 @@ func ParseUntil(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time: want 2026-11-21T10:02:30Z, or 10:02:30", text)
 }
 
-// until is when to stop, for a log that begins at a time.
+// until returns when to stop, for a log that begins at a time.
 func (a *Auditor) until(begins time.Time) time.Time {
 	u := a.Until
 	if u.Year() == clockOnly && !u.IsZero() {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Who takes an object without naming a version is told so where the log has his request,
-// and not where it has what a watch showed, which says nothing of versions named.
+// Taking over an object without naming a version is reported if the log has the request. It is not reported if the log
+// was reconstructed from a watch, which does not show preconditions.
 func TestWatchedRequests(t *testing.T) {
 	s := newStory()
 	s.web()

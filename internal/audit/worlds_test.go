@@ -19,8 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// users are who the processes of a world are in a cluster, by the beginning of their
-// names; whoever is not among them is a program of his own.
+// users maps prefixes of process names to users of a cluster. Any other process is a program of its own.
 var users = map[string]string{
 	"user": "alice", "apiserver": "system:apiserver", "kubelet": "system:node:n1",
 	"scheduler": "system:kube-scheduler", "replicaset": sa("replicaset-controller"),
@@ -49,7 +48,7 @@ func userOf(process string) (user, agent string) {
 	return user, base + "/v1 (linux/amd64) kubernetes/abc"
 }
 
-// written is the history of a world as a cluster would have logged it.
+// written writes the history of a world as a cluster's audit log.
 func written(t *testing.T, records []sim.Record) []byte {
 	var b bytes.Buffer
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -69,8 +68,7 @@ func written(t *testing.T, records []sim.Record) []byte {
 	return b.Bytes()
 }
 
-// halfOf reports whether a record is the first half of a deletion that was asked for and
-// done at once.
+// halfOf reports whether a record is the first half of a deletion that was requested and done at once.
 func halfOf(r, next *sim.Record) bool {
 	return next.Op == sim.Commit && next.Step == r.Step && next.After == nil && next.Object == r.Object &&
 		next.Verb == r.Verb && r.Before != nil
@@ -164,7 +162,7 @@ func withVersion(o map[string]any, version any) map[string]any {
 	return o
 }
 
-// ended is an object with which its last finalizer or its grace went.
+// ended is an object that went with its last finalizer or its grace period.
 func ended(o map[string]any) map[string]any {
 	o = maps.Clone(o)
 	m := maps.Clone(metaOf(o))
@@ -179,7 +177,7 @@ func ended(o map[string]any) map[string]any {
 	return o
 }
 
-// patchOf is a patch that speaks of what was changed.
+// patchOf returns a patch with the changed values.
 func patchOf(before, after map[string]any) map[string]any {
 	if after == nil {
 		return map[string]any{"metadata": map[string]any{"finalizers": nil}}
@@ -200,7 +198,7 @@ func patchOf(before, after map[string]any) map[string]any {
 	return patch
 }
 
-// verdict is what is said of a world, by laws that both ways of asking know.
+// verdictOf lists a world's violations of the laws that both judges know.
 func verdictOf(r *audit.Report) []string {
 	said := map[string]bool{}
 	for _, b := range r.Breaches {
@@ -212,18 +210,17 @@ func verdictOf(r *audit.Report) []string {
 	return slices.Sorted(maps.Keys(said))
 }
 
-// share is how many files there are for each that an ordinary run of the tests takes; SOAK=1
-// takes all.
+// share is the sampling rate of an ordinary test run; SOAK=1 takes all files.
 const share = 23
 
-// beyond are worlds of which a log cannot tell what excuses their controllers.
+// beyond lists worlds whose logs cannot show an exception of their controllers.
 var beyond = map[string]string{
 	"created-by-is-the-fallback.txtar":              "an old CronJob controller goes by an annotation",
 	"api-server-forgets-the-controller-field.txtar": "the server drops the field that the controller wrote",
 }
 
-// Whatever the log of a world says was broken the laws of the world itself say too: the
-// log knows less, so it may say less, and never more.
+// Every violation in a world's log is also a violation in the world itself. The log knows less, so it may report less,
+// but never more.
 func TestLogsAgreeWithWorlds(t *testing.T) {
 	files, err := filepath.Glob("../../scenarios/testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -262,8 +259,8 @@ func TestLogsAgreeWithWorlds(t *testing.T) {
 		worlds, silent, both, missed)
 }
 
-// held runs a file and judges its log. It returns the laws that are broken, of those that
-// a log can be held to, nil for a file without a log.
+// held runs a file and judges its log. It returns the violated laws among those that apply to logs; nil for a file
+// without a log.
 func held(t *testing.T, file string, o *scenarios.Options) (world, log map[string]bool) {
 	var records []sim.Record
 	world = map[string]bool{}
@@ -294,7 +291,7 @@ func held(t *testing.T, file string, o *scenarios.Options) (world, log map[strin
 	return world, log
 }
 
-// ofLogs are the laws that a log is held to.
+// ofLogs are the laws that apply to logs.
 var ofLogs = func() map[string]bool {
 	m := map[string]bool{}
 	for _, v := range audit.New(options()).Report(audit.NewSource()).Laws {

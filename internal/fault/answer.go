@@ -9,12 +9,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// answer is what a request is answered that a fault makes fail.
+// answer is the answer to a request that a fault makes fail.
 type answer struct {
 	word    string
 	code    int
-	commits bool // the request is executed all the same
-	lost    bool // nobody is told anything: the connection is closed
+	commits bool // the request is executed anyway
+	lost    bool // the connection is closed without an answer
 }
 
 // answers are the values of with=.
@@ -35,8 +35,8 @@ func answerWords() (words []string) {
 	return words
 }
 
-// can reports whether a server can give this answer to a request: a conflict is one of writes,
-// and of a deletion only where it names the version that is to be deleted.
+// can reports whether a server can give this answer to a request. Only writes have conflicts, and deletions only if
+// they name a version.
 func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	switch {
 	case verb == watches:
@@ -50,9 +50,8 @@ func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	return !reads(verb)
 }
 
-// status is the error, in the words of the real server: of a write that another one came before,
-// of priority and fairness, of a store that is late, of a server that is shutting down, and of
-// its filter for requests that take too long.
+// status returns the error in the words of the real server: its errors for conflicts, priority and fairness, a slow
+// store, a shutdown, and a timeout.
 func (a *answer) status(req *fakeapi.Request) *apierrors.StatusError {
 	switch a.code {
 	case http.StatusConflict:

@@ -12,23 +12,22 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// most is how many faults a list holds.
+// most limits the faults of a list.
 const most = 1000
 
-// List holds the faults that were asked for. The zero value holds none. Several goroutines may
-// use it at once.
+// List holds the requested faults. The zero value is empty. Several goroutines may use it concurrently.
 type List struct {
-	// Tell, if set, is told of each fault that strikes, before what it does can be seen: the
-	// line that asked for it, and what it does to whom. It may not use the list.
+	// Tell, if set, is called for each fault that strikes, before its effect is visible: with its line, and what it
+	// does to whom. It may not use the list.
 	Tell func(line, what string)
 
 	mu      sync.Mutex
 	rules   []*rule
-	last    int // the number of the rule that was added last
+	last    int // the number of the last rule
 	streams []*Stream
 }
 
-// Shown is one fault of a list.
+// Shown is one fault of a list, for display.
 type Shown struct {
 	ID     int    `json:"id"`
 	Line   string `json:"line"`
@@ -36,17 +35,16 @@ type Shown struct {
 	Over   bool   `json:"over"`   // it strikes no more
 }
 
-// Strike is what goes wrong with one request.
+// Strike is the effect of the faults on one request.
 type Strike struct {
-	Delay   time.Duration          // before it is executed
-	Err     *apierrors.StatusError // what it is answered; nil for the server's own answer
-	Commits bool                   // it is executed all the same; what the server refuses it is told
-	Lost    bool                   // no answer arrives: the connection is closed
+	Delay   time.Duration          // before execution
+	Err     *apierrors.StatusError // the answer; nil for the server's own
+	Commits bool                   // the request is executed anyway; a refusal by the server is returned
+	Lost    bool                   // the connection is closed without an answer
 }
 
-// Ask does what lines say: it adds faults, and releases what is held. It returns both. All is
-// done, or nothing where one of them is wrong: an error says what is wrong with the line of that
-// index.
+// Ask executes lines: it adds faults, and resumes paused watches. It returns both. If one line is wrong, nothing is
+// done, and the error is about the line with index wrong.
 func (l *List) Ask(kinds Kinds, lines ...string) (done []Shown, wrong int, err error) {
 	asked := make([]*rule, len(lines))
 	for i, line := range lines {
@@ -65,8 +63,7 @@ func (l *List) Ask(kinds Kinds, lines ...string) (done []Shown, wrong int, err e
 	return done, 0, nil
 }
 
-// possible says which of the lines cannot be done with the faults that there are and what the
-// lines before it leave of them.
+// possible finds the first line that is impossible, given the existing faults and the earlier lines.
 func possible(rules, asked []*rule) (wrong int, err error) {
 	rules = slices.Clone(rules)
 	for i, r := range asked {
@@ -86,7 +83,7 @@ func possible(rules, asked []*rule) (wrong int, err error) {
 	return 0, nil
 }
 
-// do does what a line says that is possible.
+// do executes a valid line.
 func (l *List) do(r *rule) (done []Shown) {
 	if r.verb == release {
 		gone, _ := released(l.rules, r)
@@ -106,8 +103,7 @@ func (l *List) do(r *rule) (done []Shown) {
 	return []Shown{r.shown()}
 }
 
-// released are the holds that a release ends: of whoever is named as he was named then; * is
-// everybody.
+// released lists the holds that a release ends: those with the same pattern of names; * is all.
 func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	var held []string
 	for _, r := range rules {
@@ -130,7 +126,7 @@ func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	return gone, nil
 }
 
-// Remove takes a fault off the list, by its number; 0 for all. What it holds is released.
+// Remove removes a fault by its number; 0 for all. Watches that it paused resume.
 func (l *List) Remove(id int) ([]Shown, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +145,7 @@ func (l *List) Remove(id int) ([]Shown, error) {
 	return gone, nil
 }
 
-// All lists the faults in the order in which they were asked for.
+// All lists the faults in the order of their requests.
 func (l *List) All() []Shown {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,8 +160,7 @@ func (r *rule) shown() Shown {
 	return Shown{ID: r.id, Line: r.String(), Struck: r.struck, Over: r.spent()}
 }
 
-// String is the fault as a line of a list: its number, what asked for it, and how often it
-// struck.
+// String formats the fault: its number, its line, and how often it struck.
 func (s Shown) String() string {
 	struck := "never struck"
 	switch {
@@ -180,9 +175,8 @@ func (s Shown) String() string {
 	return fmt.Sprintf("%3d  %s  (%s)", s.ID, s.Line, struck)
 }
 
-// Strike is called with each request before it is executed, and with each watch before it is
-// opened; nil is what nothing goes wrong with. Of several faults that make it fail the first one
-// does; all of them count it.
+// Strike is called with each request before it is executed, and with each watch before it is opened. nil means no
+// fault. If several faults make the request fail, the first one does; all of them count it.
 func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	if l == nil {
 		return nil
@@ -213,7 +207,7 @@ func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	return s
 }
 
-// add lets one rule strike, and says what that does.
+// add applies one rule, and describes its effect.
 func (s *Strike) add(r *rule, req *fakeapi.Request, d *deed) (what string) {
 	what = d.String(req.Kind.Resource) + " of " + strings.Join(d.who, ", ")
 	if r.with == nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
-// Grammar is how a fault is asked for, a line each.
+// Grammar is the syntax of faults, one per line.
 const Grammar = `hold WHO sees=KIND
 release WHO [sees=KIND]
 relist WHO KIND
 fail WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] with=409|429|500|503|504|timeout|lost
 delay WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] by=DURATION`
 
-// Kinds finds kinds by the words that people type: a server.
+// Kinds finds kinds by the words that people type; a server implements it.
 type Kinds interface {
 	KindNamed(typed string) *fakeapi.Kind
 	NearestKind(typed string) string
 }
 
-// forms are the verbs of lines, with what follows them.
+// forms are the verbs of lines, with their arguments.
 var forms = []struct {
 	verb  string
 	words []string // beside the verb
@@ -42,13 +42,13 @@ var forms = []struct {
 var asked = []string{string(fakeapi.Create), string(fakeapi.Update), string(fakeapi.Patch), string(fakeapi.Delete),
 	string(fakeapi.DeleteCollection), string(fakeapi.Get), string(fakeapi.List), watches, write}
 
-// longest is how long a request can be delayed.
+// longest is the longest delay of a request.
 const longest = time.Hour
 
-// widest is how many bytes a line has at the most: two names have 253, and the rest is short.
+// widest limits the bytes of a line: two names have 253, and the rest is short.
 const widest = 1000
 
-// parse reads a line. Its verb is release where it asks for no fault.
+// parse reads a line. The verb release is not a fault.
 func parse(kinds Kinds, line string) (*rule, error) {
 	words := strings.Fields(line)
 	switch {
@@ -83,7 +83,7 @@ func parse(kinds Kinds, line string) (*rule, error) {
 		return r, r.readKind(kinds, kind)
 	}
 	if len(bare) == 1 {
-		return r, nil // a release of all
+		return r, nil // release everything
 	}
 	if r.verb == relist {
 		return r, r.readKind(kinds, bare[1])
@@ -97,7 +97,7 @@ func parse(kinds Kinds, line string) (*rule, error) {
 	return r, r.readParams(params)
 }
 
-// split tells the parameters of a line from its other words, the verb left out.
+// split separates the parameters of a line from its other words, without the verb.
 func split(words, known []string) (bare []string, params map[string]string, err error) {
 	params = map[string]string{}
 	for _, w := range words[1:] {
@@ -150,7 +150,7 @@ func (r *rule) readKind(kinds Kinds, word string) error {
 	return nil
 }
 
-// readObject reads what a request is about: KIND, KIND/NAME, or NAMESPACE/KIND/NAME.
+// readObject reads the object of a request: KIND, KIND/NAME, or NAMESPACE/KIND/NAME.
 func (r *rule) readObject(kinds Kinds, word string) error {
 	switch parts := strings.Split(word, "/"); {
 	case slices.Contains(parts, "") || len(parts) > 3:
@@ -190,7 +190,7 @@ func (r *rule) readParams(params map[string]string) (err error) {
 	return nil
 }
 
-// suggest names the valid word nearest to what was typed, or lists them.
+// suggest returns the valid word nearest to the input, or all of them.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"

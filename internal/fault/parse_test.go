@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/internal/fault"
 )
 
-// A line means what its canonical form says, which means the same.
+// A line means the same as its canonical form.
 func TestLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{
@@ -37,7 +37,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What is wrong with a line is said, with the nearest word that is right.
+// The error about a line names the nearest valid word.
 func TestWrongLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{
@@ -71,7 +71,7 @@ func TestWrongLines(t *testing.T) {
 	}
 }
 
-// Who is held is released as he was named, or all are; of others nothing is.
+// A release ends the holds with the same name, or all; other holds stay.
 func TestRelease(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &fault.List{}
 	ask := func(line, wrong string, want ...string) {
@@ -103,7 +103,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Of several lines all are asked for, or none where one is wrong, whatever it is wrong by.
+// Of several lines all are executed, or none if one is wrong for any reason.
 func TestAskAllOrNone(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	many := slices.Repeat([]string{"fail op write pod with=500"}, 1000)
@@ -133,8 +133,7 @@ func TestAskAllOrNone(t *testing.T) {
 	}
 }
 
-// A request is struck where its agent or its user, its verb, kind, namespace and name fit, and
-// each rule counts by itself.
+// A fault strikes a request if its agent or user, verb, kind, namespace and name match. Each rule counts by itself.
 func TestStrike(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &fault.List{}
 	for _, line := range []string{"fail op-* update prod/cm/a* nth=2 with=500", "delay * write * nth=0 by=1s",

@@ -20,13 +20,13 @@ const (
 	delay   = "delay"
 )
 
-// What a request can be called beside the API's own verbs.
+// Words for requests beside the API's own verbs.
 const (
 	watches = "watch"
 	write   = "write" // anything that changes an object
 )
 
-// rule is one fault that was asked for.
+// rule is one requested fault.
 type rule struct {
 	id   int
 	verb string // hold, relist, fail or delay
@@ -36,15 +36,15 @@ type rule struct {
 	kind            schema.GroupKind // empty for every kind
 	resource        string           // of the kind, "*" for every one
 	namespace, name string           // patterns; "" for any
-	nth             int              // fail, delay: which one, from 1; 0 for every one
-	with            *answer          // fail: what it is answered
+	nth             int              // fail, delay: the index from 1; 0 for every one
+	with            *answer          // fail: the answer
 	by              time.Duration    // delay
 
-	seen   int // how many it was about
+	seen   int // matching requests
 	struck int // how many of them it hit
 }
 
-// String is the line that asks for it.
+// String formats the line that requests it.
 func (r *rule) String() string {
 	switch r.verb {
 	case hold:
@@ -66,12 +66,12 @@ func (r *rule) String() string {
 	return line + " with=" + r.with.word
 }
 
-// spent reports whether it can strike no more.
+// spent reports whether it can never strike again.
 func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
 
 // deed is a request as rules see it.
 type deed struct {
-	who             []string // by which names it is known who asks
+	who             []string // the names of the client
 	verb            string
 	kind            schema.GroupKind
 	namespace, name string
@@ -96,7 +96,7 @@ func deedOf(req *fakeapi.Request, isWatch bool) *deed {
 	return d
 }
 
-// String is the request as the log has it: "update pods default/web-1".
+// String formats the request for the log: "update pods default/web-1".
 func (d *deed) String(resource string) string {
 	text := d.verb + " " + resource
 	if d.name == "" {
@@ -108,12 +108,12 @@ func (d *deed) String(resource string) string {
 	return text + " " + d.name
 }
 
-// about reports whether a rule is about who asks and the kind that he asks about.
+// about reports whether a rule matches the client and the kind.
 func (r *rule) about(d *deed) bool {
 	return (r.kind.Empty() || r.kind == d.kind) && fitsAny(r.who, d.who)
 }
 
-// fits reports whether a rule is about a request.
+// fits reports whether a rule matches a request.
 func (r *rule) fits(d *deed, req *fakeapi.Request) bool {
 	if !r.about(d) || r.namespace != "" && !matches(r.namespace, d.namespace) ||
 		r.name != "" && !matches(r.name, d.name) {
@@ -138,7 +138,7 @@ func fitsAny(pattern string, names []string) bool {
 	return pattern == "*"
 }
 
-// matches reports whether a text fits a pattern, in which * stands for any letters, or none.
+// matches reports whether a text matches a pattern, in which * matches any letters, or none.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(text, parts[0])

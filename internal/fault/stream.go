@@ -7,8 +7,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Stream is an open watch. It is held, or has expired, as the list says; whoever sends its events
-// asks before each.
+// Stream is an open watch. The list decides whether it is paused or expired; the server checks before each event.
 type Stream struct {
 	list     *List
 	deed     *deed
@@ -18,8 +17,8 @@ type Stream struct {
 	changed  chan struct{}
 }
 
-// Open adds a watch that a request opens. It is closed when that is over. Without a list there
-// is no stream either, and nothing is ever held.
+// Open adds a watch that a request opens. It closes when the request's context ends. A nil list returns a nil stream,
+// which is never paused.
 func (l *List) Open(req *fakeapi.Request) *Stream {
 	if l == nil {
 		return nil
@@ -36,7 +35,7 @@ func (l *List) Open(req *fakeapi.Request) *Stream {
 	return s
 }
 
-// meet lets a rule strike a watch that it is about.
+// meet applies a matching rule to a watch.
 func (l *List) meet(s *Stream, r *rule) {
 	if r.verb != hold && r.verb != relist || !r.about(s.deed) {
 		return
@@ -58,7 +57,7 @@ func (l *List) meet(s *Stream, r *rule) {
 	}
 }
 
-// refresh releases the watches that nothing holds any more.
+// refresh resumes the watches that nothing holds any more.
 func (l *List) refresh() {
 	for _, s := range l.streams {
 		if s.held && !slices.ContainsFunc(l.rules, func(r *rule) bool { return r.verb == hold && r.about(s.deed) }) {
@@ -73,8 +72,8 @@ func (s *Stream) wake() {
 	s.changed = make(chan struct{})
 }
 
-// State says whether the watch's events are to wait, and whether it has expired, which a hold
-// does not keep its client from being told. Changed is closed when that is no longer so.
+// State says whether the watch's events must wait, and whether it has expired. A paused watch still reports its expiry.
+// changed is closed when this changes.
 func (s *Stream) State() (held, expired bool, changed <-chan struct{}) {
 	if s == nil {
 		return false, false, nil
@@ -84,7 +83,7 @@ func (s *Stream) State() (held, expired bool, changed <-chan struct{}) {
 	return s.held && !s.expired, s.expired, s.changed
 }
 
-// Close ends the watch for the list. It is idempotent.
+// Close removes the watch from the list. It is idempotent.
 func (s *Stream) Close() {
 	if s == nil {
 		return

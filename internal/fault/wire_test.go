@@ -66,14 +66,14 @@ func (s *site) ask(line string) {
 	})
 }
 
-// asked is how many requests of a sort are over.
+// asked returns the number of finished requests of a sort.
 func (s *site) asked(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asks[what]
 }
 
-// client is client-go's, of a program with a name.
+// client returns a client-go client for a program name.
 func (s *site) client(name string) *rest.RESTClient {
 	s.t.Helper()
 	c, err := rest.RESTClientFor(&rest.Config{Host: s.url, APIPath: "/api", UserAgent: name + "/v1 (linux/amd64)",
@@ -91,8 +91,7 @@ func create(t *testing.T, c *rest.RESTClient, name string) error {
 		Body(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}).Do(t.Context()).Error()
 }
 
-// informer runs client-go's informer of ConfigMaps in the namespace default for a program, and
-// returns the names of those that it adds.
+// informer runs a client-go informer of ConfigMaps in the namespace default, and returns the names of added objects.
 func (s *site) informer(name string) (added chan string, have cache.Store) {
 	s.t.Helper()
 	added = make(chan string, 1000)
@@ -125,7 +124,7 @@ func next(t *testing.T, added <-chan string, want string) {
 	}
 }
 
-// Who is held sees nothing of what comes, while others do, and all of it once it is released.
+// A paused client sees no new events while others do, and all of them when it is resumed.
 func TestHold(t *testing.T) {
 	s := newSite(t)
 	held, _ := s.informer("held")
@@ -144,7 +143,7 @@ func TestHold(t *testing.T) {
 		next(t, other, name)
 	}
 	s.ask("hold other sees=cm")
-	s.ask("release other") // a frame of its own is behind it
+	s.ask("release other") // a separate frame follows it
 	if err := create(t, c, "d"); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +162,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// Who is held for longer than the server keeps what was is told 410 Expired, and lists again.
+// A client that is paused for longer than the server keeps events gets 410 Expired, and lists again.
 func TestHoldOutlivesHistory(t *testing.T) {
 	s := newSite(t)
 	s.handler.History = 5
@@ -196,8 +195,7 @@ func TestHoldOutlivesHistory(t *testing.T) {
 	}
 }
 
-// A watch that is held is not sent bookmarks either; a list that it begins with is none of its
-// events.
+// A paused watch gets no bookmarks either. The initial list is not affected.
 func TestHoldKeepsBookmarks(t *testing.T) {
 	s := newSite(t)
 	if err := create(t, s.client("user"), "a"); err != nil {
@@ -212,7 +210,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 	}
 	defer w.Stop()
 	var got []watch.EventType
-	for e := range w.ResultChan() { // until its time is up: the last bookmark is due two seconds before
+	for e := range w.ResultChan() { // until its timeout: the last bookmark is due two seconds before
 		got = append(got, e.Type)
 	}
 	if !slices.Equal(got, []watch.EventType{watch.Added, watch.Bookmark}) {
@@ -220,8 +218,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 	}
 }
 
-// relist ends the watches that are open with the real server's 410, though they are held, and a
-// client lists again.
+// relist ends open watches with the real server's 410, even paused ones, and clients list again.
 func TestRelist(t *testing.T) {
 	s := newSite(t)
 	added, _ := s.informer("op")
@@ -241,7 +238,7 @@ func TestRelist(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.ask("relist op cm")
-	next(t, added, "b") // by a list, as the watch is held
+	next(t, added, "b") // by a list, as the watch is paused
 	for e := range w.ResultChan() {
 		if e.Type == watch.Added {
 			continue
@@ -252,7 +249,7 @@ func TestRelist(t *testing.T) {
 			t.Errorf("%s %v", e.Type, err)
 		}
 	}
-	// Where no watch is open it is the next that ends.
+	// If no watch is open, the next one ends.
 	s.ask("relist later cm")
 	late, err := s.client("later").Get().Namespace("default").Resource("configmaps").Param("watch", "1").
 		Watch(t.Context())
@@ -267,7 +264,7 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// The nth request fails as the real server makes it fail, and no other.
+// The nth request fails as on the real server, and no other.
 func TestFail(t *testing.T) {
 	s := newSite(t)
 	user := s.client("user")
@@ -296,7 +293,7 @@ func TestFail(t *testing.T) {
 			if executed := err == nil; executed != c.commits {
 				t.Errorf("executed: %t, want %t", executed, c.commits)
 			}
-			if c.commits { // what the server refuses is told
+			if c.commits { // a refusal by the server is returned
 				s.ask("fail op-" + with + " create cm with=" + with)
 				if err := create(t, op, "second-"+with); !apierrors.IsAlreadyExists(err) {
 					t.Errorf("a second create of the name: %v", err)
@@ -311,7 +308,7 @@ func isThrottled(err error) bool {
 	return apierrors.IsTooManyRequests(err) && ok && seconds == 1
 }
 
-// A watch is refused, and a read fails, like any other request.
+// Watches are refused, and reads fail, like other requests.
 func TestFailReads(t *testing.T) {
 	s := newSite(t)
 	s.ask("fail op watch cm with=503")
@@ -338,7 +335,7 @@ func TestFailReads(t *testing.T) {
 	}
 }
 
-// Faults come and go while many programs work.
+// Faults are added and removed while many programs work.
 func TestFaultsAtOnce(t *testing.T) {
 	s := newSite(t)
 	var done sync.WaitGroup

@@ -14,14 +14,14 @@ import (
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
-// Good collects objects to begin with, by kind.
+// Good collects initial objects, by kind.
 type Good struct {
-	// New makes an empty object of a kind; nil for a kind that is not wanted.
+	// New makes an empty object of a kind; nil skips the kind.
 	New func(schema.GroupVersionKind) runtime.Object
 	Of  map[schema.GroupVersionKind][]runtime.Object
 }
 
-// Add reads an object in JSON. One of a kind that is not wanted is left out.
+// Add reads an object in JSON, and skips kinds without New.
 func (g *Good) Add(raw []byte) error {
 	var u unstructured.Unstructured
 	if err := json.Unmarshal(raw, &u.Object); err != nil {
@@ -61,7 +61,7 @@ func (g *Good) AddFile(name string) error {
 	return nil
 }
 
-// AddRecorded adds what a recorded server was sent in creates and stored.
+// AddRecorded adds the creates sent to a recorded server, and the stored results.
 func (g *Good) AddRecorded(cases []*recorded.Case) {
 	b := recorded.NewBinding()
 	b.Bind("$ns", "default")
@@ -69,7 +69,7 @@ func (g *Good) AddRecorded(cases []*recorded.Case) {
 		for i := range c.Exchanges {
 			ex := &c.Exchanges[i]
 			if ex.Method == "POST" && ex.Response.Status == 201 && ex.RawBody == nil {
-				// What is no object of its kind, as the body of an eviction, is of no use.
+				// Other bodies, such as an eviction's, are skipped.
 				_ = g.Add([]byte(b.Fill(string(ex.Body))))
 			}
 		}

@@ -1,7 +1,5 @@
-// Package generate makes API objects for comparing servers: from objects that are
-// known to be good, by changing a few of their fields to something that may be good or
-// bad. Whatever decides (a seed, rapid, a list) decides by numbers, of which 0 is the
-// plainest. Tests are its only users.
+// Package generate makes API objects for comparing servers. It changes a few fields of good objects to values that may
+// be good or bad. A seed, rapid, or a list decides by numbers, of which 0 is the plainest. Only tests use it.
 package generate
 
 import (
@@ -13,20 +11,18 @@ import (
 
 // Mutator changes objects.
 type Mutator struct {
-	// Pick decides: a number from 0 to n-1.
+	// Pick returns a number from 0 to n-1.
 	Pick func(n int) int
 
-	words map[string][]string // what was seen in fields, by Go type and field
+	words map[string][]string // values seen in fields, by Go type and field
 }
 
-// Learn takes note of what an object has in its fields: such values are tried in others
-// of their kind.
+// Learn records an object's field values, to try them in other fields of their type.
 func (m *Mutator) Learn(obj runtime.Object) {
 	m.learn(reflect.ValueOf(obj), "")
 }
 
-// Word takes note of a value for fields that are called so, as "supported values" of a
-// refusal tell it.
+// Word records a value for fields of this name, such as the "supported values" in a refusal.
 func (m *Mutator) Word(field, word string) {
 	if m.words == nil {
 		m.words = map[string][]string{}
@@ -71,8 +67,7 @@ func (m *Mutator) learn(v reflect.Value, name string) {
 	}
 }
 
-// Mutate changes up to three fields of an object: of its status, or of all
-// that is not status.
+// Mutate changes up to three fields of an object, in its status or outside of it.
 func (m *Mutator) Mutate(obj runtime.Object, status bool) {
 	v := reflect.ValueOf(obj).Elem()
 	for range 1 + m.Pick(3) {
@@ -84,8 +79,7 @@ func (m *Mutator) Mutate(obj runtime.Object, status bool) {
 	}
 }
 
-// metaFields are the fields of metadata that are worth a try: the others are the same
-// for all kinds.
+// metaFields are the fields of metadata to change: the others behave alike for all kinds.
 var metaFields = map[string]bool{"Labels": true, "Annotations": true, "Finalizers": true, "OwnerReferences": true}
 
 // changeField changes one field of a struct.
@@ -191,7 +185,7 @@ func (m *Mutator) changeMap(v reflect.Value, name string, depth int) {
 	v.SetMapIndex(key, value)
 }
 
-// fill gives a new value some of what it can have.
+// fill fills a new value partly.
 func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 	if atom := atoms[v.Type()]; atom != nil {
 		atom(m, v)
@@ -204,7 +198,7 @@ func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 			if !f.IsExported() || strings.HasPrefix(f.Tag.Get("json"), "-") || f.Name == "TypeMeta" {
 				continue
 			}
-			// What has to be there is there mostly, the rest seldomer the deeper it is.
+			// Required fields are mostly set, others less often the deeper they are.
 			odds := 2 + depth
 			if !strings.Contains(f.Tag.Get("json"), "omitempty") {
 				odds = 8

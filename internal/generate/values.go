@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// strings that some rule or other minds.
+// Strings that some validation rule treats specially.
 var texts = []string{"a", "", "b", "x", "a-b.c", "example.com/a", "kubernetes.io/a", "Bad_Name!", "-", "A", "1", "*",
 	"10.0.0.1", "1.2.3.4/8", "10.0.0.0/24", "999.1.1.1", "::1", "/abs", "../x", "https://example.com", "80", "a/b/c",
 	"0", "100%", "5m", strings.Repeat("a", 64), strings.Repeat("a", 254), "\u00e9", " "}
@@ -20,7 +20,7 @@ var texts = []string{"a", "", "b", "x", "a-b.c", "example.com/a", "kubernetes.io
 var numbers = []int64{1, 0, -1, 2, 3, 5, 10, 100, 255, 256, 600, 1000, 8080, 30000, 65535, 65536, 86401,
 	1 << 20, 1<<31 - 1}
 
-// scalar gives a string, a number or a bool some value.
+// scalar sets a string, a number or a bool.
 func (m *Mutator) scalar(v reflect.Value, name string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -43,7 +43,7 @@ func (m *Mutator) scalar(v reflect.Value, name string) {
 	}
 }
 
-// Everything that a quantity, a number or a percentage is likely to be.
+// Likely values of a quantity, a number or a percentage.
 var (
 	quantities = []string{"1", "0", "-1", "100m", "1.5", "1Gi", "2Gi", "1e3", "1e30", "0.1m"}
 	eithers    = []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(0), intstr.FromInt32(-1),
@@ -52,7 +52,7 @@ var (
 	raws = []string{`{"a":1}`, `{"apiVersion":"v1","kind":"X"}`, `5`, `null`}
 )
 
-// atoms are types whose values are made whole.
+// atoms are types whose values are made as a whole.
 var atoms = map[reflect.Type]func(*Mutator, reflect.Value){
 	reflect.TypeFor[metav1.Time](): func(m *Mutator, v reflect.Value) {
 		v.Set(reflect.ValueOf(metav1.NewTime(time.Unix(int64(1e9+m.Pick(3)*1e8), 0).UTC())))

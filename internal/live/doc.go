@@ -1,8 +1,5 @@
-// Package live feeds the page of a world that is running: a [Feed] is shown the world from
-// time to time, keeps the run of its last records, and tells each reader what came since
-// he was told last, as server-sent events.
+// Package live feeds the page of a running world. A [Feed] reads the world from time to time and keeps the run of its
+// last records. It sends each reader what is new to that reader, as server-sent events.
 //
-// Nothing is done while nobody reads. The world is held up for as long as it takes to copy
-// what it has recorded since; what is made of that, and how slowly somebody reads, is
-// none of its business.
+// Nothing is done without readers. The world stops only while its new records are copied; slow readers do not delay it.
 package live

@@ -12,51 +12,51 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World is what a feed is shown of a world, while nobody changes it.
+// World is what a feed reads of a world, while nobody changes it.
 type World struct {
 	History  *sim.History
-	Broken   []render.Mark       // what the laws found so far, all of it
-	Standing func() []sim.Record // for each object that there is, a creation
+	Broken   []render.Mark       // all violations so far
+	Standing func() []sim.Record // a creation for each existing object
 }
 
-// Kept is how many records a page shows at the least; at the most it shows twice as many.
+// Kept is the least number of records on a page; the most is twice as many.
 const Kept = 5000
 
-// Feed is the run of a world that is running.
+// Feed is the run of a running world.
 type Feed struct {
 	look     func(see func(World)) // calls its argument while nobody changes the world
-	name     string                // of this run of the world, in the identifiers of events
+	name     string                // identifies this run of the world in event IDs
 	kept     int
-	every    time.Duration // how often a reader is told
-	beat     time.Duration // after how long a reader is told that there is nothing
-	patience time.Duration // with a reader who does not read
+	every    time.Duration // how often a reader gets news
+	beat     time.Duration // the interval of keep-alive messages
+	patience time.Duration // with a reader that does not read
 	closed   chan struct{}
 	once     sync.Once
 
 	mu      sync.Mutex
 	run     *page.Live
-	epoch   int // how often the run was begun
-	marks   int // of what the laws found, how much it was told of
+	epoch   int // how often the run was restarted
+	marks   int // the number of violations it has added
 	readers int
 }
 
-// New makes the feed of a world. look calls its argument while nobody changes the world;
-// times count from a time of the world, and the name tells this run of it from others.
+// New makes the feed of a world. look calls its argument while nobody changes the world. Times count from from; the
+// name distinguishes this run of the world from others.
 func New(look func(see func(World)), from time.Duration, name string) *Feed {
 	return &Feed{look: look, name: name, kept: Kept, every: 250 * time.Millisecond, beat: 15 * time.Second,
 		patience: 10 * time.Second, closed: make(chan struct{}), run: page.NewLive(from)}
 }
 
-// Close ends what is being told, now and to come.
+// Close ends all streams, current and later ones.
 func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }
 
-// place is how far a reader was told: so many parts of a run.
+// place is how far a reader is: this many parts of a run.
 type place struct{ epoch, parts int }
 
-// id is a place as the identifier of an event.
+// id formats a place as an event ID.
 func (f *Feed) id(p place) string { return fmt.Sprintf("%s-%d-%d", f.name, p.epoch, p.parts) }
 
-// placeOf is the place of an event's identifier; the beginning for one that is of another run.
+// placeOf parses an event ID; an ID of another run means the beginning.
 func (f *Feed) placeOf(id string) (p place) {
 	words := strings.Split(id, "-")
 	if len(words) != 3 || words[0] != f.name {
@@ -70,8 +70,7 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since looks at the world, and returns what a reader lacks, as JSON, and how far he is
-// then; nil for nothing.
+// since reads the world. It returns what a reader lacks, as JSON, and the reader's new place; nil for nothing.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,7 +82,7 @@ func (f *Feed) since(p place) ([]byte, place, error) {
 	return text, place{f.epoch, f.run.Parts()}, err
 }
 
-// follow brings the run to where the world is.
+// follow brings the run up to date with the world.
 func (f *Feed) follow() {
 	var standing, records []sim.Record
 	var marks []render.Mark

@@ -19,12 +19,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// world is a world that somebody changes.
+// world is a world that a test changes.
 type world struct {
 	sync.Mutex
 
 	all  *sim.History
-	now  sim.History // what has happened of all
+	now  sim.History // everything that has happened
 	laws []render.Mark
 }
 
@@ -34,14 +34,14 @@ func (w *world) look(see func(World)) {
 	see(World{History: &w.now, Broken: w.laws, Standing: func() []sim.Record { return nil }})
 }
 
-// happen lets so many records happen.
+// happen adds n records.
 func (w *world) happen(n int) {
 	w.Lock()
 	defer w.Unlock()
 	w.now.Records = append(w.now.Records, w.all.Records[len(w.now.Records):][:n]...)
 }
 
-// fed is a feed that a test serves.
+// fed is a feed served by a test.
 func fed(t *testing.T, records int) (*world, *Feed, *httptest.Server) {
 	t.Helper()
 	w := &world{all: pagetest.Long(records)}
@@ -53,22 +53,22 @@ func fed(t *testing.T, records int) (*world, *Feed, *httptest.Server) {
 	return w, f, server
 }
 
-// event is what a reader is sent.
+// event is an event that a reader gets.
 type event struct {
 	id      string
 	Keep    struct{ Records int }
-	First   int // objects of the world at the beginning
+	First   int // objects of the initial world
 	Records []json.RawMessage
 	Breaks  []struct{ Law string }
 }
 
-// stream is what a reader reads.
+// stream is a reader's stream.
 type stream struct {
 	t  *testing.T
 	in *bufio.Scanner
 }
 
-// read begins to read, after an event.
+// read opens a stream, after an event.
 func read(t *testing.T, server *httptest.Server, after string) *stream {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+events, nil)
@@ -88,7 +88,7 @@ func read(t *testing.T, server *httptest.Server, after string) *stream {
 	return &stream{t, in}
 }
 
-// next is the next event.
+// next returns the next event.
 func (s *stream) next() (e event) {
 	s.t.Helper()
 	for s.in.Scan() {
@@ -107,8 +107,8 @@ func (s *stream) next() (e event) {
 	return e
 }
 
-// Who reads is told of what happens as it happens, who comes late of all that is kept, and
-// who comes back of what he missed; but of all where he was told by another server.
+// A reader gets events as they happen. A late reader gets all that is kept. A reader that reconnects gets what it
+// missed, or everything if it read from another server before.
 func TestReaders(t *testing.T) {
 	w, _, server := fed(t, 100)
 	w.happen(10)
@@ -139,8 +139,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A run is begun anew where the world has forgotten what comes next, and where it has
-// become too long; so it does not grow.
+// A run restarts if the world has forgotten the next record, or if it has become too long. So it stays bounded.
 func TestRunIsBounded(t *testing.T) {
 	w, f, server := fed(t, 400)
 	f.kept = 50
@@ -161,8 +160,7 @@ func TestRunIsBounded(t *testing.T) {
 	}
 }
 
-// What a page elsewhere asks for is refused, whatever name leads here; the API behind is asked
-// for everything else.
+// Requests from pages elsewhere are refused, whatever hostname they use. The API behind gets all other requests.
 func TestStrangersAreRefused(t *testing.T) {
 	f := New((&world{all: pagetest.Long(1)}).look, 0, "test")
 	h := f.Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
@@ -215,13 +213,13 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// reluctant is a connection whose other end does not read.
+// reluctant is a connection whose reader does not read.
 type reluctant struct {
 	*httptest.ResponseRecorder
 
 	world    *world
 	deadline time.Time
-	held     bool // the world, while something was written
+	held     bool // the world was held during a write
 	late     bool // something was written without a deadline
 	writes   int
 }
@@ -244,7 +242,7 @@ func (r *reluctant) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Who does not read holds nobody up: he is waited for so long, without the world, and then left.
+// A slow reader delays nobody. The server waits for a while without holding the world, and then drops it.
 func TestSlowReader(t *testing.T) {
 	w, f, _ := fed(t, 10)
 	w.happen(10)
@@ -258,7 +256,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// So many are fed, and no more; who goes makes room.
+// The number of readers is limited; one that leaves makes room.
 func TestReadersAreCounted(t *testing.T) {
 	w, f, server := fed(t, 10)
 	w.happen(1)

@@ -10,17 +10,17 @@ import (
 	"github.com/threelaws/threelaws/internal/page"
 )
 
-// Path is where the page is. No path of the API begins so: those of resources begin with
-// /api and /apis, and of the others kube-apiserver has none of this name.
+// Path is the address of the page. No path of the API begins like this: resources begin with /api and /apis, and
+// kube-apiserver has no other path of this name.
 const Path = "/threelaws/"
 
-// events is where the page is fed from.
+// events is the address of the page's feed.
 const events = Path + "events"
 
-// mostReaders is how many pages are fed at a time.
+// mostReaders limits the pages that are fed concurrently.
 const mostReaders = 16
 
-// Over serves the page beside what another handler serves.
+// Over serves the page beside another handler.
 func (f *Feed) Over(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path+"/" != Path && !strings.HasPrefix(r.URL.Path, Path) {
@@ -51,9 +51,9 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 	})
 }
 
-// Stranger says why a request is not from a page of this server itself, nor from somebody who opens one, nor
-// from a program; "" where it is. A browser sends pages of other origins here as well: they tell where they
-// are from, and one whose name was made to lead here asks for that name.
+// Stranger returns why a request must be refused; "" for a page of this server, an opened address, or a program. A
+// browser also sends requests from pages of other origins. They carry an Origin, or a foreign hostname that resolves to
+// this server.
 func Stranger(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -73,7 +73,7 @@ func Stranger(r *http.Request) string {
 	return ""
 }
 
-// stream feeds one page until it is closed, or does not read what it is sent.
+// stream feeds one page until it is closed, or does not read.
 func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
 	if !f.enter() {
 		http.Error(w, fmt.Sprintf("%d pages are fed, and no more", mostReaders), http.StatusServiceUnavailable)
@@ -116,7 +116,7 @@ func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a reader, unless there are too many.
+// enter counts a reader; it returns false if there are too many.
 func (f *Feed) enter() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Break is a law that the run broke.
+// Break is a violation in the run.
 type Break struct {
 	Law      string   `json:"law"`
 	Sentence string   `json:"sentence"`
@@ -20,10 +20,10 @@ type Break struct {
 	Story    []string `json:"story,omitempty"` // what happened, in sentences; of a fight, its cycle
 }
 
-// mostStory is how many sentences tell a fight before its lines do.
+// mostStory limits the sentences that describe a fight before its lines.
 const mostStory = 6
 
-// broken takes over what a law found, once.
+// broken adds a violation, once.
 func (m *maker) broken(b *render.Mark) {
 	j := m.breakOf(b)
 	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }
@@ -32,7 +32,7 @@ func (m *maker) broken(b *render.Mark) {
 	}
 }
 
-// breakOf is what a law found, with the lines that it is about.
+// breakOf returns a violation with its lines.
 func (m *maker) breakOf(b *render.Mark) Break {
 	j := Break{Law: b.Law, Sentence: b.Sentence, Source: b.Source, Text: b.Text, Race: b.Race}
 	for i := range m.lines {
@@ -55,7 +55,7 @@ func (m *maker) breakOf(b *render.Mark) Break {
 	return j
 }
 
-// sentence says what a line did: "rs/a deletes pod/b-1".
+// sentence describes a line: "rs/a deletes pod/b-1".
 func sentence(l *render.Line) string {
 	verb, rest, _ := strings.Cut(l.Verb, " ")
 	switch {

@@ -1,12 +1,9 @@
-// Package page shows a run to somebody who was not there: as one HTML file with
-// everything in it, and as a picture for a document.
+// Package page shows a run as one self-contained HTML file, and as a picture for a document.
 //
-// What is shown is taken from the history, the lines of its timeline and what the
-// laws found, as package render has them: [Of] makes of it a value that encodes to
-// JSON, [Page.HTML] puts that into a file with a style and a program of its own, and
-// [Page.SVG] draws the swimlane alone. [Index] is the page of many pages.
+// The input is the history, the lines of its timeline and the violations, in the types of package render. [Of] turns
+// them into a value that encodes to JSON. [Page.HTML] puts that into a file with its own style and script; [Page.SVG]
+// draws the swimlane only. [Index] makes the page of many pages.
 //
-// The file asks the network for nothing and may not: its policy of content names the
-// hashes of its own style and program, and forbids all else. The program writes what
-// a history holds as text, never as markup.
+// The file cannot use the network: its content security policy allows the hashes of its own style and script, and
+// forbids everything else. The script inserts texts of a history as text, never as markup.
 package page

@@ -17,7 +17,7 @@ var assets embed.FS
 
 var templates = template.Must(template.ParseFS(assets, "assets/*.html"))
 
-// asset returns a file that is embedded.
+// asset returns an embedded file.
 func asset(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -26,19 +26,17 @@ func asset(name string) string {
 	return string(text)
 }
 
-// MostRecords is how many records a run may have that is shown whole: a browser still
-// opens twice as many in a second.
+// MostRecords limits the records of a run that is shown whole. A browser opens twice as many in a second.
 const MostRecords = 50_000
 
-// HTML is the page as one file, which needs no other and may load none. The error is a
-// run with more than [MostRecords].
+// HTML returns the page as one self-contained file. A run with more than [MostRecords] is an error.
 func (p *Page) HTML() ([]byte, error) {
 	for _, r := range p.Runs {
 		if n := len(r.Records); n > MostRecords {
 			return nil, fmt.Errorf("no page is made of a run with %d records, more than %d", n, MostRecords)
 		}
 	}
-	data, err := json.Marshal(p) // which writes <, > and & as escapes: no tag can end or begin in it
+	data, err := json.Marshal(p) // it escapes <, > and &: no tag can begin or end in it
 	if err != nil {
 		return nil, fmt.Errorf("the page of %s: %w", p.Title, err)
 	}
@@ -46,8 +44,7 @@ func (p *Page) HTML() ([]byte, error) {
 		Foot: "this file loads nothing"}), nil
 }
 
-// scripts is the program of a page: one script in parts, each of which is about one thing. More parts go
-// before the last, which starts the program.
+// scripts joins the parts of a page's script. Further parts go before the last, which starts the script.
 func scripts(more ...string) template.JS {
 	var parts []string
 	for _, name := range slices.Concat([]string{"state.js", "rows.js", "lanes.js", "panel.js"}, more, []string{"page.js"}) {
@@ -69,7 +66,7 @@ type frame struct {
 	Rows []indexRow
 }
 
-// document fills in a template. Its policy of content allows its own style and program, and nothing else.
+// document fills in a template. Its content security policy allows its own style and script only.
 func document(name string, f *frame) []byte {
 	f.Style = template.CSS(asset("page.css"))
 	f.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(string(f.Style)) +
@@ -84,7 +81,7 @@ func document(name string, f *frame) []byte {
 	return b.Bytes()
 }
 
-// hash names a style or a script in a policy of content.
+// hash formats the hash of a style or a script for a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

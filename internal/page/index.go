@@ -10,28 +10,27 @@ import (
 type Row struct {
 	Name     string
 	Page     string // the file that shows it, "" where there is none
-	Why      string // there is none
+	Why      string // why there is no page
 	Broken   []Cell
-	Expected bool // what it broke was to be broken
+	Expected bool // its violations were expected
 }
 
-// Cell is a law that a run broke.
+// Cell is a law that a run violated.
 type Cell struct {
 	Law, Sentence string
-	Race          bool // lost to a race
+	Race          bool // a lost race
 }
 
-// indexRow is a row of an index as its template has it.
+// indexRow is a row of an index for the template.
 type indexRow struct {
 	Head link
-	In   []link // one for each law
+	In   []link // one per law
 }
 
-// link leads to the page of a run, or says why there is none.
+// link is a link to the page of a run, or says why there is none.
 type link struct{ Page, Words, Why, Class string }
 
-// Index is the page of many runs: a row for each, a column for each law that one of
-// them breaks, and in a cell the way to the run that breaks it.
+// Index returns the page of many runs: a row per run, a column per violated law, and in a cell the link to the run.
 func Index(title string, rows []Row) []byte {
 	f := &frame{Title: title,
 		Foot: "Every run has a page of its own. A law has a column where some run breaks it."}
@@ -53,13 +52,13 @@ func Index(title string, rows []Row) []byte {
 func (r *Row) link(class, words string) link {
 	l := link{Words: words, Why: r.Why, Class: class}
 	if r.Page != "" {
-		to := url.URL{Path: "./" + r.Page} // whatever its name begins with, a file beside this one
+		to := url.URL{Path: "./" + r.Page} // a file beside this one, whatever its name begins with
 		l.Page = to.String()
 	}
 	return l
 }
 
-// cell says what became of a law in the run.
+// cell returns the result of a law in the run.
 func (r *Row) cell(law string) link {
 	i := slices.IndexFunc(r.Broken, func(c Cell) bool { return c.Law == law })
 	switch {

@@ -18,12 +18,11 @@ type Lane struct {
 	Size int    `json:"size"` // how many objects are in it
 }
 
-// mostLanes is how many lanes of objects are still seen at a glance.
+// mostLanes limits the lanes of objects to what fits on a screen.
 const mostLanes = 12
 
-// lanes gives a lane to each object that the timeline is about, or that owns one of
-// these: owners first, then in the order in which they come. Objects of one
-// generated name, and of one kind, are folded into one where there are many.
+// lanes assigns lanes to the timeline's objects and their owners: owners first, then in order of appearance. If there
+// are many, objects of one generated name, and then of one kind, share a lane.
 func (m *maker) lanes() {
 	order := m.matter()
 	prefix := m.generated()
@@ -47,13 +46,13 @@ func (m *maker) lanes() {
 	}
 }
 
-// laneKey tells lanes apart.
+// laneKey identifies a lane.
 type laneKey struct {
 	fold       int
 	name, kind string
 }
 
-// lane is the position of a lane, from one; it is made where there is none.
+// lane returns the position of a lane, from one, and creates it if needed.
 func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	if at[k] == 0 {
 		m.run.Lanes[k.fold] = append(m.run.Lanes[k.fold], Lane{Name: k.name, Kind: k.kind})
@@ -63,7 +62,7 @@ func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	return at[k]
 }
 
-// single gives lanes of one object that object's name.
+// single names lanes with one object after that object.
 func (m *maker) single(fold int) {
 	if m.run.Lanes[fold] == nil {
 		m.run.Lanes[fold] = []Lane{}
@@ -112,7 +111,7 @@ func (m *maker) matter() []int {
 	return append(owners, others...)
 }
 
-// owners are the owners of a record's object that are objects of the run.
+// owners lists the owners of a record's object that are objects of the run.
 func (m *maker) owners(r *sim.Record) (out []int) {
 	for _, version := range []any{r.Before, r.After} {
 		for _, w := range render.Owners(version) {
@@ -124,7 +123,7 @@ func (m *maker) owners(r *sim.Record) (out []int) {
 	return out
 }
 
-// generated says of objects whose names the server made of which prefix: "pod/b-*".
+// generated maps objects to the prefix of their generated names: "pod/b-*".
 func (m *maker) generated() map[int]string {
 	out := map[int]string{}
 	for i := range m.run.Records {
@@ -141,7 +140,7 @@ func (m *maker) generated() map[int]string {
 	return out
 }
 
-// label is a lane's name with how many objects are in it.
+// label returns a lane's name with its number of objects.
 func (l *Lane) label() string {
 	if l.Size > 1 {
 		return l.Name + " (" + strconv.Itoa(l.Size) + ")"

@@ -11,25 +11,23 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Live is the run of a world that goes on, up to where it was told of it. It grows by
-// parts, and says what a reader lacks who has so many of them. A world that goes on for
-// ever is begun anew from time to time ([Live.Begin]), so that it stays a page.
+// Live is the run of a running world, up to the last record added. It grows by parts, and returns the parts that a
+// reader lacks. [Live.Begin] restarts it from time to time, so that the page stays bounded.
 type Live struct {
 	maker
 
-	zero   time.Duration // the time in the world from which times count
-	offset int           // what the history's indexes are off by
-	world  int           // records that are the world at the beginning
+	zero   time.Duration // the world's time from which times count
+	offset int           // the difference to the history's indexes
+	world  int           // records of the initial world
 	lines  []render.Line
-	shared int           // kinds that several controllers sync
+	shared int           // kinds that several controllers reconcile
 	marks  []render.Mark // by the history's indexes
-	breaks []Break       // as they were when they were told, one for each of marks
+	breaks []Break       // as first reported, one for each of marks
 	parts  []reach
-	next   int // index in the history of the record that comes next
+	next   int // history index of the next record
 }
 
-// reach is how far a run went before a part was added to it. Its lines were as they are
-// now as far as that.
+// reach is the extent of a run before a part was added. Lines up to there have not changed.
 type reach struct {
 	Records  int `json:"records"`
 	Versions int `json:"versions"`
@@ -37,24 +35,24 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part is what came of a run since its reader was told of it last: how much he keeps of the lists that
-// grow, and what comes behind; the other lists whole.
+// Part is what was added to a run since a reader's last part: how much of the growing lists to keep, what to append,
+// and the other lists whole.
 type Part struct {
 	Run
 
 	Keep reach `json:"keep"`
 }
 
-// mostBegun is how many objects a world has at the most that a live page begins with.
+// mostBegun limits the objects in the initial world of a live page.
 const mostBegun = 2000
 
-// NewLive makes a run of no records. Its times count from a time of the world.
+// NewLive makes a run without records. Its times count from a time of the world.
 func NewLive(zero time.Duration) *Live { return &Live{zero: zero} }
 
-// Next is the index of the first record that it was not told of.
+// Next returns the index of the next record to add.
 func (l *Live) Next() int { return l.next }
 
-// Len is how many records it has, those of the world at its beginning left out.
+// Len returns the number of records, without those of the initial world.
 func (l *Live) Len() int {
 	if l.run == nil {
 		return 0
@@ -62,9 +60,8 @@ func (l *Live) Len() int {
 	return len(l.run.Records) - l.world
 }
 
-// Begin begins anew with the last records of a history, of which the first has an index.
-// standing has a creation for each object that there is now; what the records did is
-// taken back from it. Laws that were broken before stay broken.
+// Begin restarts the run with the last records of a history; first is the index of the first one. standing has a
+// creation for each existing object; Begin reverts the records from it. Earlier violations stay.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	world := before(standing, records)
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
@@ -80,13 +77,13 @@ func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 		if first > 0 || records[i].Step != records[0].Step || records[i].Process != "user" {
 			break
 		}
-		l.run.First++ // what the world was made with
+		l.run.First++ // what created the world
 	}
 	l.grow(records)
 	l.finish(l.run.First)
 }
 
-// Add adds records, the first of which is that of [Live.Next], and what the laws found.
+// Add adds records, starting at [Live.Next], and violations.
 func (l *Live) Add(records []sim.Record, marks []render.Mark) {
 	if len(records)+len(marks) == 0 {
 		return
@@ -105,7 +102,7 @@ func (l *Live) Add(records []sim.Record, marks []render.Mark) {
 	l.parts = append(l.parts, was)
 }
 
-// grow takes over records, with indexes of its own.
+// grow adds records with indexes of this run.
 func (l *Live) grow(records []sim.Record) {
 	h := l.src.History
 	for _, r := range records {
@@ -119,8 +116,8 @@ func (l *Live) grow(records []sim.Record) {
 	l.next += len(records)
 }
 
-// finish makes anew what is made of all records: the lines from a record on, what the
-// laws found, the lanes. It returns how many lines stay as they were.
+// finish recomputes what depends on all records: the lines from a record on, the violations, the lanes. It returns how
+// many lines did not change.
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
@@ -131,7 +128,7 @@ func (l *Live) finish(from int) int {
 	for keep > 0 && slices.Max(l.lines[keep-1].Records) >= from {
 		keep--
 	}
-	for keep > 0 && l.lines[keep-1].Refused { // one that is like it may be counted in it
+	for keep > 0 && l.lines[keep-1].Refused { // an equal refusal may be counted in it
 		keep--
 	}
 	if keep < len(l.lines) {
@@ -156,7 +153,7 @@ func (l *Live) finish(from int) int {
 	return keep
 }
 
-// inSight is what the laws found, by the run's own indexes: of what is forgotten -1.
+// inSight returns the violations with indexes of this run; -1 for forgotten records.
 func (l *Live) inSight() []render.Mark {
 	marks := slices.Clone(l.marks)
 	for i := range marks {
@@ -178,8 +175,7 @@ func (l *Live) inSight() []render.Mark {
 	return marks
 }
 
-// broke takes over what the laws found, the last first. What has no line any more is told
-// as it was when it had one.
+// broke adds the violations, the last first. A violation without a line any more keeps its earlier form.
 func (l *Live) broke(marks []render.Mark) {
 	l.run.Breaks = []Break{}
 	for i := range marks {
@@ -194,10 +190,10 @@ func (l *Live) broke(marks []render.Mark) {
 	slices.Reverse(l.run.Breaks)
 }
 
-// Parts is how many parts the run has.
+// Parts returns the number of parts.
 func (l *Live) Parts() int { return len(l.parts) }
 
-// Since is, as JSON, what a reader lacks who has so many parts of the run; nil for nothing.
+// Since returns as JSON what a reader lacks who has this many parts; nil for nothing.
 func (l *Live) Since(known int) ([]byte, error) {
 	if known >= len(l.parts) {
 		return nil, nil
@@ -211,9 +207,8 @@ func (l *Live) Since(known int) ([]byte, error) {
 	return json.Marshal(&p)
 }
 
-// before is a world as it was before some records: of those that stand there now, what
-// records made is left out, and what they changed or removed is as it was. Of many
-// objects those written last are kept.
+// before returns the world before some records. It removes what they created, and restores what they changed or
+// deleted. If there are many objects, it keeps those written last.
 func before(standing, records []sim.Record) []sim.Record {
 	at := make(map[sim.Ref]int, len(standing))
 	key := func(ref sim.Ref) sim.Ref { ref.UID = ""; return ref }
@@ -238,8 +233,8 @@ func before(standing, records []sim.Record) []sim.Record {
 	return standing[max(0, len(standing)-mostBegun):]
 }
 
-// LiveHTML is the page of a run that comes from an address on the same server, as a
-// stream of server-sent events with a [Part] in each.
+// LiveHTML returns the page of a run that an address on the same server streams as server-sent events, each with a
+// [Part].
 func LiveHTML(title, from string) []byte {
 	nothing := NewLive(0)
 	nothing.Begin(nil, 0, nil)
@@ -248,7 +243,7 @@ func LiveHTML(title, from string) []byte {
 		Feed string `json:"feed"`
 	}{Page{title, []*Run{nothing.run}}, from})
 	if err != nil {
-		panic(err) // there is nothing in it but strings
+		panic(err) // it contains only strings
 	}
 	return document("page.html", &frame{Title: title, Script: scripts("live.js"), Data: template.JS(data),
 		Connect: "'self'", Foot: "this page asks the server that it is from, and no other"})

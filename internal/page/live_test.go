@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// reader is who is told of a live run, as the page's program takes it in.
+// reader reads a live run as the page's script does.
 type reader struct {
 	Part
 	parts int
@@ -41,13 +41,13 @@ func (r *reader) read(t *testing.T, l *Live) {
 	p.Versions = append(r.Versions[:p.Keep.Versions:p.Keep.Versions], p.Versions...)
 	p.Text = append(r.Text[:p.Keep.Text:p.Keep.Text], p.Text...)
 	for i := range p.Records {
-		p.Records[i].Line = 0 // the lines name their records, and the program goes by that
+		p.Records[i].Line = 0 // the lines name their records; the script uses that
 	}
 	p.Keep = reach{}
 	r.Part, r.parts = p, l.Parts()
 }
 
-// refused is a history in which equal requests are refused again and again, with a write at last.
+// refused is a history in which equal requests are refused repeatedly, followed by a write.
 func refused() *sim.History {
 	h := pagetest.Long(6)
 	for i := range 9 {
@@ -61,8 +61,7 @@ func refused() *sim.History {
 	return h
 }
 
-// However a run comes, in however many parts, and whenever somebody reads it, he has in
-// the end what he would have had it come at once.
+// However a run is divided into parts, and whenever somebody reads it, the reader ends with the same result.
 func TestLivePartsAddUp(t *testing.T) {
 	for name, h := range map[string]*sim.History{"long": pagetest.Long(240), "hostile": pagetest.Hostile(),
 		"refused": refused()} {
@@ -103,7 +102,7 @@ func TestLivePartsAddUp(t *testing.T) {
 	}
 }
 
-// Equal refusals are one line, though they came in parts.
+// Equal refusals share a line, even across parts.
 func TestLiveCountsRefusals(t *testing.T) {
 	l, h := NewLive(0), refused()
 	l.Begin(nil, 0, nil)
@@ -115,8 +114,7 @@ func TestLiveCountsRefusals(t *testing.T) {
 	}
 }
 
-// A run that is begun anew begins with the world as it was then, and what was broken
-// before stays broken.
+// A restarted run begins with the world at that time, and keeps earlier violations.
 func TestLiveBeginsAnew(t *testing.T) {
 	h := pagetest.Long(240) // forty objects, each written twice; records 3n write o-n, the first forty times create
 	l := NewLive(0)
@@ -126,10 +124,10 @@ func TestLiveBeginsAnew(t *testing.T) {
 	if l.Len() != 60 || l.Next() != 60 {
 		t.Fatalf("%d records, next %d", l.Len(), l.Next())
 	}
-	gone := h.Records[45] // o-15 is removed in the end
+	gone := h.Records[45] // o-15 is deleted at the end
 	gone.Index, gone.Step, gone.Verb, gone.Before, gone.After = 60, 200, "delete", gone.After, nil
 	records := append(append([]sim.Record{}, h.Records[30:60]...), gone)
-	var standing []sim.Record // o-0 to o-19, but o-15
+	var standing []sim.Record // o-0 to o-19, without o-15
 	for i := range 20 {
 		if r := h.Records[3*i]; i != 15 {
 			standing = append(standing, sim.Record{Op: sim.Commit, Object: r.Object, After: r.After, Verb: "create"})
@@ -158,7 +156,7 @@ func TestLiveBeginsAnew(t *testing.T) {
 	}
 }
 
-// Of a large world the objects that were written last are kept.
+// Of a large world, the objects written last are kept.
 func TestLiveWorldIsBounded(t *testing.T) {
 	var standing []sim.Record
 	for i := range mostBegun + 5 {
@@ -172,7 +170,7 @@ func TestLiveWorldIsBounded(t *testing.T) {
 	}
 }
 
-// The page of a live run asks its own server and nobody else.
+// The page of a live run connects to its own server only.
 func TestLivePolicy(t *testing.T) {
 	html := string(LiveHTML(pagetest.Evil, "/feed"))
 	if !strings.Contains(html, "; connect-src &#39;self&#39;\"") ||

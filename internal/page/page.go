@@ -8,32 +8,31 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Source is one run, and what the laws found in it.
+// Source is one run with its violations.
 type Source struct {
 	Name     string // "made small", "as it was found"
 	History  *sim.History
 	Breaches []render.Mark
-	First    int // the first record that is shown; what came before is the initial world
+	First    int // the first shown record; earlier ones are the initial world
 	Lines    []render.Line
 	Small    string           // how small it is, "" where nobody made it so
-	Printed  []render.Printed // what its programs printed last
+	Printed  []render.Printed // the last output of its programs
 	Replay   string           // the command that runs it again, "" for none
-	Began    time.Time        // when time was zero, for a run whose times are those of day; else zero
+	Began    time.Time        // the time of day of time zero; zero if times are virtual
 }
 
-// Failure is the run that a page of text tells of.
+// Failure is the run of a text page.
 func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
 	return Source{Name: name, History: h, Breaches: []render.Mark{p.Breach}, First: first, Lines: lines,
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
-// mostFound is how many records a run may have that is shown beside the one made small
-// of it: a page is to be sent around.
+// mostFound limits the records of an original run shown beside the minimized one: people send pages to each other.
 const mostFound = 2000
 
-// Counterexample is the page of a failure that was made small: that run, and what it was
-// before; found says what it was, nil for nobody knows.
+// Counterexample returns the page of a minimized failure: that run, and the run before minimizing. found returns the
+// latter, or nil if unknown.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("made small", p)
 	if found == nil {
@@ -54,8 +53,7 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	return Of(p.Title, small, before)
 }
 
-// Whole is a run with all that the laws found in it. The initial world, what the user
-// did before any process acted, is where it begins.
+// Whole is a run with all violations. It begins after the initial world: what the user did before any process acted.
 func Whole(name string, h *sim.History, breaches []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {
@@ -75,8 +73,7 @@ type Page struct {
 	Runs  []*Run `json:"runs"`
 }
 
-// Run is a run as the page's program reads it. Positions in its lists count from
-// one where zero means none.
+// Run is a run for the page's script. Positions in its lists count from one where zero means none.
 type Run struct {
 	Name      string           `json:"name"`
 	Small     string           `json:"small,omitempty"`
@@ -94,7 +91,7 @@ type Run struct {
 	Text      []string         `json:"text"`              // the lines that versions are made of
 }
 
-// Process is who acts: a controller's process, the user.
+// Process is an actor: a controller's process, or the user.
 type Process struct {
 	Name  string   `json:"name"`
 	Era   string   `json:"era,omitempty"`
@@ -102,8 +99,7 @@ type Process struct {
 	Acts  bool     `json:"acts"`            // in what is shown
 }
 
-// Object is an object of the run, by its name: a namesake that comes later is the
-// same object with another uid.
+// Object is an object of the run, by name. A recreated object is the same object with another uid.
 type Object struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
@@ -162,13 +158,13 @@ func Of(title string, runs ...Source) *Page {
 type maker struct {
 	src       *Source
 	run       *Run
-	base      int // index of the first record that the history still holds
+	base      int // index of the first record still in the history
 	lines     []render.Line
 	processes map[string]int
 	objects   map[string]int
 	versions  versions
 	at        time.Duration
-	when      func(time.Duration) string // how a time is written
+	when      func(time.Duration) string // formats a time
 }
 
 func newMaker(src *Source) *maker {
@@ -202,7 +198,7 @@ func runOf(src *Source) *Run {
 	return m.run
 }
 
-// record takes over one record, with the versions that it knows of.
+// record adds one record with the versions it contains.
 func (m *maker) record(r *sim.Record) Record {
 	j := Record{Op: render.OpName(r.Op), Step: r.Step, Cause: m.position(r.Cause), Process: m.process(r),
 		Object: m.object(r.Object), For: m.object(r.For), Verb: r.Verb, Detail: r.Message,
@@ -231,11 +227,10 @@ func (m *maker) record(r *sim.Record) Record {
 	return j
 }
 
-// position is where a record stands in the run's list, from one; 0 for one that is
-// not there.
+// position returns a record's position in the run's list, from one; 0 if it is not there.
 func (m *maker) position(index int) int { return max(0, index-m.base+1) }
 
-// process is who the record is of, from one.
+// process returns the actor of a record, from one.
 func (m *maker) process(r *sim.Record) int {
 	if r.Process == "" {
 		return 0
@@ -251,7 +246,7 @@ func (m *maker) process(r *sim.Record) int {
 	return m.processes[r.Process]
 }
 
-// object is an object by its name, from one; 0 for none.
+// object returns an object's number by its name, from one; 0 for none.
 func (m *maker) object(ref sim.Ref) int {
 	if ref.IsZero() || ref.Name == "" {
 		return 0
@@ -265,13 +260,13 @@ func (m *maker) object(ref sim.Ref) int {
 	return m.objects[key]
 }
 
-// timeline takes over the lines, and says of each record in which it is.
+// timeline adds the lines, and links each record to its line.
 func (m *maker) timeline() {
 	for i := range m.lines {
 		l := &m.lines[i]
 		at := l.Records[len(l.Records)-1]
 		if l.Refused {
-			at = l.Records[0] // equal ones that come later are counted in it
+			at = l.Records[0] // later equal ones are counted in it
 		}
 		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,

@@ -21,8 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A version is read back by a reader of YAML as what it is, whatever is in it, through
-// what it has in common with the one before.
+// A version reads back from YAML unchanged, whatever it contains, although it shares parts with the previous one.
 func TestVersionsReadBack(t *testing.T) {
 	for name, h := range map[string]*sim.History{"long": pagetest.Long(400), "hostile": pagetest.Hostile()} {
 		run := Of(name, Whole(name, h, nil)).Runs[0]
@@ -47,7 +46,7 @@ func TestVersionsReadBack(t *testing.T) {
 	}
 }
 
-// Texts that YAML reads as something else are quoted, and lists stand as lists.
+// Texts that YAML would read as another type are quoted, and lists are formatted as lists.
 func TestYAML(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "on", Labels: map[string]string{"a": "true", "b": "1",
 		"c": "", "d": "- x", "e": "é: \n#", "No": "~", "f": "0x1f", "g": "plain"},
@@ -65,7 +64,7 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// A version shares lines with the one before of its object, so that a page stays small.
+// A version shares lines with the previous one of its object, so a page stays small.
 func TestVersionsShare(t *testing.T) {
 	run := Of("", Whole("", pagetest.Long(3000), nil)).Runs[0]
 	own := 0
@@ -77,8 +76,7 @@ func TestVersionsShare(t *testing.T) {
 	}
 }
 
-// No tag begins or ends in the data, whatever the history holds, and the policy names
-// the program that stands in the file.
+// The data contains no tag, whatever the history holds, and the policy has the hash of the script in the file.
 func TestNothingOfAHistoryIsMarkup(t *testing.T) {
 	text, err := Of(pagetest.Evil, Whole(pagetest.Evil, pagetest.Hostile(), nil)).HTML()
 	if err != nil {
@@ -101,7 +99,7 @@ func TestNothingOfAHistoryIsMarkup(t *testing.T) {
 	}
 }
 
-// A picture is XML whatever stands in it, letters that XML has none of among it.
+// A picture is valid XML for any text, including characters that XML forbids.
 func TestPictureIsXML(t *testing.T) {
 	for _, title := range []string{pagetest.Evil, "a\x00b\x1b[31m\ufffe\xff"} {
 		h := pagetest.Hostile()
@@ -117,7 +115,7 @@ func TestPictureIsXML(t *testing.T) {
 	}
 }
 
-// Many objects are folded: by the names that the server made, then by kind.
+// Many objects share lanes: by generated names, then by kind.
 func TestLanesFold(t *testing.T) {
 	run := Of("", Whole("", pagetest.Long(900), nil)).Runs[0]
 	if run.Fold != 2 || len(run.Lanes[0]) != 40 || len(run.Lanes[2]) != 1 || run.Lanes[2][0].Size != 40 {
@@ -129,8 +127,8 @@ func TestLanesFold(t *testing.T) {
 	}
 }
 
-// What was a race and what was broken, the lines of a fight and its story in sentences
-// are taken over; what two records of one step say twice is said once.
+// The page shows races, violations, the lines of a fight and its story in sentences. What two records of one step
+// repeat is shown once.
 func TestBreaks(t *testing.T) {
 	h := pagetest.Long(30)
 	fight := render.Mark{Record: 27, Law: "never-fight", Sentence: "s", Text: "t", Cycle: []int{21, 24}}
@@ -146,7 +144,7 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// A run that is too long for a page is refused, and says so.
+// A run that is too long for a page is an error that says so.
 func TestTooLong(t *testing.T) {
 	p := &Page{Title: "long", Runs: []*Run{{Records: make([]Record, MostRecords+1)}}}
 	if _, err := p.HTML(); err == nil || !strings.Contains(err.Error(), "50001 records, more than 50000") {
@@ -154,7 +152,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// The index has a row for each run and a column for each law that is broken.
+// The index has a row per run and a column per violated law.
 func TestIndex(t *testing.T) {
 	html := string(Index("all", []Row{
 		{Name: "a<b", Page: "javascript:a?b.html",
@@ -197,7 +195,7 @@ func positions(r *Run, version int) []int {
 	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
 }
 
-// A page has what the programs printed.
+// A page contains the programs' output.
 func TestPrinted(t *testing.T) {
 	h := pagetest.Long(10)
 	p := render.NewPage(h, render.Mark{Record: 5, Law: "keep-quiet"}, 0)

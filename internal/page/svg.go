@@ -13,8 +13,8 @@ const (
 	rowHigh, headHigh          = 34, 64
 	textWide, bracketWide      = 340, 34
 	processWide, objectWide    = 118, 96
-	mostRows                   = 60    // rows of a picture; the middle of a longer run is left out
-	mostWords, letterWide      = 40, 9 // a bold one, and some room between names
+	mostRows                   = 60    // rows; the middle of a longer run is left out
+	mostWords, letterWide      = 40, 9 // of a bold letter, with some room between names
 	fontSize, smallSize        = 12, 10
 	lightStyle                 = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1b1f24}"
 	create, remove, own, other = "#116b36", "#1b1f24", "#6b34b3", "#0b57b0"
@@ -28,14 +28,13 @@ type picture struct {
 	run     *Run
 	rows    []Line
 	left    int         // lines left out
-	process map[int]int // where the lanes are
+	process map[int]int // the positions of the lanes
 	object  map[int]int // by lane
 	wide    int
 	top     int
 }
 
-// SVG is the first run's swimlane alone, as a picture that stands still: for a
-// document or an issue.
+// SVG returns the first run's swimlane as a static picture, for a document or an issue.
 func (p *Page) SVG() []byte {
 	d := &picture{run: p.Runs[0], process: map[int]int{}, object: map[int]int{}, top: headHigh}
 	d.rows = d.run.Lines
@@ -62,7 +61,7 @@ func (p *Page) SVG() []byte {
 	return d.Bytes()
 }
 
-// alt says in words what the picture shows.
+// alt describes the picture in words.
 func (p *Page) alt() string {
 	if bs := p.Runs[0].Breaks; len(bs) > 0 {
 		return p.Title + ": " + bs[0].Law + " is broken. " + strings.Join(bs[0].Story, ", then ")
@@ -70,7 +69,7 @@ func (p *Page) alt() string {
 	return p.Title
 }
 
-// place gives each lane its place.
+// place assigns each lane its position.
 func (d *picture) place() {
 	x := textWide + bracketWide
 	for i, p := range d.run.Processes {
@@ -86,7 +85,7 @@ func (d *picture) place() {
 	d.wide = max(x+12, 720)
 }
 
-// lane is where an object's lane is, 0 for none.
+// lane returns the position of an object's lane, or 0.
 func (d *picture) lane(object int) int {
 	if object == 0 {
 		return 0
@@ -94,7 +93,7 @@ func (d *picture) lane(object int) int {
 	return d.object[d.run.Objects[object-1].Lane[d.run.Fold]]
 }
 
-// escape makes text one that may stand in XML, which has no control characters, however written.
+// escape escapes text for XML, and removes control characters, which XML forbids in any form.
 func escape(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' {
@@ -111,7 +110,7 @@ func short(text string, most int) string {
 	return text
 }
 
-// tail shortens a name: what tells it from others is at its end.
+// tail shortens a name from the front: its end distinguishes it.
 func tail(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])
@@ -119,13 +118,13 @@ func tail(name string, most int) string {
 	return name
 }
 
-// text writes words into the picture.
+// text draws words.
 func (d *picture) text(x, y, size int, anchor, fill, weight, words string) {
 	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="%s" style="font-size:%dpx;font-weight:%s;fill:%s">%s</text>`+"\n",
 		x, y, anchor, size, weight, fill, escape(words))
 }
 
-// verdict says above the lanes what is broken.
+// verdict names the violation above the lanes.
 func (d *picture) verdict() {
 	if len(d.run.Breaks) == 0 {
 		return
@@ -143,7 +142,7 @@ func (d *picture) verdict() {
 	d.text(16, 36, fontSize, "start", "#1b1f24", "normal", short(story, d.wide/7))
 }
 
-// heads names the lanes and draws them.
+// heads draws and names the lanes.
 func (d *picture) heads(high int) {
 	y := d.top - headHigh + 28
 	d.text(12, y, fontSize, "start", soft, "bold", "time runs downwards")
@@ -163,7 +162,7 @@ func (d *picture) heads(high int) {
 	}
 }
 
-// lives draws how long objects were there.
+// lives draws how long objects existed.
 func (d *picture) lives() {
 	born := map[int]int{}
 	for i := range d.run.Records {
@@ -191,7 +190,7 @@ func (d *picture) life(object, from, to int) {
 		max(2, to-from))
 }
 
-// height is where a record is: in the row of its line, or at the end of the one before.
+// height returns the vertical position of a record: the row of its line, or the end of the one before.
 func (d *picture) height(record int) int {
 	y := d.top - 10
 	for i := range d.rows {
@@ -247,7 +246,7 @@ func (d *picture) row(i int) {
 	}
 }
 
-// arrow draws a request, with its verb and what came of it.
+// arrow draws a request, with its verb and its result.
 func (d *picture) arrow(l *Line, from, to, y int) {
 	colour, dash := other, ""
 	switch {

@@ -6,9 +6,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object, as YAML: the lines of the version named Base
-// with those that Put replaces; or else its first Head and last Tail lines, and between
-// them its own.
+// Version is a stored version of an object, as YAML. It is the version Base with the lines Put replaced, or else its
+// first Head and last Tail lines with its own lines between them.
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 for one that was there before
@@ -32,7 +31,7 @@ type Owner struct {
 	Controller bool   `json:"controller,omitempty"`
 }
 
-// versions holds each version once, and each line of them once.
+// versions stores each version once, and each line once.
 type versions struct {
 	of   map[any]int // version -> position, from one
 	list []Version
@@ -41,7 +40,7 @@ type versions struct {
 	last map[int]latest // by object
 }
 
-// latest is the version of an object that came last.
+// latest is the last version of an object.
 type latest struct {
 	position int
 	lines    []int
@@ -52,8 +51,8 @@ func newVersions() versions {
 		last: map[int]latest{}}
 }
 
-// add is the position of a version, from one; 0 for none. Versions are shared by
-// pointer, so that the same one is seen to be the same.
+// add returns the position of a version, from one; 0 for none. Versions are shared by pointer, so equal ones are
+// recognized.
 func (v *versions) add(version any, object, by int) int {
 	if version == nil {
 		return 0
@@ -86,7 +85,7 @@ func (v *versions) add(version any, object, by int) int {
 	return len(v.list)
 }
 
-// meta takes over what the ownership tree is made of.
+// meta copies what the ownership tree needs.
 func (v *Version) meta(version any) {
 	o, ok := version.(metav1.Object)
 	if !ok {
@@ -99,8 +98,7 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced are the lines that a version has in place of those of another that is as long;
-// nil where there are more of them than of others.
+// replaced returns the lines that differ from those of a version of equal length; nil if most differ.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil
@@ -117,7 +115,7 @@ func replaced(a, b []int) (put []int) {
 	return put
 }
 
-// shared is how many lines at the head and at the tail two versions have in common.
+// shared returns the lengths of the common head and tail of two versions.
 func shared(a, b []int) (head, tail int) {
 	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++

@@ -12,11 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// yamlOf is a version as lines of YAML. What tells who manages which field is left
-// out: it is longer than the rest and changes with every write.
+// yamlOf formats a version as lines of YAML. It leaves out managedFields, which are long and change with every write.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
-	if err != nil { // no object of a Go type: its JSON says what it is
+	if err != nil { // not an object of a Go type: use its JSON
 		if content, err = decoded(version); err != nil {
 			return []string{fmt.Sprintf("# %v", err)}
 		}
@@ -54,7 +53,7 @@ func decoded(version any) (map[string]any, error) {
 	return map[string]any{"value": value}, nil
 }
 
-// compareKeys orders keys as kubectl's readers do: what it is, then what is said of it.
+// compareKeys orders keys as kubectl does: kind and metadata first.
 func compareKeys(a, b string) int {
 	place := func(k string) int {
 		return slices.Index([]string{"spec", "metadata", "kind", "apiVersion"}, k)

@@ -1,7 +1,5 @@
-// Package realtime runs a world by the clock on the wall, for servers that
-// people use. It is the one part of sim that has a goroutine and reads the
-// time of day, which is why it is a package of its own: nothing deterministic
-// may be built on it.
+// Package realtime runs a world in real time, for servers that people use. It is the one part of sim with a goroutine
+// and the time of day, so it is a package of its own: nothing deterministic may be built on it.
 package realtime
 
 import (
@@ -15,27 +13,25 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// batch is how many steps are taken before waiting requests get their turn.
+// batch limits the steps before waiting requests get their turn.
 const batch = 64
 
-// horizon is how far time may be ahead of the last request when it does not
-// wait: a controller that looks again for ever must not keep a processor busy.
+// horizon limits how far time may run ahead of the last request if it does not wait. A controller that polls forever
+// must not keep a processor busy.
 const horizon = time.Hour
 
-// Runner drives one trial. All that touches it while Run is under way does so
-// under its lock.
+// Runner drives one trial. Its lock protects the trial while Run is under way.
 type Runner struct {
 	trial *trial.Trial
-	lock  func(f func()) // calls f while nobody else touches the cluster
+	lock  func(f func()) // calls f while nobody else uses the cluster
 	hurry bool
-	until time.Duration // when in a hurry: time does not pass beyond
+	until time.Duration // in a hurry: time stops here
 	wake  chan struct{}
 	now   atomic.Int64 // UnixNano of the world's clock
 }
 
-// New returns a runner and sets the world's clock to the time of day. lock
-// calls its argument while no request is executed. In a hurry, time passes as
-// soon as nothing else can happen; otherwise timers wait as long as they say.
+// New returns a runner and sets the world's clock to the time of day. lock calls its argument while no request is
+// executed. In a hurry, time passes as soon as nothing else can happen; otherwise timers wait in real time.
 func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 	r := &Runner{trial: t, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
 	r.advance()
@@ -45,7 +41,7 @@ func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 
 func (r *Runner) clock() *sim.Clock { return &r.trial.World.Clock }
 
-// advance moves the world's clock to the time of day; it never moves it back.
+// advance moves the world's clock forward to the time of day.
 func (r *Runner) advance() {
 	if behind := time.Since(r.clock().Now()); behind > 0 {
 		r.clock().Advance(behind)
@@ -55,7 +51,7 @@ func (r *Runner) advance() {
 
 func (r *Runner) note() { r.now.Store(r.clock().Now().UnixNano()) }
 
-// Now is the world's time of day. It may be called at any time.
+// Now returns the world's time of day. Any goroutine may call it.
 func (r *Runner) Now() time.Time {
 	now := time.Now()
 	if world := time.Unix(0, r.now.Load()); world.After(now) {
@@ -64,14 +60,13 @@ func (r *Runner) Now() time.Time {
 	return now.UTC()
 }
 
-// Do executes one request of a client as a step of the world. The caller has
-// the lock.
+// Do executes one client request as a step of the world. The caller holds the lock.
 func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response { return r.trial.Cluster.As(who, req) })
 }
 
-// Fail is Do of a request that a fault makes fail: its client is answered with told, where it is
-// executed at all (commits) only if the server does not refuse it.
+// Fail works like Do for a request that a fault makes fail. With commits the request is executed, and told is the
+// answer unless the server refuses it; otherwise told is the answer.
 func (r *Runner) Fail(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response {
 		return r.trial.Cluster.AsFailing(who, req, told, commits)
@@ -85,7 +80,7 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 		who = "user"
 	}
 	if r.trial.Cluster.Process(who) != nil {
-		who += " (client)" // a namesake of a controller that runs here, which answers for its own writes only
+		who += " (client)" // it has the name of a controller here, which is not responsible for its writes
 	}
 	r.until = r.clock().Elapsed() + horizon
 	resp := as(who)
@@ -95,7 +90,7 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 	return resp
 }
 
-// Wake makes the runner look whether there is something to do.
+// Wake makes the runner check for work.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -103,7 +98,7 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run steps the world whenever something is enabled, until the context is over.
+// Run steps the world whenever something is enabled, until the context ends.
 func (r *Runner) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		var sleep time.Duration
@@ -121,12 +116,11 @@ func (r *Runner) Run(ctx context.Context) {
 	}
 }
 
-// idle is how long a runner with nothing to do sleeps, unless it is woken.
+// idle is how long a runner without work sleeps, unless woken.
 const idle = time.Hour
 
-// steps takes steps, in the order of the default schedule, while there are any
-// and not too many. It returns how long it takes until there is another: 0 for
-// at once.
+// steps takes enabled steps in the order of the default schedule, up to a batch. It returns the time until the next
+// one: 0 for at once.
 func (r *Runner) steps() time.Duration {
 	w := r.trial.World
 	defer r.note()

@@ -19,8 +19,7 @@ import (
 
 var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// waiter is a controller that looks at each ConfigMap again after a while, and
-// says when it has.
+// waiter is a controller that requeues each ConfigMap after a while, and signals when it runs again.
 func waiter(after time.Duration, again chan<- time.Time) host.Controller {
 	return host.Controller{
 		Name: "waiter", For: configMaps,
@@ -44,7 +43,7 @@ func waiter(after time.Duration, again chan<- time.Time) host.Controller {
 	}
 }
 
-// world is a cluster with the controller, and what runs it.
+// world is a cluster with the controller, and its runner.
 func world(t *testing.T, c host.Controller, hurry bool) (create func(name string), r *realtime.Runner) {
 	var mu sync.Mutex
 	lock := func(f func()) {
@@ -76,7 +75,7 @@ func world(t *testing.T, c host.Controller, hurry bool) (create func(name string
 	return create, r
 }
 
-// Timers wait as long as they say, by the clock on the wall.
+// Timers wait in real time.
 func TestTimersWait(t *testing.T) {
 	const after = 50 * time.Millisecond
 	again := make(chan time.Time, 1)
@@ -104,7 +103,7 @@ func TestTimersDoNotWaitInAHurry(t *testing.T) {
 	}
 }
 
-// A controller that looks again for ever does not keep a world in a hurry busy.
+// A controller that polls forever does not keep a world in a hurry busy.
 func TestHurryHasAHorizon(t *testing.T) {
 	again := make(chan time.Time, 1)
 	create, _ := world(t, waiter(2*time.Hour, again), true)
@@ -117,7 +116,7 @@ func TestHurryHasAHorizon(t *testing.T) {
 	}
 }
 
-// A client that calls itself what a controller of the world is called is not taken for it.
+// A client with the name of a controller of the world is not mistaken for it.
 func TestNamesakesAreClients(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	w := trial.New(trial.Options{Server: server})

@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// Binding is what is known of a case's placeholders.
+// Binding holds the values of a case's placeholders.
 type Binding struct {
 	values map[string]string
-	Tokens map[string]string // continue tokens that a request may invent
+	Tokens map[string]string // continue tokens that a request may replace
 	named  int
-	// Managed says that who manages which field is compared, too: most records leave it out.
+	// Managed also compares managedFields; most records omit them.
 	Managed bool
 }
 
-// NewBinding knows nothing.
+// NewBinding returns an empty binding.
 func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
-// Clone returns a binding that learns on its own from here on.
+// Clone returns a copy that learns separately.
 func (b *Binding) Clone() *Binding {
 	c := *b
 	c.values = maps.Clone(b.values)
 	return &c
 }
 
-// Take makes the binding know what another knows.
+// Take copies another binding's values.
 func (b *Binding) Take(other *Binding) { b.values, b.named = other.values, other.named }
 
-// Value is what a placeholder stands for.
+// Value returns the value of a placeholder.
 func (b *Binding) Value(name string) (string, bool) {
 	v, ok := b.values[name]
 	return v, ok
@@ -46,7 +46,7 @@ var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?
 	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|` +
 	`port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
-// Fill replaces placeholders in a request: by what is known, else by something new.
+// Fill replaces placeholders in a request: by known values, or by new ones.
 func (b *Binding) Fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := b.values[p]; ok {

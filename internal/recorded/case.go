@@ -1,6 +1,5 @@
-// Package recorded reads the cases that were recorded from a real cluster, and
-// compares what a server answers with them under their placeholders. The format
-// is that of fakeapi/testdata/vectors/README.md. Tests are its only users.
+// Package recorded reads cases recorded from a real cluster, and compares a server's answers with them under their
+// placeholders. The format is described in fakeapi/testdata/vectors/README.md. Only tests use it.
 package recorded
 
 import (
@@ -20,10 +19,10 @@ type Case struct {
 	Exchanges     []Exchange
 	RVOrder       []string                   `json:"rvOrder"`
 	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
-	Managed       bool                       // managedFields were recorded, too, and warnings
+	Managed       bool                       // with managedFields and warnings
 }
 
-// Name is the case's area and name.
+// Name returns the case's area and name.
 func (c *Case) Name() string { return c.Area + "/" + c.Case }
 
 // Exchange is one exchange of a case with the real server, or an aside.
@@ -50,13 +49,13 @@ type Exchange struct {
 	}
 	ConcurrentGroup int
 	Settled         bool
-	Pause           float64 // seconds that its client waited before it
+	Pause           float64 // seconds that its client waited before
 }
 
-// Random2 reads the random sequences of file: rich specs, good and bad, of many kinds.
+// Random2 reads the random sequences of file: rich specs of many kinds, valid and invalid.
 func Random2(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random2.jsonl.gz")) }
 
-// Random3 reads the random sequences of all kinds: with warnings, tables, and who manages what.
+// Random3 reads the random sequences of all kinds, with warnings, tables and managedFields.
 func Random3(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random3.jsonl.gz")) }
 
 // Widgets reads the random sequences of custom kinds.

@@ -35,7 +35,7 @@ func (b *Binding) CompareJSON(want json.RawMessage, got []byte) error {
 	return b.Compare(w, g)
 }
 
-// Learn takes over what placeholders it can without complaint.
+// Learn takes the values of placeholders without reporting differences.
 func (b *Binding) Learn(want json.RawMessage, got []byte) {
 	w, err := Decode(want)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Binding) Learn(want json.RawMessage, got []byte) {
 	}
 }
 
-// Glean is Learn that goes on after a difference.
+// Glean works like Learn, but continues after a difference.
 func (b *Binding) Glean(want json.RawMessage, got []byte) {
 	w, err := Decode(want)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *Binding) glean(want, got any) {
 	}
 }
 
-// Decode decodes JSON, numbers as they are written.
+// Decode decodes JSON and keeps the text of numbers.
 func Decode(raw []byte) (v any, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -87,7 +87,7 @@ func Decode(raw []byte) (v any, err error) {
 	return v, err
 }
 
-// DropManaged drops the managedFields everywhere in a decoded value.
+// DropManaged removes managedFields everywhere in a decoded value.
 func DropManaged(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,8 +104,7 @@ func DropManaged(v any) {
 	}
 }
 
-// SortManaged puts managedFields everywhere in a decoded value into an order that the times
-// in them have no part in.
+// SortManaged sorts managedFields everywhere in a decoded value, ignoring their times.
 func SortManaged(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -124,7 +123,7 @@ func SortManaged(v any) {
 	}
 }
 
-// manager is whose an entry of managedFields is.
+// manager returns the manager of an entry of managedFields.
 func manager(entry any) string {
 	e, _ := entry.(map[string]any)
 	return fmt.Sprint(e["operation"], e["manager"], e["apiVersion"], e["subresource"])
@@ -166,7 +165,7 @@ func (b *Binding) Compare(want, got any) error {
 
 // compareMaps goes in the order of the keys: placeholders are bound in one order.
 func (b *Binding) compareMaps(w, g map[string]any) error {
-	filled := map[string]bool{} // keys of ours that a key with a placeholder stands for
+	filled := map[string]bool{} // keys of ours that match a key with a placeholder
 	for _, k := range slices.Sorted(maps.Keys(w)) {
 		own := k
 		if strings.Contains(k, "$") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// forms are what the values of placeholders look like.
+// forms are the patterns of placeholder values.
 var forms = map[string]string{
 	"$uid": `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "$rv": `[0-9]+`, "$gen": `[a-z0-9]+`,
 	"$ip": `[0-9a-f.:]+`, "$port": `[0-9]+`, "$obj": `.*`,
@@ -15,7 +15,7 @@ var forms = map[string]string{
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`, "$hash": `[A-Za-z0-9+/=]+`,
 }
 
-// Match compares a recorded text with ours and learns the placeholders in it.
+// Match compares a recorded text with ours and learns its placeholders.
 func (b *Binding) Match(want, got string) error {
 	if want == got {
 		return nil
@@ -68,7 +68,7 @@ func (b *Binding) Match(want, got string) error {
 	return nil
 }
 
-// free reports whether a placeholder may stand for another value each time.
+// free reports whether a placeholder may have another value each time.
 func free(p string) bool {
 	switch kind, _, _ := strings.Cut(p, ":"); kind {
 	case "$time", "$age", "$evt", "$cron", "$hash", "$obj":
@@ -77,8 +77,7 @@ func free(p string) bool {
 	return p == "$rv:?"
 }
 
-// matchWhole is Match where the text is one placeholder, as most are: its pattern
-// need not be compiled each time.
+// matchWhole is Match for a text that is one placeholder, as most are. It avoids compiling a pattern each time.
 func (b *Binding) matchWhole(p, got string) error {
 	v, known := b.values[p]
 	if strings.Contains(p, "+") {
@@ -100,7 +99,7 @@ func (b *Binding) matchWhole(p, got string) error {
 	return nil
 }
 
-// wholes are forms that fill a text.
+// wholes are forms that match a whole text.
 var wholes = func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
 	for kind, form := range forms {

@@ -9,15 +9,15 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Act is one write of a fight, as an edge of a picture.
+// Act is one write of a fight, drawn as an edge.
 type Act struct {
-	Who  string  // whose it is, where For names no object
+	Who  string  // the writer, if For names no object
 	For  sim.Ref // the object whose controller wrote
 	Ref  sim.Ref // the object that was written
 	Verb string  // "7: delete"
 }
 
-// Acts are the lines that hold a cycle's records.
+// Acts returns the lines with a cycle's records.
 func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	var acts []Act
 	for i := range lines {
@@ -32,8 +32,7 @@ func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	return acts
 }
 
-// Around is the world in a cycle: what was there before it, and what is there
-// in the end of it.
+// Around returns the objects before a cycle and at its end.
 func Around(h *sim.History, cycle []int) []Object {
 	if len(cycle) == 0 {
 		return nil
@@ -48,7 +47,7 @@ func Around(h *sim.History, cycle []int) []Object {
 	return objs
 }
 
-// fightEdges draws who does what to which object; who has no node gets one.
+// fightEdges draws each write to an object; a writer without a node gets one.
 func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []string {
 	var edges []string
 	node := func(key, label string) string {
@@ -61,7 +60,7 @@ func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []strin
 	for _, a := range acts {
 		from := nodes[id(a.For)]
 		if from == "" || a.Who != a.For.String() {
-			from = node("who "+a.Who, a.Who) // two controllers may fight over one object of theirs
+			from = node("who "+a.Who, a.Who) // two controllers may fight over an object that both reconcile
 		}
 		edges = append(edges,
 			fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()),

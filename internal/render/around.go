@@ -7,8 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// span is the part of a history around a broken law: the first record of what
-// broke it, and the record after its step.
+// span returns the part of a history around a violation: its first record, and the record after its step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Breach.Record)
 	first = r.Index
@@ -18,7 +17,7 @@ func (p *Page) span(h *sim.History) (first, last int) {
 		}
 	}
 	if w := p.lastWrite(); r.Op == sim.Settled && w != nil {
-		first = min(first, w.Records[0]) // a world at rest changes nothing by itself
+		first = min(first, w.Records[0]) // a settled world changes nothing by itself
 	}
 	last = r.Index + 1
 	for h.At(last) != nil && h.At(last).Step == r.Step {
@@ -27,7 +26,7 @@ func (p *Page) span(h *sim.History) (first, last int) {
 	return first, last
 }
 
-// lastWrite is the last line that changed something, nil for none.
+// lastWrite returns the last line with a change, or nil.
 func (p *Page) lastWrite() *Line {
 	for i := len(p.Lines) - 1; i >= 0; i-- {
 		if p.Lines[i].Write {
@@ -37,8 +36,7 @@ func (p *Page) lastWrite() *Line {
 	return nil
 }
 
-// trees draws the objects related to the broken law before and after what
-// broke it.
+// trees draws the objects related to the violation, before and after it.
 func (p *Page) trees(h *sim.History) {
 	r := h.At(p.Breach.Record)
 	if r == nil {
@@ -67,7 +65,7 @@ func (p *Page) trees(h *sim.History) {
 		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
-// pane is a tree, or what became of its objects where there are none.
+// pane returns a tree, or the text none if there are no objects.
 func pane(objs []Object, none string) string {
 	if len(objs) == 0 {
 		return none + "\n"
@@ -75,8 +73,7 @@ func pane(objs []Object, none string) string {
 	return Tree(objs)
 }
 
-// concerned lists the objects a breach is about, and their owners: those of its
-// records, and those that its text names.
+// concerned lists the objects of a violation and their owners: those of its records, and those that its text names.
 func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
 	refs := []sim.Ref{r.Object, r.For}
 	for _, i := range p.Breach.Cycle {
@@ -91,7 +88,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 			refs = append(refs, o.Ref)
 		}
 	}
-	for i, ref := range refs { // a refused request may not say which incarnation it means
+	for i, ref := range refs { // a refused request may not name the uid
 		for _, o := range objs {
 			if ref.UID == "" && o.Ref.Kind == ref.Kind && o.Ref.Key() == ref.Key() {
 				refs[i] = o.Ref
@@ -101,7 +98,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 	return append(refs, ownersAmong(objs, refs)...)
 }
 
-// ownersAmong lists what owns the given objects, so that both trees show it.
+// ownersAmong lists the owners of the given objects, so that both trees show them.
 func ownersAmong(objs []Object, refs []sim.Ref) []sim.Ref {
 	var owners []sim.Ref
 	for _, o := range objs {

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// views knows which commit replaced a version of an object. Versions are
-// shared by pointer.
+// views finds the commit that replaced a version of an object. Versions are shared by pointer.
 type views map[any]int
 
 func viewsOf(h *sim.History, upto int) views {
@@ -26,8 +25,7 @@ func viewsOf(h *sim.History, upto int) views {
 	return v
 }
 
-// stale reports whether a request was made on a version of its object, or of
-// the object being synced, that was no longer current.
+// stale reports whether a request was based on an outdated version of its object, or of the reconciled object.
 func (v views) stale(r *sim.Record) bool {
 	if r == nil {
 		return false
@@ -36,7 +34,7 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner is the commit that had replaced the version of the object being synced.
+// owner returns the commit that had replaced the version of the reconciled object.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -53,8 +51,8 @@ type causes struct {
 	of    map[int]int // record -> position in lines
 }
 
-// Explain says of each line why it happened: what its actor had seen that was
-// no longer so, and the line that made it act. It says nothing of the user.
+// Explain adds to each line why it happened: the outdated state that its actor had seen, and the line that triggered
+// it. User actions get no explanation.
 func Explain(h *sim.History, lines []Line) {
 	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {
@@ -79,7 +77,7 @@ func (c *causes) because(l *Line) string {
 	return why
 }
 
-// cause follows the causes of a record back to the nearest line, nil for none.
+// cause follows the causes of a record back to the nearest line, or nil.
 func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
 	for r != nil && r.Cause >= 0 && r.Cause < r.Index {
@@ -94,7 +92,7 @@ func (c *causes) cause(r *sim.Record) *Line {
 	return nil
 }
 
-// summary is what a line did, for the because of another.
+// summary describes a line for the because of another.
 func (l *Line) summary() string {
 	if l.Refused {
 		return l.Verb + " " + l.Object + " refused"
@@ -102,7 +100,7 @@ func (l *Line) summary() string {
 	return l.Verb + " " + l.Object
 }
 
-// stale says which versions the actor went by that were no longer current.
+// stale lists the outdated versions that the actor used.
 func (c *causes) stale(r *sim.Record) string {
 	var why string
 	if r.Stale() {

@@ -12,20 +12,20 @@ import (
 
 // The limits of a page of text. The HTML page and [Page.Whole] have none.
 const (
-	storyLines = 30  // of a timeline that shows objects which the failure is not about
+	storyLines = 30  // of a timeline, for lines about other objects than the failure's
 	pageRows   = 116 // of the text of a page
 	cellRunes  = 140 // of a cell: a change, a refusal, an error
 	treeRows   = 10  // of each tree of owners
 )
 
-// brief is a story without what tells a reader nothing new.
+// brief is a story without repetitive lines.
 type brief struct {
 	lines []Line
-	left  []string // what was left out, each with how many
+	left  []string // what was left out, with counts
 }
 
-// shorten leaves out of a story what the failure is not about. Lines that break a law, lines of the user and of a
-// fight's cycle, and faults, always stay.
+// shorten removes from a story what the failure is not about. Violations, user actions, the lines of a fight's cycle,
+// and faults always stay.
 func (p *Page) shorten() *brief {
 	b := &brief{}
 	elected := elections(p.Lines)
@@ -73,14 +73,14 @@ func (p *Page) shorten() *brief {
 	return b
 }
 
-// stays reports whether a line stays in each story.
+// stays reports whether a line is always kept.
 func (p *Page) stays(l *Line) bool {
 	r := p.history.At(l.Records[0])
 	return len(l.Breaks) > 0 || r == nil || r.Process == "user" || !l.Write && !l.Refused ||
 		slices.ContainsFunc(l.Records, func(i int) bool { return slices.Contains(p.Breach.Cycle, i) })
 }
 
-// kind is the kind of a line's object.
+// kind returns the kind of a line's object.
 func (p *Page) kind(l *Line) string {
 	if r := p.history.At(l.Records[0]); r != nil {
 		return r.Object.Kind
@@ -101,7 +101,7 @@ func elections(lines []Line) map[string]int {
 	return n
 }
 
-// refusal is what equal refusals have in common.
+// refusal returns the common part of equal refusals.
 func (l *Line) refusal() string {
 	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
 }
@@ -120,7 +120,7 @@ func usual(text string) string {
 	return text
 }
 
-// cut shortens a text to so many runes.
+// cut shortens a text to this many runes.
 func cut(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-3]) + "..."
@@ -128,8 +128,8 @@ func cut(text string, most int) string {
 	return text
 }
 
-// concern notes the objects that the failure is about: those of its records and those that its text names, what
-// belongs to them, and their owners, in all of the run.
+// concern collects the objects that the failure is about in the whole run: those of its records and of its text, their
+// dependents, and their owners.
 func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
 	owners := map[string][]string{}
@@ -164,7 +164,7 @@ func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	grow(func(object, owner string) (string, bool) { return owner, p.about[object] })
 }
 
-// told is the time of a line in whole milliseconds.
+// told returns the time of a line in whole milliseconds.
 func (l *Line) told() string {
 	from, to := round(l.From), round(l.To)
 	if from == to {
@@ -173,7 +173,7 @@ func (l *Line) told() string {
 	return from.String() + ".." + to.String()
 }
 
-// round rounds a time that a program has to milliseconds.
+// round rounds a program's time to milliseconds.
 func round(at time.Duration) time.Duration {
 	if at < time.Millisecond {
 		return at
@@ -181,7 +181,7 @@ func round(at time.Duration) time.Duration {
 	return at.Round(time.Millisecond)
 }
 
-// elide shortens two trees to what differs in them, and what surrounds it.
+// elide shortens two trees to their differences, with context.
 func elide(a, b string) (string, string) {
 	return elideRows(a, b), elideRows(b, a)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A page shows what a failure is about: Leases, Events, refusals like those shown and long values are left out of the
-// text, and told. The whole page has them.
+// A page shows what a failure is about. Its text leaves out Leases, Events, repeated refusals and long values, and says
+// so. The whole page has them.
 func TestBriefStory(t *testing.T) {
 	const refused = `Operation cannot be fulfilled on configmaps "shared": the object has been modified; please apply your ` +
 		`changes to the latest version and try again`
@@ -37,7 +37,7 @@ func TestBriefStory(t *testing.T) {
 	}
 }
 
-// Whatever a run holds, its page of text has two screens.
+// The text page of any run fits on two screens.
 func TestPageIsBounded(t *testing.T) {
 	var records []sim.Record
 	for i := range 400 {
@@ -63,8 +63,7 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
-// Of what a program logged, errors come first. Stack traces are left out, and of structured lines all but the message
-// and the error.
+// A program's errors come first. Stack traces are left out, and structured lines keep only the message and the error.
 func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}
 2017-03-01T00:00:00Z	ERROR	Reconciler error	{"controller": "memcached", "reconcileID": "99881fc3", "error": "no such secret"}

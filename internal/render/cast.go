@@ -6,14 +6,14 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Cast knows which controllers sync what in a run, so that a line names the
-// controller where its object alone could mean two.
+// Cast knows which controllers reconcile which kinds in a run. If an object could mean two controllers, a line names
+// the controller.
 type Cast struct {
-	only map[string]string // kind -> the controller that syncs it
-	many map[string]bool   // kinds that several controllers sync
+	only map[string]string // kind -> the controller that reconciles it
+	many map[string]bool   // kinds that several controllers reconcile
 }
 
-// CastOf takes the cast from a history. Instances of one controller are one.
+// CastOf derives the cast from a history. Instances of one controller count as one.
 func CastOf(h *sim.History) *Cast {
 	c := &Cast{only: map[string]string{}, many: map[string]bool{}}
 	for i := range h.Records {
@@ -31,13 +31,11 @@ func CastOf(h *sim.History) *Cast {
 	return c
 }
 
-// Shared is how many kinds several controllers sync. Where that grows, who acted before is
-// said otherwise.
+// Shared returns the number of kinds that several controllers reconcile. When it grows, earlier actors get other names.
 func (c *Cast) Shared() int { return len(c.many) }
 
-// Who says who acted: the object being synced, with the instance's number
-// where there is more than one ("rs/a#2"), and the process in front where
-// controllers share the kind ("widget-a: cm/shared"); or else the process.
+// Who names the actor: the reconciled object, with the instance's number if there are several ("rs/a#2"), and after the
+// process if controllers share the kind ("widget-a: cm/shared"); or else the process.
 func (c *Cast) Who(r *sim.Record) string {
 	if r.For.IsZero() {
 		return r.Process

@@ -11,16 +11,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Change is what one commit did.
+// Change describes one commit.
 type Change struct {
 	Verb   string // adopt, release, create, delete, scale, status, renew, patch, ...
 	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // a controller's status write, a lease renewed: shown only in a verbose timeline
+	Noise  bool   // a controller's status write or a lease renewal: shown only in a verbose timeline
 
-	shape string // Detail without the values of fields: what two rounds of a fight have in common
+	shape string // Detail without field values: equal in two rounds of a fight
 }
 
-// ChangeOf names what a commit did.
+// ChangeOf describes a commit.
 func ChangeOf(r *sim.Record) Change {
 	c := Change{Verb: r.Verb}
 	switch {
@@ -45,7 +45,7 @@ func ChangeOf(r *sim.Record) Change {
 	fields, status := asked{}.fields(before, after)
 	c.name(r, verb, details, fields, status)
 	if i := slices.IndexFunc(fields, isHolder); i >= 0 && r.Object.Kind == "Lease" {
-		fields = fields[i : i+1] // since when it is held goes without saying
+		fields = fields[i : i+1] // the hold time is obvious
 	}
 	if c.Verb == "status" {
 		for i := range status {
@@ -53,16 +53,16 @@ func ChangeOf(r *sim.Record) Change {
 		}
 	}
 	if len(details) > 0 {
-		status = nil // it follows from the rest: a namespace that is deleted is terminating
+		status = nil // it follows from the rest: a deleted namespace is terminating
 	}
 	c.Detail, c.shape = word(details, append(fields, status...))
-	c.Detail = Plain(c.Detail) // labels, annotations and values are anybody's
+	c.Detail = Plain(c.Detail) // labels, annotations and values may contain any text
 	return c
 }
 
 func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 
-// name finds the verb for what a write did.
+// name chooses the verb for a write.
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
@@ -77,7 +77,7 @@ func (c *Change) name(r *sim.Record, verb string, details []string, fields, stat
 	}
 }
 
-// VerbOf is [ChangeOf] without the Detail, for who counts the writes of many runs.
+// VerbOf works like [ChangeOf] without the Detail, for counting the writes of many runs.
 func VerbOf(r *sim.Record) Change {
 	c := Change{Verb: r.Verb}
 	switch {
@@ -89,7 +89,7 @@ func VerbOf(r *sim.Record) Change {
 	}
 	verb, details := ownership(r)
 	details = append(details, metaChanges(r.Before.(metav1.Object), r.After.(metav1.Object))...)
-	if len(details) > 0 { // and then the fields are not asked
+	if len(details) > 0 { // the fields do not matter then
 		c.name(r, verb, details, nil, nil)
 		return c
 	}
@@ -98,10 +98,10 @@ func VerbOf(r *sim.Record) Change {
 	return c
 }
 
-// mostFields is how many changed fields of one write are shown.
+// mostFields limits the changed fields of one write that are shown.
 const mostFields = 6
 
-// word joins what a write did, with the values of fields and without them.
+// word joins the parts of a write, with field values and without.
 func word(details []string, fields []changed) (detail, shape string) {
 	if len(details)+len(fields) == 0 {
 		return "nothing changed", "nothing changed"
@@ -125,8 +125,7 @@ func same(a, b sim.Ref) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && (a.UID == b.UID || a.UID == "" || b.UID == "")
 }
 
-// ownership says what a write did to the owner references: adopt and release
-// are writes of the controller itself.
+// ownership describes changes of the owner references. adopt and release are writes of the controller itself.
 func ownership(r *sim.Record) (verb string, details []string) {
 	before, after := Owners(r.Before), Owners(r.After)
 	was, had := ControllerOf(r.Before)

@@ -44,8 +44,7 @@ func blocking(block bool) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{r}}}
 }
 
-// A changed field is shown from what to what, whether its object is a Go struct
-// or a custom resource.
+// A changed field is shown with its old and new value, for Go structs and custom resources.
 func TestChangedFields(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	many := map[string]string{}
@@ -126,7 +125,7 @@ func TestChangedFields(t *testing.T) {
 	}
 }
 
-// A controller's status writes are noise, a user's are part of the story.
+// A controller's status writes are noise; a user's are part of the story.
 func TestStatusWrites(t *testing.T) {
 	going, gone := &corev1.Pod{}, &corev1.Pod{}
 	going.Status.Phase, gone.Status.Phase = corev1.PodRunning, corev1.PodFailed
@@ -151,7 +150,7 @@ func TestStatusWrites(t *testing.T) {
 	}
 }
 
-// That a lease goes on is no news; that another has it is.
+// A lease renewal is noise; a new holder is not.
 func TestLeases(t *testing.T) {
 	lease := func(holder, renewed string) any {
 		return widget("spec", map[string]any{"holderIdentity": holder, "renewTime": renewed})
@@ -173,8 +172,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// countsAlike compares a change with what is counted of it, written in either way
-// by whoever it may be.
+// countsAlike checks that VerbOf agrees with ChangeOf, in either representation and for any writer.
 func countsAlike(t *testing.T, r *sim.Record) {
 	t.Helper()
 	for _, sub := range []string{"", "status"} {

@@ -2,9 +2,8 @@ package render
 
 import "strings"
 
-// Color adds terminal colours to rendered text: red for a broken law and its
-// mark, yellow for a race and for a stale view, grey for refusals. The text is
-// otherwise unchanged; it is for terminals only and never part of a golden.
+// Color adds terminal colours to rendered text: red for a violation and its mark, yellow for a race and a stale cache,
+// grey for refusals. The text is otherwise unchanged. It is for terminals only and never part of a golden file.
 func Color(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -8,10 +8,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// DOT renders ownership as a graph in Graphviz' language: edges from owner to
-// dependent, solid for ControllerRefs and dashed for other owner references;
-// an owner that does not exist is dotted, an object being deleted is filled.
-// What the acts of a fight do is drawn in red.
+// DOT renders ownership as a graph in Graphviz' language, with edges from owner to dependent. ControllerRefs are solid,
+// other owner references dashed. A missing owner is dotted, a terminating object filled. The acts of a fight are red.
 func DOT(objs []Object, acts []Act) string {
 	nodes := map[string]string{}
 	var missing []sim.Ref

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Error is what syncs of one key ended with and were not cured of.
+// Error is an error of a key's reconciles that no later success resolved.
 type Error struct {
 	Process string   `json:"process"`
 	Key     string   `json:"key"` // the object that was synced, "rs/web", or the key of a process without a kind
@@ -18,12 +18,11 @@ type Error struct {
 	Stack   []string `json:"stack,omitempty"` // of a panic: the controller's own functions, innermost first
 }
 
-// ErrorsBefore collects the errors that syncs ended with before a record, those
-// left out whose key was synced without an error since. They stand in the order
-// in which each was last seen.
+// ErrorsBefore collects the reconcile errors before a record, except those of keys that later succeeded. They are in
+// order of their last occurrence.
 func ErrorsBefore(h *sim.History, to int) []Error {
 	var open []Error
-	names := map[string]sim.Ref{} // by unique id: the collector's keys have no other name
+	names := map[string]sim.Ref{} // by uid: the garbage collector's keys have no other name
 	for i := range h.Records {
 		r := &h.Records[i]
 		if r.Index >= to {
@@ -73,16 +72,15 @@ func (e *Error) same(o Error) bool {
 	return o.Process == e.Process && o.Key == e.Key && o.Text == e.Text
 }
 
-// mostFrames is how many functions of a panic's stack are shown.
+// mostFrames limits the functions of a panic's stack that are shown.
 const mostFrames = 4
 
-// ownFrames takes the controller's own functions from a goroutine's stack as
-// runtime/debug prints it: those between the panic and the host that called the
-// sync. Addresses and folders are left out, so that the text is the same in
-// every run.
+// ownFrames extracts the controller's own functions from a goroutine's stack in the format of runtime/debug: those
+// between the panic and the host that called the reconciler. It removes addresses and folders, so the text is the same
+// in every run.
 func ownFrames(stack string) []string {
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
-		stack = stack[i+1:] // what is above it runs because of the panic
+		stack = stack[i+1:] // the frames above it run because of the panic
 	}
 	lines := strings.Split(stack, "\n")
 	var frames []string
@@ -103,7 +101,7 @@ func ownFrames(stack string) []string {
 	return frames[:min(len(frames), mostFrames)]
 }
 
-// functionName is a function without the arguments of the call.
+// functionName returns a function without the arguments of the call.
 func functionName(call string) string {
 	if i := strings.LastIndex(call, "("); i > 0 {
 		return call[:i]
@@ -111,17 +109,17 @@ func functionName(call string) string {
 	return call
 }
 
-// fileLine is "toy.go:33" of a stack's second line.
+// fileLine returns "toy.go:33" from a stack's second line.
 func fileLine(place string) string {
 	place = place[strings.LastIndex(place, "/")+1:]
 	place, _, _ = strings.Cut(strings.TrimSpace(place), " ")
 	return place
 }
 
-// mostErrors is how many errors a page shows: those seen last.
+// mostErrors limits the errors of a page to the last ones.
 const mostErrors = 5
 
-// errors renders the errors of a page, one a line, with the panics' stacks.
+// errors formats the errors of a page, one per line, with the stacks of panics.
 func (p *Page) errors(b *strings.Builder, width int, whole bool) {
 	if len(p.Errors) == 0 {
 		return

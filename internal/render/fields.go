@@ -12,7 +12,7 @@ import (
 // changed is one field that a write changed.
 type changed struct {
 	path     string // "spec.template.spec.containers[web].image"
-	from, to string // as JSON, cut where it is long
+	from, to string // as JSON, shortened
 }
 
 func (d changed) String() string {
@@ -22,8 +22,7 @@ func (d changed) String() string {
 	return d.path + ": " + d.from + " -> " + d.to
 }
 
-// shape is the field without its values, but for the replicas: scaling to another
-// number is another deed.
+// shape returns the field without its values, except for replicas: scaling to another number is another change.
 func (d changed) shape() string {
 	if d.path == "spec.replicas" {
 		return d.String()
@@ -31,15 +30,14 @@ func (d changed) shape() string {
 	return d.path
 }
 
-// asked is what one wants to know of a change.
+// asked selects what to compare.
 type asked struct {
-	bare  bool // the paths alone
-	blind bool // nothing of the status
+	bare  bool // the paths only
+	blind bool // skip the status
 }
 
-// fields lists the fields that differ between two versions of an object, its metadata
-// left out, those of the status apart. Both versions may be Go structs, or both maps
-// as custom resources have them.
+// fields lists the fields that differ between two versions of an object, without metadata; those of the status are
+// separate. Both versions may be Go structs, or maps as for custom resources.
 func (o asked) fields(before, after any) (fields, status []changed) {
 	for _, top := range tops(before, after) {
 		switch {
@@ -58,7 +56,7 @@ func (o asked) fields(before, after any) (fields, status []changed) {
 // below lists what differs in one field of an object, and below it.
 func (o asked) below(top field) (out []changed) {
 	if top.was.IsValid() && top.is.IsValid() && reflect.DeepEqual(top.was.Interface(), top.is.Interface()) {
-		return nil // as most are; it costs a fraction of looking for what differs
+		return nil // most fields are equal; this is much cheaper than looking for differences
 	}
 	a, b := top.alone()
 	for _, l := range difference.Of(a, b) {
@@ -77,7 +75,7 @@ func (o asked) below(top field) (out []changed) {
 	return out
 }
 
-// text is a value as it is shown: JSON, or the names of a list.
+// text formats a value: JSON, or the names of a list.
 func text(v reflect.Value, names bool) string {
 	if names {
 		return strings.Join(v.Interface().([]string), " ")
@@ -85,13 +83,13 @@ func text(v reflect.Value, names bool) string {
 	return difference.JSON(v)
 }
 
-// field is one field of an object in two versions, invalid where there is none.
+// field is one field of an object in two versions; invalid if absent.
 type field struct {
 	name    string
 	was, is reflect.Value
 }
 
-// alone are two objects that have nothing but the field.
+// alone returns two objects with only this field.
 func (f field) alone() (a, b map[string]any) {
 	a, b = map[string]any{}, map[string]any{}
 	if f.was.IsValid() {
@@ -103,8 +101,7 @@ func (f field) alone() (a, b map[string]any) {
 	return a, b
 }
 
-// tops lists the fields of two versions of an object, none where they are not of one
-// sort.
+// tops lists the top fields of two versions of an object; none if their types differ.
 func tops(before, after any) (out []field) {
 	a, b := content(before), content(after)
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
@@ -131,7 +128,7 @@ func tops(before, after any) (out []field) {
 	return out
 }
 
-// content is what is to be compared of an object.
+// content returns the part of an object to compare.
 func content(obj any) reflect.Value {
 	if u, ok := obj.(interface{ UnstructuredContent() map[string]any }); ok {
 		return reflect.ValueOf(u.UnstructuredContent())

@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// Cycle finds the fight at the end of a timeline: the shortest run of lines
-// that repeats up to the end at least twice in full, generated names taken as
-// equal. It returns the numbers of the first and last line of the first time
-// round, and false when there is none. Lines that only create, or only delete,
-// are work and not a fight: a cycle undoes what it does.
+// Cycle finds the fight at the end of a timeline: the shortest run of lines that repeats up to the end, at least twice
+// in full. Generated names count as equal. It returns the numbers of the first and last line of the first round; false
+// if there is none. Lines that only create, or only delete, are work and not a fight: a cycle undoes its changes.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -36,11 +34,10 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow is how many lines at the end are searched: more than any cycle is
-// long, and few enough for a search in square time.
+// cycleWindow limits the lines that are searched: longer than any cycle, and short enough for a quadratic search.
 const cycleWindow = 1000
 
-// rewind finds where a period that holds at the end begins to hold.
+// rewind finds where a period that holds at the end begins.
 func rewind(lines []Line, p int) (first, last int, ok bool) {
 	from := len(lines)
 	for from-p-1 >= 0 && lines[from-1].sign() == lines[from-1-p].sign() {
@@ -49,7 +46,7 @@ func rewind(lines []Line, p int) (first, last int, ok bool) {
 	return lines[from-p].N, lines[from-1].N, true
 }
 
-// sign is the line with generated names and the values of fields abstracted.
+// sign returns the line without generated names and field values.
 func (l *Line) sign() string {
 	var b strings.Builder
 	b.WriteString(l.Who + " " + l.Verb + " " + abstract(l.Object) + " ")
@@ -63,7 +60,7 @@ func (l *Line) sign() string {
 	return b.String()
 }
 
-// abstract takes the generated part off a name: the digits at its end.
+// abstract removes the generated part of a name: the digits at its end.
 func abstract(name string) string {
 	cut := strings.TrimRight(name, "0123456789;,")
 	if cut != name && strings.HasSuffix(cut, "-") {
@@ -72,8 +69,7 @@ func abstract(name string) string {
 	return name
 }
 
-// undone reports whether the lines hold a write and as many creations as
-// deletions.
+// undone reports whether the lines hold a write, and as many creations as deletions.
 func undone(lines []Line) bool {
 	writes, balance := 0, 0
 	for i := range lines {
@@ -90,8 +86,7 @@ func undone(lines []Line) bool {
 	return writes > 0 && balance == 0
 }
 
-// Numbers translates records into line numbers: the first and last line that
-// hold one of them.
+// Numbers translates records into line numbers: the first and last line with one of them.
 func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	in := make(map[int]bool, len(records))
 	for _, r := range records {
@@ -111,8 +106,8 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	return first, last, first > 0
 }
 
-// Fight says which lines a fight repeats, and how many writes of status go on
-// beside them; "" for a breach that is no fight.
+// Fight says which lines a fight repeats, and how many status writes go on beside them; "" if the violation is not a
+// fight.
 func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)
 	if !ok {

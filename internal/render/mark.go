@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Mark is one breaking of one law, as it is shown.
+// Mark is one violation of one law, for display.
 type Mark struct {
 	Record   int    `json:"record"`           // index of the record that broke it
 	Law      string `json:"law"`              // "dont-interfere"
@@ -20,21 +20,20 @@ type Mark struct {
 	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
 }
 
-// MarkOf makes what a law found fit to be shown.
+// MarkOf makes a mark from a violation.
 func MarkOf(b law.Breach) Mark {
 	return Mark{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle}
 }
 
-// aboutStatus are the laws that at rest are broken by what a status says.
+// aboutStatus are the laws that a wrong status violates when the world has settled.
 var aboutStatus = []string{"dont-share", "exact-status"}
 
-// concluded matches a change of a status by which a controller says that it has done with an object, or gives up.
+// concluded matches a status change by which a controller finishes an object, or gives up.
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
-// about tells which writes the breach is about, though they are not of those that
-// a story is made of otherwise: those of a status that is wrong or may be, those by which an owner
-// that lacks dependents was done with, and those of a fight in which nothing but status is written.
+// about returns which otherwise hidden writes the violation is about: those of a wrong status, those that finished an
+// owner without its dependents, and those of a fight over status only.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
@@ -48,7 +47,7 @@ func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	}
 }
 
-// String renders the breach as it stands in a timeline.
+// String formats the violation as in a timeline.
 func (b Mark) String() string {
 	word := "VIOLATES "
 	if b.Race {

@@ -43,7 +43,7 @@ func metaChanges(before, after metav1.Object) []string {
 	return append(out, MapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
 }
 
-// MapChanges words what two maps differ in, in one line; none where they are equal.
+// MapChanges describes how two maps differ, in one line; none if they are equal.
 func MapChanges(what string, before, after map[string]string) []string {
 	var words []string
 	for k, v := range after { //detcheck:ordered sorted below

@@ -7,16 +7,15 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Object is one object of the world at some point of a history.
+// Object is one object of the world at a point of a history.
 type Object struct {
 	Ref      sim.Ref
 	Owners   []Owner
 	Deleting bool
 }
 
-// Objects is the world after the records before index upto, computed from the
-// commits alone, in order of kind, namespace and name. A history that forgets
-// knows only what it still holds.
+// Objects returns the world after the records before index upto, from the commits alone, sorted by kind, namespace and
+// name. A history that forgets returns only what it still holds.
 func Objects(h *sim.History, upto int) []Object {
 	latest := map[sim.Ref]any{}
 	for i := 0; i < upto && i < h.Len(); i++ {
@@ -38,8 +37,7 @@ func Objects(h *sim.History, upto int) []Object {
 	return objs
 }
 
-// CompareRefs orders references by kind, namespace and name, numbers at the end
-// of names by their value.
+// CompareRefs orders references by kind, namespace and name; numbers at the end of names are compared by value.
 func CompareRefs(a, b sim.Ref) int {
 	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
 		return c
@@ -62,8 +60,7 @@ func naturally(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Related keeps the objects connected with any of the given ones by owner
-// references, in either direction.
+// Related returns the objects connected with any of the given ones by owner references, in either direction.
 func Related(objs []Object, refs ...sim.Ref) []Object {
 	in := map[string]bool{}
 	for _, r := range refs {
@@ -83,5 +80,5 @@ func Related(objs []Object, refs ...sim.Ref) []Object {
 	return slices.DeleteFunc(slices.Clone(objs), func(o Object) bool { return !in[id(o.Ref)] })
 }
 
-// id is how an owner reference and the object it means are the same.
+// id is equal for an owner reference and its object.
 func id(r sim.Ref) string { return r.Kind + "/" + r.Name + "/" + r.UID }

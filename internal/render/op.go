@@ -8,5 +8,5 @@ var opNames = [...]string{
 	sim.Stuck: "stuck", sim.Settled: "settled", sim.Fighting: "fighting", sim.Unsettled: "unsettled",
 }
 
-// OpName is what a record is of, in a word: "commit", "delivery".
+// OpName names the operation of a record in a word: "commit", "delivery".
 func OpName(op sim.Op) string { return opNames[op] }

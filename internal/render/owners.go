@@ -32,8 +32,8 @@ func Owners(obj any) []Owner {
 	return owners
 }
 
-// ownerRef is the object an owner reference means. Nodes and Namespaces may own
-// across namespaces, so that a namespace is assumed for the others only.
+// ownerRef returns the object of an owner reference. Nodes and Namespaces may own across namespaces; other owners get
+// the dependent's namespace.
 func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	ref := sim.Ref{Kind: r.Kind, Namespace: m.GetNamespace(), Name: r.Name, UID: string(r.UID)}
 	if gv, err := schema.ParseGroupVersion(r.APIVersion); err == nil && gv.Group == "" &&
@@ -43,7 +43,7 @@ func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	return ref
 }
 
-// ControllerOf is the owner whose ControllerRef an object carries.
+// ControllerOf returns the owner in an object's ControllerRef.
 func ControllerOf(obj any) (sim.Ref, bool) {
 	for _, o := range Owners(obj) {
 		if o.Controller {

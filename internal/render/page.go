@@ -4,9 +4,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Page is what a failing run shows: the law, its sentence and source, the
-// timeline with its causes, what its processes complain of, owners before and
-// after, how small the run is, and how to run it again.
+// Page describes a failing run: the law with its sentence and source, the timeline with its causes, the errors of its
+// processes, owners before and after, how small the run is, and how to run it again.
 type Page struct {
 	Title  string  `json:"title"` // of the scenario
 	Breach Mark    `json:"breach"`
@@ -24,25 +23,24 @@ type Page struct {
 	Picture string `json:"picture,omitempty"` // the command that draws it, set by Draw
 	HTML    string `json:"html,omitempty"`    // the file that shows it
 
-	history sim.History // as it was when the page was made
+	history sim.History // when the page was made
 	options Options     // of Lines
 
 	broken int             // position in Lines
-	about  map[string]bool // the objects that the failure is about, by name
+	about  map[string]bool // the names of the objects that the failure is about
 	drawn  bool            // a picture would show an edge
-	heads  [2]int          // the lines that Before and After stand around
+	heads  [2]int          // the lines that Before and After refer to
 }
 
-// NewPage makes the page of a breach from the history that holds it. Records
-// before from are the initial world and are not shown. The caller fills in
-// Title, Small, Replay and Picture.
+// NewPage makes the page of a violation from its history. Records before from are the initial world and are not shown.
+// The caller fills in Title, Small, Replay and Picture.
 func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
 		to = max(to, r+1)
 	}
 	for h.At(to) != nil && h.At(to).Step == h.At(to-1).Step {
-		to++ // the whole of the step that broke it
+		to++ // include the whole step of the violation
 	}
 	p := &Page{Breach: b, broken: -1, history: *h}
 	p.options = Options{From: min(from, b.Record), To: to, Others: true,
@@ -59,7 +57,7 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	return p
 }
 
-// Object is the object of the line that violates the law, "" for none, as at a settle.
+// Object returns the object of the violating line; "" for none, as after a settle.
 func (p *Page) Object() string {
 	if p.broken < 0 {
 		return ""
@@ -67,8 +65,8 @@ func (p *Page) Object() string {
 	return p.Lines[p.broken].Object
 }
 
-// Run is the history that the page is about, the first record that it shows, and the
-// lines of the timeline to the history's end, numbered as those of the page.
+// Run returns the history of the page, the first shown record, and the timeline up to the history's end, numbered like
+// the page's.
 func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 	o := p.options
 	o.To = 0

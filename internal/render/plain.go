@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain is a text of a cluster's, of its server's or of a log's, in which what a terminal would
-// obey or not show, line breaks among it, stands as Go writes it: \n, \x1b, \u202e.
+// Plain escapes control characters, line breaks and invisible characters as Go does: \n, \x1b, \u202e. Use it for text
+// from a cluster, a server or a log.
 func Plain(s string) string {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.IndexFunc(s, odd) < 0 && utf8.ValidString(s) {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Printed is what a process has printed last.
+// Printed holds the last output of a process.
 type Printed struct {
 	Process string   `json:"process"`
 	Lines   []string `json:"lines"`
 }
 
-// The lines that a page shows of what programs logged. All programs share them.
+// The lines of program output that a page shows. All programs share them.
 const (
 	logErrors = 5
 	logOthers = 3
 	logRunes  = 170
 )
 
-// log renders what the programs printed: errors first.
+// log formats the programs' output, errors first.
 func (p *Page) log(b *strings.Builder, width int, whole bool) {
 	section := func(what, process string, lines []string) {
 		if len(lines) == 0 {
@@ -49,12 +49,11 @@ func (p *Page) log(b *strings.Builder, width int, whole bool) {
 	}
 }
 
-// last is the last of some lines, at least one.
+// last returns the last lines, at least one.
 func last(lines []string, most int) []string { return lines[max(0, len(lines)-max(most, 1)):] }
 
-// Digest returns the errors among the lines that a program has printed, and the other lines, each in the order in which
-// it was last printed, with how often. Stack traces are left out, and of structured lines all but the message and the
-// error.
+// Digest splits a program's lines into errors and others, each in order of its last occurrence, with its count. Stack
+// traces are left out; structured lines keep only the message and the error.
 func Digest(lines []string) (errors, others []string) {
 	type told struct {
 		text  string
@@ -73,7 +72,7 @@ func Digest(lines []string) (errors, others []string) {
 		t.text = strings.ReplaceAll(t.text, conflict, "")
 		if err, again := strings.CutPrefix(t.text, "ERROR Reconciler error: "); again && len(all) > 0 &&
 			all[len(all)-1].text != t.text && strings.HasSuffix(all[len(all)-1].text, ": "+err) {
-			continue // controller-runtime logs once more what the reconciler logged
+			continue // controller-runtime logs again what the reconciler logged
 		}
 		if at := slices.IndexFunc(all, func(o told) bool { return o.text == t.text }); at >= 0 {
 			t.n += all[at].n
@@ -108,7 +107,7 @@ var (
 // conflict is the end of the text of each 409.
 const conflict = "; please apply your changes to the latest version and try again"
 
-// frame reports whether a line is of a stack trace: a place in a file, or the function above one.
+// frame reports whether a line belongs to a stack trace: a place in a file, or the function above one.
 func frame(lines []string, i int) bool {
 	if place.MatchString(lines[i]) || strings.HasPrefix(lines[i], "goroutine ") {
 		return true
@@ -116,8 +115,8 @@ func frame(lines []string, i int) bool {
 	return i+1 < len(lines) && place.MatchString(lines[i+1]) && function.MatchString(lines[i])
 }
 
-// logged is a line without its time, and whether it tells of an error. Of lines of zap, logr, slog and klog the message
-// and the error are kept.
+// logged returns a line without its time, and whether it reports an error. Lines of zap, logr, slog and klog keep the
+// message and the error.
 func logged(line string) (text string, wrong bool) {
 	if m := klog.FindStringSubmatch(line); m != nil {
 		text, wrong = m[2], m[1] == "E" || m[1] == "F"
@@ -159,7 +158,7 @@ func logged(line string) (text string, wrong bool) {
 	return text, severe.MatchString(text)
 }
 
-// object reads a JSON object, nil for none.
+// object reads a JSON object, or returns nil.
 func object(text string) (fields map[string]any) {
 	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &fields) != nil {
 		return nil
@@ -167,7 +166,7 @@ func object(text string) (fields map[string]any) {
 	return fields
 }
 
-// word1 is the first of some fields that there is.
+// first returns the first existing field.
 func first(fields map[string]any, names ...string) string {
 	for _, name := range names {
 		if v, ok := fields[name]; ok {

@@ -14,12 +14,10 @@ var (
 	invalidValue = regexp.MustCompile(`Invalid value: (\[.*\]|\{.*\}|".*"|[^:]*): `)
 )
 
-// WithoutUIDs replaces unique ids, which are the same in every run of one
-// schedule but tell a reader nothing.
+// WithoutUIDs replaces uids. They are the same in every run of one schedule, but tell a reader nothing.
 func WithoutUIDs(text string) string { return uidShape.ReplaceAllString(text, "(uid)") }
 
-// RefusalOf says why a request was refused: the status, and the part of the
-// message that tells something.
+// RefusalOf returns why a request was refused: the status, and the informative part of the message.
 func RefusalOf(r *sim.Record) string {
 	text := invalidHead.ReplaceAllString(r.Message, "")
 	text = invalidValue.ReplaceAllString(text, "")

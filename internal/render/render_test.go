@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// thing is an object with metadata and nothing else.
+// thing is an object with only metadata.
 func thing(owners ...metav1.OwnerReference) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: owners}}
 }
@@ -42,7 +42,7 @@ var (
 	pod        = ref("Pod", "web-1-1")
 )
 
-// orphan is the history of a Deployment that adopts what was just orphaned.
+// orphan is the history of a Deployment that adopts an object just after it was orphaned.
 func orphan() (*sim.History, render.Mark) {
 	w := sim.New(sim.Zero{})
 	d, s, p := thing(), thing(ownedBy(deployment)), thing(ownedBy(set))
@@ -153,8 +153,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// A cycle is found where the lines repeat with names abstracted, and only where
-// it undoes what it does.
+// A cycle is found if the lines repeat with abstracted names, and only if it undoes its changes.
 func TestCycle(t *testing.T) {
 	var lines []render.Line
 	add := func(who, verb, object string) {
@@ -196,7 +195,7 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// Normal Events that programs record are left out of short timelines. Warnings, and those that the user makes, are not.
+// Short timelines leave out Normal Events of programs, but not Warnings or a user's Events.
 func TestRecordedEvents(t *testing.T) {
 	for _, c := range []struct {
 		process, kind string

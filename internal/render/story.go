@@ -5,25 +5,24 @@ import (
 	"strconv"
 )
 
-// Story renders lines with their causes, in so many columns, at least [Narrowest].
-// [Explain] sets the causes.
+// Story formats lines with their causes, in width columns, at least [Narrowest]. [Explain] sets the causes.
 func Story(lines []Line, width int) string {
 	return (&layout{width: max(width, Narrowest), most: len(lines), time: (*Line).time}).text(lines)
 }
 
-// layout is how lines are laid out.
+// layout configures how lines are laid out.
 type layout struct {
 	indent string
 	width  int
-	most   int                // lines; what is left out of more is before their last ones, but for lines that break a law
-	time   func(*Line) string // as it is written
-	fold   bool               // a change that has few columns stands beneath its line
+	most   int                // lines; a longer story omits lines before the last ones, except violations
+	time   func(*Line) string // formats the time
+	fold   bool               // put a change with little room beneath its line
 }
 
-// leastChange is how many columns a change needs beside its line.
+// leastChange is the least width of a change beside its line.
 const leastChange = 32
 
-// text lays out lines with their causes beside them, or beneath them where names are long.
+// text lays out lines with their causes beside them, or beneath them if names are long.
 func (o *layout) text(lines []Line) string {
 	for _, change := range []int{44, 24} {
 		if t := o.table(lines, max(change+(o.width-Width)/2, 12)); t.left() >= 18 {
@@ -37,8 +36,8 @@ func (o *layout) text(lines []Line) string {
 	return t.String()
 }
 
-// table is the table of lines with the column of changes at most so wide, or, for 0, with the causes beneath, or, for
-// less, with causes and changes beneath.
+// table lays out lines. The column of changes has at most the width change. For 0 the causes are beneath the lines; for
+// less, causes and changes are.
 func (o *layout) table(lines []Line, change int) *Table {
 	t := &Table{Indent: o.indent, Width: o.width, Max: []int{0, 0, 0, 0, 0, 0, change}, Fold: true}
 	head := []string{"", "step", "at", "who", "did", "what", "change", "because"}
@@ -88,11 +87,10 @@ func (o *layout) table(lines []Line, change int) *Table {
 	return t
 }
 
-// step begins a cause that is a line alone: its number says which.
+// step matches the begin of a cause that is only a line number.
 var step = regexp.MustCompile(`^because \d+`)
 
-// mark is what stands in front of a line: "!" where it broke a law, "~" where
-// its actor went by a stale view.
+// mark returns the prefix of a line: "!" for a violation, "~" if its actor used a stale cache.
 func (l *Line) mark() string {
 	switch {
 	case len(l.Breaks) > 0:
@@ -103,7 +101,7 @@ func (l *Line) mark() string {
 	return ""
 }
 
-// Span words a range of lines: "step 4", "steps 4-5".
+// Span formats a range of lines: "step 4", "steps 4-5".
 func Span(first, last int) string {
 	if first == last {
 		return "step " + strconv.Itoa(first)

@@ -13,7 +13,7 @@ import (
 
 var shared = ref("ConfigMap", "shared")
 
-// tape makes a history of records, one a step unless they name theirs.
+// tape makes a history from records, one per step unless they have a step.
 func tape(records ...sim.Record) *sim.History {
 	h := &sim.History{}
 	for i, r := range records {
@@ -29,8 +29,8 @@ func tape(records ...sim.Record) *sim.History {
 	return h
 }
 
-// Where two controllers sync one kind, who acted is the controller; where only
-// one does, it is the object alone, with the number of an instance.
+// If two controllers reconcile one kind, the actor is the controller. Otherwise it is the object, with the number of an
+// instance.
 func TestWho(t *testing.T) {
 	sync := func(process string, r sim.Ref) sim.Record {
 		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil),
@@ -61,8 +61,7 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// fight is two controllers that overwrite one field, with a write of status in
-// each round.
+// fight is two controllers that overwrite one field, with a status write in each round.
 func fight() (*sim.History, render.Mark) {
 	one, two := configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"})
 	write := func(process string, before, after any) sim.Record {
@@ -78,8 +77,8 @@ func fight() (*sim.History, render.Mark) {
 		Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
 }
 
-// A fight names both controllers and what each writes, counts the writes it
-// does not show, and is drawn with its edges though nothing owns anything.
+// A fight names both controllers and their writes, counts hidden writes, and is drawn with its edges although nothing
+// owns anything.
 func TestFight(t *testing.T) {
 	h, b := fight()
 	p := render.NewPage(h, b, 1)
@@ -91,7 +90,7 @@ func TestFight(t *testing.T) {
 	}
 }
 
-// A fight whose field counts up is a round that repeats all the same.
+// A fight over a field that counts up is still a repeating round.
 func TestCycleOfOtherValues(t *testing.T) {
 	var records []sim.Record
 	for i := range 8 {
@@ -107,8 +106,8 @@ func TestCycleOfOtherValues(t *testing.T) {
 	}
 }
 
-// An action on a stale view has its mark in every form; a deletion that is
-// asked for and done in one step is stale by what it was asked on.
+// An action on a stale cache has its mark in every form. A deletion that is requested and done in one step is stale if
+// its request was.
 func TestStale(t *testing.T) {
 	old, now, going := configMap(nil), configMap(map[string]string{"a": "1"}), configMap(map[string]string{"a": "1"})
 	del := func(saw any, step int) []sim.Record {
@@ -134,8 +133,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// Owners are shown at every breach: at one of a world at rest, which concerns no
-// object but those its text names, and at one of a refused request.
+// Owners are shown at every violation. A violation of a settled world concerns the objects that its text names; one of
+// a refused request shows owners too.
 func TestOwnersAtEveryBreach(t *testing.T) {
 	owner, orphan := thing(), thing(ownedBy(set))
 	base := []sim.Record{
@@ -202,8 +201,7 @@ main.main()
 	/home/me/main.go:1 +0x1
 `
 
-// The page of a world that does not come to rest shows what syncs ended with,
-// equal errors counted, those left out that were got over.
+// The page of a world that does not settle shows the reconcile errors, counted, without those that were resolved.
 func TestErrors(t *testing.T) {
 	end := func(process string, r sim.Ref, text, reason string) sim.Record {
 		return sim.Record{Op: sim.SyncEnd, Process: process, For: r, Verb: "sync", Message: text, Reason: reason}
@@ -228,7 +226,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The keys of a page's JSON are of one style.
+// The keys of a page's JSON have one style.
 func TestPageJSON(t *testing.T) {
 	h, b := orphan()
 	p := render.NewPage(h, b, 3)
@@ -249,7 +247,7 @@ func TestPageJSON(t *testing.T) {
 	}
 }
 
-// A page takes the room it is given, and never less than its columns need.
+// A page uses the given width, but never less than its columns need.
 func TestWide(t *testing.T) {
 	h, b := orphan()
 	b.Sentence = strings.Repeat("word ", 50)
@@ -273,8 +271,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// A page leaves out the middle of a long story, and no line that breaks a law; a story
-// on its own is whole.
+// A page leaves out the middle of a long story, but no violation. A story by itself is whole.
 func TestLongStory(t *testing.T) {
 	var records []sim.Record
 	for range 200 {

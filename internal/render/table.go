@@ -6,36 +6,32 @@ import (
 	"unicode/utf8"
 )
 
-// Width is the number of columns that everything fits in where nothing is said of
-// it, as in golden text.
+// Width is the default number of columns, as in golden text.
 const Width = 100
 
-// Narrowest is the least a page is laid out for: below it columns would be slivers.
+// Narrowest is the least width of a page; columns would be too narrow below it.
 const Narrowest = 60
 
-// Table lays out rows in columns two spaces apart. The last column takes what
-// is left of its width and is folded at spaces; the others are as wide as their
-// widest cell.
+// Table lays out rows in columns two spaces apart. The last column takes the rest of the width and is folded at spaces;
+// the others are as wide as their widest cell.
 type Table struct {
 	Indent string
-	Width  int   // columns in all; 0 for [Width]
-	Fold   bool  // fold the cells of all columns that have a Max, rather than push their row
-	Max    []int // the most a column is widened to; cells that are longer push their row
+	Width  int   // total columns; 0 for [Width]
+	Fold   bool  // fold the cells of all columns with a Max; otherwise they shift their row
+	Max    []int // the maximum width of each column; longer cells shift their row
 	rows   [][]string
 }
 
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Note appends a line of text below the row added last, from its second column
-// on, folded.
+// Note appends a line of text below the last row, folded, from its second column on.
 func (t *Table) Note(text string) { t.rows = append(t.rows, []string{noteMark, text}) }
 
-// noteMark stands in the first cell of a row that is a note.
+// noteMark marks a row as a note, in its first cell.
 const noteMark = "\x00"
 
-// String renders the table; every row ends in a newline and has no trailing
-// spaces.
+// String formats the table. Every row ends in a newline, without trailing spaces.
 func (t *Table) String() string {
 	widths := t.widths()
 	var b strings.Builder
@@ -56,7 +52,7 @@ func (t *Table) width() int {
 	return Width
 }
 
-// least is what the last column has even where nothing is left for it.
+// least returns the minimum width of the last column.
 func (t *Table) least() int {
 	if t.width() < Width {
 		return 12
@@ -84,7 +80,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// left is the number of columns that the last cell of a row has.
+// left returns the width of the last cell of a row.
 func (t *Table) left() int {
 	widths := t.widths()
 	n := t.width() - utf8.RuneCountInString(t.Indent)
@@ -135,7 +131,7 @@ func (t *Table) note(b *strings.Builder, text string, widths []int) {
 	}
 }
 
-// Fold breaks a line of text at [Width]; what is over is indented.
+// Fold breaks a line of text at [Width]; continuation lines are indented.
 func Fold(text string) string { return foldAt(text, Width) }
 
 // foldAt breaks a line of text at a width.
@@ -150,8 +146,7 @@ func foldAt(text string, width int) string {
 	return b.String()
 }
 
-// fold cuts text at the last space at which it fits into n columns; a word
-// that is longer stays whole.
+// fold cuts text at the last space at which it fits into n columns; a longer word stays whole.
 func fold(text string, n int) (first, rest string) {
 	if utf8.RuneCountInString(text) <= n {
 		return text, ""

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Text renders the page in [Width] columns.
+// Text formats the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide renders the page in so many columns, at least [Narrowest]. What tells a reader nothing new is left out of it.
+// Wide formats the page in width columns, at least [Narrowest]. It leaves out what is repetitive.
 func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
 
-// Whole renders all of the page in so many columns.
+// Whole formats all of the page in width columns.
 func (p *Page) Whole(width int) string { return p.write(max(width, Narrowest), true) }
 
 func (p *Page) write(width int, whole bool) string {
@@ -35,7 +35,7 @@ func (p *Page) write(width int, whole bool) string {
 	return strings.TrimRight(b.String()+foot, "\n") + "\n"
 }
 
-// foot is what stands beneath the story.
+// foot returns the text beneath the story.
 func (p *Page) foot(width int, whole bool) string {
 	var b strings.Builder
 	if cycle := Fight(p.Lines, p.Breach); cycle != "" {
@@ -66,7 +66,7 @@ func (p *Page) foot(width int, whole bool) string {
 	return b.String()
 }
 
-// story renders the lines that the failure is about, in so many rows.
+// story formats the lines that the failure is about, in at most rows rows.
 func (p *Page) story(b *strings.Builder, width, rows int) {
 	short := p.shorten()
 	var text string
@@ -82,7 +82,7 @@ func (p *Page) story(b *strings.Builder, width, rows int) {
 	}
 }
 
-// Step is the number of the line that broke the law, 0 when there is none.
+// Step returns the number of the violating line, or 0.
 func (p *Page) Step() int {
 	if p.broken < 0 || p.broken >= len(p.Lines) {
 		return 0
@@ -90,11 +90,10 @@ func (p *Page) Step() int {
 	return p.Lines[p.broken].N
 }
 
-// Short renders the timeline alone, without causes.
+// Short formats the timeline alone, without causes.
 func (p *Page) Short() string { return Text(p.Lines) }
 
-// Draw names the command that draws the run, where a picture would have
-// anything to show: an owner, or a fight.
+// Draw sets the command that draws the run, if there is an owner or a fight to draw.
 func (p *Page) Draw(command string) {
 	if p.drawn {
 		p.Picture = command
@@ -120,8 +119,7 @@ func (p *Page) sentence(b *strings.Builder, width int) {
 	}
 }
 
-// fitted indents a line at the foot of a page so wide. A command that is too long
-// for it stands whole on a line of its own, to be copied.
+// fitted indents a line at the foot of a page. A command that is too long stays on one line of its own, for copying.
 func fitted(line string, width int) string {
 	if name, command, ok := strings.Cut(line, ": "); ok && len(line)+4 > width {
 		line = name + ":\n      " + command

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Line is one line of a timeline: a write, a refusal or a run of equal
-// refusals, a fault, or any other record that broke a law.
+// Line is one line of a timeline: a write, a refusal or a run of equal refusals, a fault, or any other violating
+// record.
 type Line struct {
 	N       int           `json:"n"` // from 1
 	From    time.Duration `json:"from"`
@@ -32,7 +32,7 @@ type Line struct {
 
 	Records []int `json:"records"` // indices in the history
 
-	more  int    // refusals like this one that a brief story leaves out
+	more  int    // equal refusals that a brief story leaves out
 	shape string // Detail without the values of fields, "" where it has none
 }
 
@@ -41,13 +41,13 @@ type Options struct {
 	From, To int  // records [From, To); To zero means all
 	Verbose  bool // noise too
 	Breaches []Mark
-	Others   bool                     // a line for every record that broke a law, deliveries and the like too
+	Others   bool                     // also a line for every other violating record, such as a delivery
 	Skip     func(r *sim.Record) bool // records to leave out; nil for none
-	Also     func(r *sim.Record) bool // writes to show though they are noise; nil for none
+	Also     func(r *sim.Record) bool // noise to show anyway; nil for none
 }
 
-// Timeline makes the lines of a part of a history. Equal refusals are one line
-// as long as no write comes between them. Lines are numbered from 1.
+// Timeline makes the lines for a part of a history. Equal refusals share a line if no write comes between them. Lines
+// are numbered from 1.
 func Timeline(h *sim.History, o Options) []Line {
 	if o.To == 0 || o.To > h.Len() {
 		o.To = h.Len()
@@ -94,7 +94,7 @@ func Timeline(h *sim.History, o Options) []Line {
 	return lines
 }
 
-// unique drops repetitions.
+// unique removes duplicates.
 func unique(words []string) []string {
 	var out []string
 	for _, w := range words {
@@ -105,9 +105,8 @@ func unique(words []string) []string {
 	return out
 }
 
-// Replaced reports whether the record is the first half of what its step did,
-// and the next one says it all: a deletion that was asked for and done at once,
-// a crash that is part of a restart or of a switch.
+// Replaced reports whether the record is the first half of a step and the next one covers both: a deletion that is
+// requested and done at once, or a crash within a restart or a switch.
 func Replaced(h *sim.History, r *sim.Record) bool {
 	next := h.At(r.Index + 1)
 	if next == nil || next.Op != r.Op || next.Step != r.Step {
@@ -122,11 +121,11 @@ func Replaced(h *sim.History, r *sim.Record) bool {
 	return false
 }
 
-// lineOf makes the line of one record, if it deserves one.
+// lineOf returns the line of a record, if it gets one.
 func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	l := Line{From: r.At, To: r.At, Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
-		l.Object = strings.TrimSuffix(r.Object.String(), "/") // a create that leaves the name to the server
+		l.Object = strings.TrimSuffix(r.Object.String(), "/") // a create with a server-generated name
 	}
 	show := false
 	switch r.Op {
@@ -144,7 +143,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	case sim.FaultHit:
 		l.Detail = r.Reason
 		if r.Object.Name == "" {
-			l.Object = "" // the process itself, or its view of a kind, which the detail names
+			l.Object = "" // the process itself, or its cache of a kind, which the detail names
 		}
 		show = r.Verb != "synced"
 	case sim.Stuck:
@@ -157,7 +156,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	return l, show
 }
 
-// recorded reports whether a program recorded an Event of type Normal: what it is about has a line of its own.
+// recorded reports whether a program recorded a Normal Event: its subject has a line of its own.
 func recorded(r *sim.Record) bool {
 	if r.Object.Kind != "Event" || r.Process == "user" || r.After == nil {
 		return false
@@ -181,7 +180,7 @@ func merge(lines []Line, l Line) bool {
 	return false
 }
 
-// Text renders lines as they stand beneath a step.
+// Text formats lines as beneath a step.
 func Text(lines []Line) string {
 	t := Table{Indent: "", Max: []int{4, 24, 28, 16, 34}}
 	for i := range lines {
@@ -198,7 +197,7 @@ func (l *Line) cells() []string {
 	return []string{n, l.time(), l.Who, l.Verb, l.Object, l.what()}
 }
 
-// time is the line's time since the start, a range for several records.
+// time returns the line's time since the start, or a range.
 func (l *Line) time() string {
 	if l.To == l.From {
 		return l.From.String()
@@ -206,7 +205,7 @@ func (l *Line) time() string {
 	return l.From.String() + ".." + l.To.String()
 }
 
-// what is the line's last column.
+// what returns the line's last column.
 func (l *Line) what() string {
 	s := l.Did()
 	for _, b := range l.Breaks {
@@ -215,7 +214,7 @@ func (l *Line) what() string {
 	return s
 }
 
-// Did is what came of the request, without the laws it broke.
+// Did returns the result of the request, without violations.
 func (l *Line) Did() string {
 	s := l.Detail
 	if l.Refused {

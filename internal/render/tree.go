@@ -4,9 +4,8 @@ import (
 	"strings"
 )
 
-// Tree renders ownership as a forest: each object stands under its controller,
-// or, without one, under its first owner. An owner that does not exist, a
-// second owner and a deletion in progress are written behind the name.
+// Tree formats ownership as a forest. Each object is under its controller, or else under its first owner. A missing
+// owner, a second owner and a deletion in progress stand after the name.
 func Tree(objs []Object) string {
 	if len(objs) == 0 {
 		return "(none)\n"
@@ -27,7 +26,7 @@ func Tree(objs []Object) string {
 	for _, i := range roots {
 		t.write(&b, i, "", "", "")
 	}
-	for i := range objs { // what is left owns itself in a circle
+	for i := range objs { // the rest are cycles of owners
 		if !t.seen[i] {
 			t.write(&b, i, "", "", "")
 		}
@@ -42,7 +41,7 @@ type forest struct {
 	seen  map[int]bool
 }
 
-// parent is the existing object under which o stands.
+// parent returns the existing object that o is shown under.
 func (t *forest) parent(o Object) (Object, bool) {
 	best := -1
 	for _, w := range o.Owners {
@@ -82,7 +81,7 @@ func (t *forest) write(b *strings.Builder, i int, lead, branch, below string) {
 	}
 }
 
-// notes says what the place in the tree does not.
+// notes returns what the place in the tree does not show.
 func (t *forest) notes(o Object) string {
 	var notes string
 	parent, _ := t.parent(o)
@@ -106,8 +105,7 @@ func (t *forest) notes(o Object) string {
 	return notes
 }
 
-// Beside sets two texts next to each other under headings, or beneath each
-// other where they do not fit into so many columns.
+// Beside puts two texts side by side under headings, or one beneath the other if they do not fit into width columns.
 func Beside(leftHead, left, rightHead, right string, width int) string {
 	l := strings.Split(strings.TrimRight(left, "\n"), "\n")
 	r := strings.Split(strings.TrimRight(right, "\n"), "\n")

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Amounts is what is used, each name once and in no order. There are few, and each write
-// that may cost something is measured: a list of them is cheaper than a map.
+// Amounts lists used resources, each name once, in no order. There are few, and each write that may cost something is
+// measured: a list is cheaper than a map.
 type Amounts []Amount
 
-// Amount is how much is used of what a quota limits by a name.
+// Amount is the usage of one name in a quota.
 type Amount struct {
 	Name corev1.ResourceName
 	N    resource.Quantity
@@ -26,7 +26,7 @@ func (a Amounts) AddTo(sum corev1.ResourceList) {
 	}
 }
 
-// list is the amounts as a list of their own.
+// list returns a copy of the amounts as a ResourceList.
 func (a Amounts) list() corev1.ResourceList {
 	out := make(corev1.ResourceList, len(a))
 	for i := range a {
@@ -35,7 +35,7 @@ func (a Amounts) list() corev1.ResourceList {
 	return out
 }
 
-// Get is the amount of a name, nil where there is none.
+// Get returns the amount of a name, or nil.
 func (a Amounts) Get(name corev1.ResourceName) *resource.Quantity {
 	for i := range a {
 		if a[i].Name == name {
@@ -78,7 +78,7 @@ func (a *Amounts) addAll(more Amounts) {
 	}
 }
 
-// atLeast raises the amounts to others.
+// atLeast raises the amounts to at least these.
 func (a *Amounts) atLeast(least Amounts) {
 	for i := range least {
 		if have := a.Get(least[i].Name); have == nil || least[i].N.Cmp(*have) > 0 {

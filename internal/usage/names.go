@@ -7,20 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CountOf is the name by which objects of any resource are counted.
+// CountOf returns the name under which quotas count the objects of a resource.
 func CountOf(of schema.GroupResource) corev1.ResourceName {
-	if of.Group == "" && of.Resource == "pods" { // most are, and each that is made is asked
+	if of.Group == "" && of.Resource == "pods" { // most are, and each creation is measured
 		return "count/pods"
 	}
 	return corev1.ResourceName("count/" + of.String())
 }
 
-// Measures reports whether a name of a quota is measured in objects of a resource.
+// Measures reports whether a quota's name is measured in objects of a resource.
 func Measures(of schema.GroupResource, name corev1.ResourceName) bool {
 	return counts(name, of) || of.Group == "" && measuredIn(name, of.Resource)
 }
 
-// counts says whether a name is [CountOf] a resource, without making that name.
+// counts reports whether a name is [CountOf] of a resource, without building that name.
 func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 	rest, ok := strings.CutPrefix(string(name), "count/")
 	if !ok {
@@ -33,7 +33,7 @@ func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 	return ok && strings.HasPrefix(group, ".") && group[1:] == of.Group
 }
 
-// measuredIn: a resource of the core group is measured under a name of its own.
+// measuredIn reports whether a resource of the core group is measured under a name of its own.
 func measuredIn(name corev1.ResourceName, kind string) bool {
 	switch kind {
 	case "configmaps", "resourcequotas", "replicationcontrollers", "secrets":
@@ -54,7 +54,7 @@ func measuredIn(name corev1.ResourceName, kind string) bool {
 
 const requests = corev1.DefaultResourceRequestsPrefix
 
-// ofPods: a name is measured in Pods.
+// ofPods reports whether a name is measured in Pods.
 func ofPods(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
@@ -67,10 +67,10 @@ func ofPods(name corev1.ResourceName) bool {
 		strings.HasPrefix(s, corev1.ResourceRequestsHugePagesPrefix) || strings.HasPrefix(s, requests) && extended(s)
 }
 
-// deviceClass begins the names of resources that are devices of a class.
+// deviceClass is the prefix of resources that are devices of a class.
 const deviceClass = "deviceclass.resource.kubernetes.io/"
 
-// extended: a resource that others than Kubernetes define, or a class of devices.
+// extended reports whether a resource is not defined by Kubernetes, or is a class of devices.
 func extended(name string) bool {
 	return strings.Contains(name, "/") && !strings.Contains(name, corev1.ResourceDefaultNamespacePrefix) ||
 		strings.HasPrefix(strings.TrimPrefix(name, requests), deviceClass)

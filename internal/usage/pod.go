@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ofPod puts into a list what a Pod that has not ended uses.
+// ofPod adds what a Pod that has not ended uses.
 func ofPod(pod *corev1.Pod, out *Amounts) {
 	out.set(corev1.ResourcePods, one())
 	asked, limits := total(pod, asks), total(pod, limitsTo)
@@ -38,7 +38,7 @@ func ofPod(pod *corev1.Pod, out *Amounts) {
 	}
 }
 
-// requested is the name by which requests of a resource are limited.
+// requested returns the name that limits requests of a resource.
 func requested(name corev1.ResourceName) corev1.ResourceName {
 	switch name {
 	case corev1.ResourceCPU:
@@ -52,9 +52,8 @@ func requested(name corev1.ResourceName) corev1.ResourceName {
 func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Requests }
 func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }
 
-// total is what the containers of a Pod need at the time when they need most: all
-// containers and sidecars together, or one init container beside the sidecars that
-// run before it. What the Pod says for itself goes before that.
+// total returns the peak need of a Pod's containers: all containers and sidecars together, or one init container with
+// the sidecars started before it. The Pod's own values override it.
 func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) (sum Amounts) {
 	for i := range pod.Spec.Containers {
 		sum.add(of(&pod.Spec.Containers[i].Resources))
@@ -72,8 +71,8 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 	return sum
 }
 
-// begin is what an init container needs at the time when one of them needs most. The
-// sidecars among them go on beside the containers, so they are added to the sum.
+// begin returns the peak need of the init containers. Sidecars among them keep running beside the containers, so they
+// are added to the sum.
 func begin(pod *corev1.Pod, sum *Amounts,
 	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
 	var beside Amounts
@@ -96,13 +95,13 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// writtenOff: a Pod should be gone by now. Its node may be lost, and its namespace is
-// not to suffer for that.
+// writtenOff reports whether a Pod should be gone by now. Its node may be lost, and its namespace must not suffer for
+// that.
 func writtenOff(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && UntilWrittenOff(pod, now) == 0
 }
 
-// UntilWrittenOff is how long a Pod that is being deleted counts yet; 0 for others.
+// UntilWrittenOff returns how long a terminating Pod still counts; 0 for others.
 func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 	if pod.DeletionTimestamp == nil || pod.DeletionGracePeriodSeconds == nil {
 		return 0
@@ -111,8 +110,7 @@ func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 	return max(0, end.Sub(now)+1)
 }
 
-// TotalOf is what the containers of a Pod ask for, and what they are limited to, at the
-// time when that is most.
+// TotalOf returns the peak requests and limits of a Pod's containers.
 func TotalOf(pod *corev1.Pod) (requests, limits corev1.ResourceList) {
 	return total(pod, asks).list(), total(pod, limitsTo).list()
 }

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Governs reports whether a quota counts an object: all its scopes hold for it. Pods and
-// claims have scopes, so a quota with one counts nothing else.
+// Governs reports whether a quota counts an object: all its scopes match. Only Pods and claims have scopes, so a quota
+// with a scope counts nothing else.
 func Governs(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	asked := []corev1.ScopedResourceSelectorRequirement{}
 	for _, s := range q.Spec.Scopes {
@@ -33,7 +33,7 @@ func Governs(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	return true
 }
 
-// claimHolds: claims know one scope only. One without a class is as a Pod without one.
+// claimHolds reports whether a claim's only scope matches. A claim without a class counts like a Pod without one.
 func claimHolds(s *corev1.ScopedResourceSelectorRequirement, c *corev1.PersistentVolumeClaim) bool {
 	if s.ScopeName != corev1.ResourceQuotaScopeVolumeAttributesClass {
 		return false
@@ -86,7 +86,7 @@ func hasClass(s *corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return false
 }
 
-// bestEffort: the server says so, or no container asks for processor or memory.
+// bestEffort reports the QoS class from the status, or else that no container requests CPU or memory.
 func bestEffort(pod *corev1.Pod) bool {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass == corev1.PodQOSBestEffort
@@ -112,7 +112,7 @@ func bestEffort(pod *corev1.Pod) bool {
 	return true
 }
 
-// looksElsewhere: a term of its affinity to Pods names other namespaces.
+// looksElsewhere reports whether a term of the Pod affinity names other namespaces.
 func looksElsewhere(pod *corev1.Pod) bool {
 	elsewhere := func(t *corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil }
 	terms := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) bool {

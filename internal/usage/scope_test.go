@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The pods that scopes are asked about.
+// The pods for testing scopes.
 func pods() map[string]*corev1.Pod {
 	elsewhere := corev1.PodAffinityTerm{Namespaces: []string{"other"}}
 	anywhere := corev1.PodAffinityTerm{NamespaceSelector: &metav1.LabelSelector{}}
@@ -57,7 +57,7 @@ func pods() map[string]*corev1.Pod {
 	}
 }
 
-// Each scope holds for the pods that are listed, and for no other.
+// Each scope matches exactly the listed pods.
 func TestScopes(t *testing.T) {
 	class := func(op corev1.ScopeSelectorOperator) corev1.ScopedResourceSelectorRequirement {
 		return corev1.ScopedResourceSelectorRequirement{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: op,

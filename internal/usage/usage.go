@@ -1,7 +1,7 @@
-// Package usage measures what objects use of what a ResourceQuota limits. The server
-// charges by it and the quota controller counts by it, so that the two agree.
+// Package usage measures what objects use of a ResourceQuota's resources. The server and the quota controller both use
+// it, so that they agree.
 //
-// What a resize of a running Pod has been granted is not counted.
+// It does not count what an in-place resize of a running Pod was granted.
 package usage
 
 import (
@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// storageClass stands between the name of a storage class and what is limited of it.
+// storageClass separates the name of a storage class from its limited resource.
 const storageClass = ".storageclass.storage.k8s.io/"
 
-// Of is what one object of a resource uses, by the names that quotas limit.
+// Of returns what one object of a resource uses, by the names in quotas.
 func Of(of schema.GroupResource, obj runtime.Object, now time.Time) Amounts {
 	out := make(Amounts, 1, 8)
 	out[0] = Amount{CountOf(of), one()}
@@ -63,7 +63,7 @@ func ofService(svc *corev1.Service, out *Amounts) {
 	out.set(corev1.ResourceServicesLoadBalancers, *resource.NewQuantity(balancers, resource.DecimalSI))
 }
 
-// ofClaim: a claim uses what it asks for, or what a resize that failed has taken already.
+// ofClaim: a claim uses its request, or what a failed resize has already taken.
 func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	class := ClassOf(c)
 	put := func(name corev1.ResourceName, n resource.Quantity) {
@@ -85,8 +85,7 @@ func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	put(corev1.ResourceRequestsStorage, n)
 }
 
-// ClassOf is the storage class of a claim: the annotation that came before the field
-// goes before it.
+// ClassOf returns the storage class of a claim: the older annotation takes precedence over the field.
 func ClassOf(c *corev1.PersistentVolumeClaim) string {
 	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return class

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A name measures the resource that it is of, and no other.
+// A name measures its own resource, and no other.
 func TestMeasures(t *testing.T) {
 	for _, c := range []struct {
 		name, group, resource string

@@ -14,25 +14,25 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// change is what became of one object from one version to the next that was seen.
+// change is the difference between two successive versions of an object.
 type change struct {
-	old, new *Version // either nil: it was not there, or is gone
+	old, new *Version // nil: it did not exist, or is gone
 	at       time.Time
 	who      string // the manager; "" where that is not known
 	leaves   []leaf
 }
 
-// leaf is one field that differs, or one entry of a list.
+// leaf is one differing field or list entry.
 type leaf struct {
 	path    string
 	was, is any   // nil for none
-	by      []set // whose it is now
+	by      []set // the managers that have it now
 }
 
-// unseen are annotations that say what somebody did rather than what he wants.
+// unseen are annotations that record an action rather than a wanted state.
 var unseen = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
-// compare finds what differs. Both are there.
+// compare returns the differences between two existing versions.
 func compare(old, new *Version, at time.Time) *change {
 	c := &change{old: old, new: new, at: at}
 	var sets []set
@@ -68,7 +68,7 @@ func compare(old, new *Version, at time.Time) *change {
 	return c
 }
 
-// differ notes where two values differ.
+// differ records where two values differ.
 func (c *change) differ(path string, a, b any, sets []set) {
 	x, isMap := a.(map[string]any)
 	y, areMaps := b.(map[string]any)
@@ -119,7 +119,7 @@ func (e item) words() string {
 	return strings.Join(out, "/")
 }
 
-// leaf notes one value that differs, unless it differs in nothing but times of day.
+// leaf records a differing value, unless only times of day differ.
 func (c *change) leaf(path string, a, b any, sets []set) {
 	if text(a) == text(b) || isTime(a) && isTime(b) || isTime(a) && b == nil || a == nil && isTime(b) {
 		return
@@ -135,7 +135,7 @@ func (c *change) has(path string) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return strings.HasPrefix(l.path, path) })
 }
 
-// text is a value as JSON, with times of day left out.
+// text formats a value as JSON, without times of day.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -176,7 +176,7 @@ func isTime(v any) bool {
 
 func sumOf(s string) uint64 { return maphash.String(seed, s) }
 
-// short is a number as a few letters.
+// short encodes a number as a few letters.
 func short(n uint64) string { return strconv.FormatUint(n, 36)[:6] }
 
 func tree(m map[string]string) any {
@@ -209,7 +209,7 @@ func owners(all []metav1.OwnerReference) any {
 
 func sameOwners(a, b []metav1.OwnerReference) bool { return text(owners(a)) == text(owners(b)) }
 
-// join puts the name of a field behind a path, in brackets where it has dots of its own.
+// join appends a field's name to a path, in brackets if it contains dots.
 func join(path, key string) string {
 	switch {
 	case strings.ContainsAny(key, "./"):

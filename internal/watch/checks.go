@@ -9,18 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// check looks for one sort of thing that is wrong with an object as it stands.
+// check finds one sort of problem in an object.
 type check struct {
 	sort Sort
-	// wrong says what is wrong, "" for nothing.
+	// wrong describes the problem, or returns "".
 	wrong func(c *Cluster, e *entry) string
-	// lasts reports whether it has been so for long enough, since a time.
+	// lasts reports whether the problem, which began at since, has lasted long enough.
 	lasts func(c *Cluster, e *entry, since, now time.Time) bool
 	who   func(e *entry) string
 }
 
-// checks are what is asked of each object when something about it changes, and for as long
-// as it is wrong.
+// checks run for each object when something about it changes, and for as long as there is a problem.
 var checks = []check{
 	{Stuck, (*Cluster).stuck, (*Cluster).overdue, nobody},
 	{Orphan, (*Cluster).orphan, (*Cluster).patient, nobody},
@@ -29,7 +28,7 @@ var checks = []check{
 	{Takeover, (*Cluster).takeover, (*Cluster).soon, (*entry).taker},
 }
 
-// key is what is told once. What an object waits for may change while it does.
+// key identifies what is reported once. The reason why an object waits may change meanwhile.
 func (k *check) key(text string) string {
 	if k.sort == Stuck {
 		return string(k.sort)
@@ -50,7 +49,7 @@ func (c *Cluster) overdue(e *entry, _, now time.Time) bool {
 	return now.Sub(e.now.DeletionTimestamp.Time) >= c.Stuck
 }
 
-// suspect notes what may be wrong with an object.
+// suspect records possible problems of an object.
 func (c *Cluster) suspect(now time.Time, e *entry) {
 	if !c.Synced() {
 		return
@@ -74,7 +73,7 @@ func (c *Cluster) suspect(now time.Time, e *entry) {
 	}
 }
 
-// Tick says what time it is: what has been wrong for long enough is told.
+// Tick sets the time and reports problems that have lasted long enough.
 func (c *Cluster) Tick(now time.Time) {
 	if !c.Synced() {
 		return
@@ -107,8 +106,8 @@ func (c *Cluster) Tick(now time.Time) {
 	}
 }
 
-// Pending reports whether something may come to be told before long, if nothing happens:
-// all that patience is for, and not what was deleted and has time to go.
+// Pending reports whether time alone may soon cause a report. It covers what waits for Patience, but not terminating
+// objects within their time.
 func (c *Cluster) Pending() bool {
 	for _, sorts := range c.open {
 		for s := range sorts {
@@ -140,7 +139,7 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer is who wrote an object's owners: its maker, where nobody wrote them since.
+// referrer returns who wrote an object's owners: its creator unless somebody wrote them later.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {
@@ -150,10 +149,10 @@ func referrer(e *entry) string {
 	return e.now.maker()
 }
 
-// hold is a controller that had an object.
+// hold records that a controller had an object.
 type hold struct {
 	ref    metav1.OwnerReference
 	labels map[string]string
 	at     time.Time // until
-	who    string    // took it from him
+	who    string    // who took it
 }

@@ -12,21 +12,21 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// Options say what is told, and to whom.
+// Options configure what is reported, and where.
 type Options struct {
-	Patience time.Duration // how long what may mend itself must last
-	Stuck    time.Duration // how long after its time an object that was deleted may still be there
+	Patience time.Duration // how long a problem that may fix itself must last
+	Stuck    time.Duration // how long after its time a deleted object may still exist
 	Tell     func(Finding)
-	Record   *Record // what keeps the history; nil for nothing
+	Record   *Record // receives the history; nil for none
 }
 
-// mostBodies is how many bytes of objects are kept, beside their metadata. Those that were
-// written longest ago go first, and are compared again from the next write on.
+// mostBodies limits the bytes of cached objects, without their metadata. Those written longest ago go first; their next
+// write restores them.
 const mostBodies = 128 << 20
 
 const mostGone = 20_000
 
-// Cluster is what is known of a cluster. It is used by one goroutine.
+// Cluster is the known state of a cluster. Only one goroutine may use it.
 type Cluster struct {
 	Options
 
@@ -34,34 +34,34 @@ type Cluster struct {
 	objects    map[place]*entry
 	byUID      map[types.UID]*entry
 	dependents map[types.UID]map[*entry]bool
-	claimers   map[string]map[*entry]bool // by namespace: whose objects select others
-	strays     map[*entry]bool            // that nobody owns, of kinds that are claimed
+	claimers   map[string]map[*entry]bool // by namespace: objects that select others
+	strays     map[*entry]bool            // ownerless, of kinds that are claimed
 	open       map[*entry]map[Sort]time.Time
-	gone       *lru.Cache // the uids of what went last
+	gone       *lru.Cache // the uids of the objects deleted last
 	fights     *fights
-	bodies     *list.List // of *entry, those written last in front
+	bodies     *list.List // of *entry, last written first
 	bytes      int
 	told       int
 }
 
-// served is a kind that is looked at.
+// served is a watched kind.
 type served struct {
 	*Kind
-	synced bool // all of it was seen once
+	synced bool // it was listed once
 }
 
-// entry is one object that is there.
+// entry is one existing object.
 type entry struct {
 	now      *Version
-	lines    []Line // what became of it lately
-	had      *hold  // who controlled it before nobody did
-	taken    *hold  // who controlled it before its controller became another
+	lines    []Line // its latest changes
+	had      *hold  // its last controller, if it has none now
+	taken    *hold  // its previous controller, if it has another one now
 	released bool   // it was seen to lose its controller
 	told     map[string]bool
 	body     *list.Element
 }
 
-// NewCluster returns a cluster of which nothing is known.
+// NewCluster returns a cluster with no known state.
 func NewCluster(o Options) *Cluster {
 	c := &Cluster{Options: o, kinds: map[schema.GroupKind]*served{}, objects: map[place]*entry{},
 		byUID: map[types.UID]*entry{}, dependents: map[types.UID]map[*entry]bool{},
@@ -78,21 +78,21 @@ func (c *Cluster) tell(f Finding) {
 	c.Tell(f)
 }
 
-// Told is how many findings there were, those that have grown once.
+// Told returns the number of findings; a finding that grows counts once.
 func (c *Cluster) Told() int { return c.told }
 
-// Len is how many objects there are.
+// Len returns the number of objects.
 func (c *Cluster) Len() int { return len(c.objects) }
 
-// Look says that a kind is looked at from now on.
+// Look adds a watched kind.
 func (c *Cluster) Look(k *Kind) { c.kinds[k.groupKind()] = &served{Kind: k} }
 
-// Leave says that a kind cannot be looked at any more.
+// Leave removes a kind that cannot be watched any more.
 func (c *Cluster) Leave(k *Kind) { delete(c.kinds, k.groupKind()) }
 
 func (k *Kind) groupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
-// Synced reports whether all of every kind was seen once.
+// Synced reports whether every kind was listed once.
 func (c *Cluster) Synced() bool {
 	for _, s := range c.kinds {
 		if !s.synced {
@@ -102,8 +102,7 @@ func (c *Cluster) Synced() bool {
 	return true
 }
 
-// Listed says that these are all objects of a kind. What was there before and is not among
-// them is gone.
+// Listed sets all objects of a kind. Known objects that are not among them are gone.
 func (c *Cluster) Listed(now time.Time, k *Kind, all []*Version) {
 	there := map[types.UID]bool{}
 	for _, v := range all {
@@ -129,7 +128,7 @@ func (c *Cluster) Listed(now time.Time, k *Kind, all []*Version) {
 	}
 }
 
-// Put says that an object is as it is in this version.
+// Put sets an object's current version.
 func (c *Cluster) Put(now time.Time, v *Version) {
 	o := v
 	e := c.objects[o.place()]
@@ -174,19 +173,19 @@ func (c *Cluster) changed(now time.Time, e *entry, o *Version) {
 	c.suspect(now, e)
 }
 
-// story keeps a line of what became of an object. Writes of status are left out.
+// story adds a change to an object's story, except writes of status.
 func (c *Cluster) story(e *entry, x *change) {
 	if !slices.ContainsFunc(x.leaves, func(l leaf) bool { return !strings.HasPrefix(l.path, "status") }) &&
 		x.old.terminating() == x.new.terminating() {
 		return
 	}
 	if len(e.lines) == mostLines {
-		e.lines = append(e.lines[:1], e.lines[2:]...) // how it began is kept
+		e.lines = append(e.lines[:1], e.lines[2:]...) // the first line is kept
 	}
 	e.lines = append(e.lines, x.line())
 }
 
-// Gone says that an object is gone.
+// Gone records that an object is gone.
 func (c *Cluster) Gone(now time.Time, v *Version) {
 	if e := c.objects[v.place()]; e != nil && e.now.UID == v.UID {
 		if c.kinds[v.of.groupKind()] != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// note follows the tracks that a change is on.
+// note updates the value histories that a change concerns.
 func (c *Cluster) note(x *change) {
 	c.exists(x)
 	c.counts(x)
@@ -21,7 +21,7 @@ func (c *Cluster) note(x *change) {
 	}
 }
 
-// claims is the track of whose an object is, and how it is labelled.
+// claims follows the owners and labels of an object.
 func (c *Cluster) claims(x *change) {
 	if !x.has("metadata.labels") && !x.has("metadata.ownerReferences") {
 		return
@@ -35,7 +35,7 @@ func (c *Cluster) claims(x *change) {
 	}
 }
 
-// claim is a digest of an object's labels and owners.
+// claim returns a digest of an object's labels and owners.
 func (o *Version) claim() (sum uint64) {
 	for k, v := range o.Labels {
 		sum += sumOf("l" + k + "=" + v)
@@ -46,8 +46,7 @@ func (o *Version) claim() (sum uint64) {
 	return sum
 }
 
-// fields are the tracks of single fields. They are looked at once an object has two
-// managers.
+// fields follows single fields, once an object has two managers.
 func (c *Cluster) fields(x *change) {
 	other := func(m metav1.ManagedFieldsEntry) bool { return m.Manager != x.new.ManagedFields[0].Manager }
 	if !slices.ContainsFunc(x.new.ManagedFields, other) {
@@ -68,7 +67,7 @@ func (c *Cluster) fields(x *change) {
 	}
 }
 
-// writer is who wrote a field: of the managers that have it the one that wrote last.
+// writer returns who wrote a field: of its managers, the one that wrote last.
 func (l *leaf) writer(x *change) string {
 	if who := newest(l.by); who != "" {
 		return who
@@ -76,11 +75,11 @@ func (l *leaf) writer(x *change) string {
 	return x.who
 }
 
-// collector is who deletes what names owners that never were.
+// collector stands for the garbage collector, which deletes objects whose owners never existed.
 const collector = "(the garbage collector)"
 
-// exists is the track of whether there is an object of a name, and by whom. Who deletes is
-// not known, but for what the collector cannot but delete.
+// exists follows whether an object of a name exists, and who created it. Who deletes is unknown, except for deletions
+// that only the garbage collector makes.
 func (c *Cluster) exists(x *change) {
 	var v fight.Visit[string]
 	o := x.new
@@ -101,9 +100,8 @@ func (c *Cluster) exists(x *change) {
 	}
 }
 
-// counts are the tracks of how many objects there are that nobody controls and several
-// owners select, each of which wants another number of them: controllers that know no
-// ControllerRef make and delete them for ever.
+// counts follows the number of ownerless objects that several owners select, if these want different numbers.
+// Controllers without ControllerRef then create and delete them forever.
 func (c *Cluster) counts(x *change) {
 	was, is := x.old.loose(), x.new.loose()
 	if was && is && x.old.claim() == x.new.claim() || !was && !is {
@@ -117,7 +115,7 @@ func (c *Cluster) counts(x *change) {
 	}
 }
 
-// loose reports whether an object is there for whoever selects it.
+// loose reports whether every owner that selects an object may count it.
 func (o *Version) loose() bool {
 	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
 }
@@ -165,7 +163,7 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 			"a controller", who: slices.Compact(who), circle: circle})
 }
 
-// reporter is the manager that last wrote an owner's status, which is its controller.
+// reporter returns the manager that last wrote an owner's status: its controller.
 func (o *Version) reporter() string {
 	who, at := "", time.Time{}
 	for _, m := range o.ManagedFields {

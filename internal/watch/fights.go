@@ -10,40 +10,40 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a state that comes back by the writes of several: of a field of an object, of
-// whose an object is and how it is labelled, of whether there is an object of a name, of
-// how many objects there are that several select. Each of these is a track.
+// A fight is a state that recurs through the writes of several managers. It may be the state of a field, of an object's
+// owners and labels, of whether an object exists, or of how many objects exist that several owners select. Each has a
+// value history.
 
 const (
-	roundsOfFight = 3         // how often a circle is gone round before it is told
-	roundsByHand  = 10        // and before it is where a person takes part, within slowest
-	slowest       = time.Hour // a circle that takes longer is none
-	mostTracks    = 20_000    // tracks that are kept
+	roundsOfFight = 3         // rounds of a cycle before it is reported
+	roundsByHand  = 10        // the same if a person takes part, within slowest
+	slowest       = time.Hour // a slower cycle is not a fight
+	mostTracks    = 20_000    // value histories in memory
 	mostBrawls    = 2_000
 )
 
-// track is one thing that may recur.
+// track is the history of one value that may recur.
 type track struct {
 	key  string
 	path fight.Path[string] // by manager; "" for one that is not known
 
-	count int    // of objects, for a track of a set
+	count int    // of objects, in the history of a set
 	terms string // what the owners of a set want
 }
 
-// brawl is a circle that is gone round again and again.
+// brawl is a cycle that repeats.
 type brawl struct {
 	Finding
-	lead  string   // the track that is counted by: of many fields that are overwritten the first one
+	lead  string   // the history that counts the rounds: of many overwritten fields, the first
 	also  []string // the other fields
 	hands bool     // a person takes part
-	next  int      // at how many rounds it is told
+	next  int      // the round at which it is reported next
 }
 
-// fights are the tracks, and the circles that were found on them.
+// fights holds the value histories, and the cycles found in them.
 type fights struct {
 	tracks *lru.Cache // of *track, by key
-	brawls *lru.Cache // of *brawl, by what they are about and who takes part
+	brawls *lru.Cache // of *brawl, by subject and writers
 	tell   func(Finding)
 }
 
@@ -60,8 +60,7 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// come notes that a track came into a state. It returns the circle that this closes, and
-// who takes part in it; nil for none.
+// come adds a state to the history. It returns the cycle that this closes and its writers, or nil.
 func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who []string) {
 	circle = t.path.Visit(v)
 	if circle == nil || v.At.Sub(circle[0].At) > slowest {
@@ -79,15 +78,15 @@ func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who [
 // bout is one round of a fight.
 type bout struct {
 	object string
-	about  string // one fight is about one object, or one set of them
+	about  string // one fight has one subject: an object, or a set of them
 	what   string // "data.mode"
 	who    []string
 	circle []fight.Visit[string]
-	field  bool // what is the path of one
-	set    bool // what is who wants how many
+	field  bool // what is a field path
+	set    bool // what lists the owners and their wanted numbers
 }
 
-// round counts a circle.
+// round counts a cycle.
 func (f *fights) round(t *track, r bout) {
 	key := r.about + " " + strings.Join(r.who, " ")
 	known, ok := f.brawls.Get(key)
@@ -125,7 +124,7 @@ func (f *fights) round(t *track, r bout) {
 	b.Goes, b.next = true, 2*b.Rounds
 }
 
-// sentence tells a fight.
+// sentence describes a fight.
 func (b *brawl) sentence(r bout) string {
 	who := strings.Join(b.Who, " and ")
 	since := ", since " + b.First.UTC().Format(time.RFC3339)

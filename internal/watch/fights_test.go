@@ -9,7 +9,7 @@ import (
 const shared = `ConfigMap t/shared {"data":{"mode":"zero"}}`
 const web = `ReplicaSet t/web {"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}}}}`
 
-// What is a fight, and what only looks like one.
+// These are fights, or only look like fights.
 func TestFights(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -159,7 +159,7 @@ func TestFights(t *testing.T) {
 	}
 }
 
-// Sets of objects, and objects that come and go.
+// Sets of objects, and objects that are created and deleted repeatedly.
 func TestFightsOverSets(t *testing.T) {
 	const old = `ReplicaSet t/old {"spec":{"replicas":1,"selector":{"matchLabels":{"app":"web"}}}}`
 	pod := func(i int, more string) string {
@@ -236,7 +236,7 @@ func TestFightsOverSets(t *testing.T) {
 	}
 }
 
-// Of several who have a field the one that wrote last wrote it, wherever it stands.
+// Of several managers of a field, the one that wrote last is its writer, wherever it is listed.
 func TestNewest(t *testing.T) {
 	a, b := set{name: "a", at: began}, set{name: "b", at: began.Add(time.Second)}
 	if x, y := newest([]set{a, b}), newest([]set{b, a}); x != "b" || y != "b" || newest(nil) != "" {

@@ -11,21 +11,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Sort is what sort of thing is wrong.
+// Sort is the sort of a problem.
 type Sort string
 
 // The sorts of findings.
 const (
-	Fight         Sort = "fight"          // a state comes back by the writes of several
-	Takeover      Sort = "takeover"       // one controller's object became another's
-	SecondThought Sort = "second-thought" // a controller let go of an object and took it back
+	Fight         Sort = "fight"          // a state recurs through the writes of several managers
+	Takeover      Sort = "takeover"       // an object's controller was replaced by another
+	SecondThought Sort = "second-thought" // a controller released an object and took it back
 	Stuck         Sort = "stuck"          // deleted long ago and still there
-	Orphan        Sort = "orphan"         // made by a controller, and nobody's any more
-	LostOwner     Sort = "lost-owner"     // a reference to an owner that is not there
+	Orphan        Sort = "orphan"         // created by a controller, and now ownerless
+	LostOwner     Sort = "lost-owner"     // a reference to an owner that does not exist
 	ForeignOwner  Sort = "foreign-owner"  // a reference to an owner in another namespace
 )
 
-// Finding is one thing that is wrong.
+// Finding is one problem.
 type Finding struct {
 	Sort   Sort      `json:"sort"`
 	Law    string    `json:"law,omitempty"` // the name of the law that it breaks, where it is one's
@@ -40,7 +40,7 @@ type Finding struct {
 	Story  []Line    `json:"story,omitempty"`
 }
 
-// Line is one line of the story of an object.
+// Line is one line of an object's story.
 type Line struct {
 	At     time.Time `json:"at"`
 	Who    string    `json:"who"`
@@ -49,13 +49,13 @@ type Line struct {
 	Change string    `json:"change,omitempty"`
 }
 
-// laws are the laws that findings break, by name (sim/law).
+// laws maps findings to the laws that they violate, by name (sim/law).
 var laws = map[Sort]string{Fight: "never-fight", Takeover: "claim-orphans-only", SecondThought: "few-handovers"}
 
-// mostLines is how much of its story an object keeps.
+// mostLines limits an object's story.
 const mostLines = 5
 
-// line tells a change.
+// line describes a change.
 func (c *change) line() Line {
 	o := c.new
 	l := Line{At: c.at, Who: somebody(c.who), Did: "write"}
@@ -72,7 +72,7 @@ func (c *change) line() Line {
 	return l
 }
 
-// words says what a change changed.
+// words describes what changed.
 func (c *change) words() string {
 	var parts []string
 	if c.new.terminating() && !c.old.terminating() {
@@ -120,7 +120,7 @@ func sameController(a, b *metav1.OwnerReference) bool {
 	return (a == nil) == (b == nil) && (a == nil || a.UID == b.UID)
 }
 
-// cut is a value in a few letters.
+// cut shortens a value.
 func cut(v any) string {
 	s := text(v)
 	if v == nil {

@@ -26,7 +26,7 @@ type heard struct {
 	listed    bool
 	all       []*Version
 	put, gone *Version
-	left      bool // it is not looked at any more
+	left      bool // the kind is not watched any more
 	why       string
 }
 
@@ -51,7 +51,7 @@ const (
 	listTime = time.Minute // for a page
 )
 
-// follower is the store of a Reflector of one kind: it passes on what it is given.
+// follower is the store of a Reflector for one kind. It passes on what it receives.
 type follower struct {
 	*Reader
 	context.Context
@@ -59,15 +59,15 @@ type follower struct {
 	kind    *Kind
 	objects dynamic.ResourceInterface
 	news    chan<- heard
-	whole   bool // bodies of the first list are wanted
+	whole   bool // bodies of the first list are needed
 	stop    context.CancelFunc
 
-	failed int  // times in a row
+	failed int  // failures in a row
 	known  bool // it was listed once
 }
 
-// follow lists the objects of a kind and watches them until the context is over, or the
-// server says that the kind cannot be read.
+// follow lists the objects of a kind and watches them. It returns when the context ends, or the server says that the
+// kind cannot be read.
 func (r *Reader) follow(ctx context.Context, k *Kind, news chan<- heard, whole bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -81,8 +81,8 @@ func (r *Reader) follow(ctx context.Context, k *Kind, news chan<- heard, whole b
 	reflector.RunWithContext(ctx)
 }
 
-// IsWatchListSemanticsUnSupported makes the Reflector list by pages: a streamed list would
-// hold every object whole until its end.
+// IsWatchListSemanticsUnSupported makes the Reflector list by pages: a streamed list would hold every object whole
+// until its end.
 func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
 
 // list reads a page.
@@ -95,7 +95,7 @@ func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Obje
 	}
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
-	o.ResourceVersion = "" // only consistent lists come in pages
+	o.ResourceVersion = "" // only consistent lists support pages
 	page, err := f.objects.List(ctx, o)
 	if f.answered(err); err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return w, err
 }
 
-// answered counts failures in a row. A kind that cannot be read is left: for good where the
-// server refuses it, until it can be listed where it was not listed yet.
+// answered counts failures in a row. It gives up a kind that the server refuses. It retries a kind that was never
+// listed until a list succeeds.
 func (f *follower) answered(err error) {
 	if err != nil && f.Err() != nil {
 		return
@@ -148,7 +148,7 @@ func (f *follower) answered(err error) {
 	}
 }
 
-// leave says that a kind is not looked at.
+// leave reports that a kind is not watched.
 func (f *follower) leave(err error) {
 	f.Note(fmt.Sprintf("not looked at: %s: %v", f.kind, err))
 	f.say(heard{left: true, why: err.Error()})
@@ -162,7 +162,7 @@ func (f *follower) say(h heard) {
 	}
 }
 
-// Replace takes over a list.
+// Replace passes on a list.
 func (f *follower) Replace(list []any, _ string) error {
 	all := make([]*Version, 0, len(list))
 	for _, v := range list {
@@ -173,10 +173,10 @@ func (f *follower) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Add takes over an object that a watch shows.
+// Add passes on a new object.
 func (f *follower) Add(object any) error { return f.Update(object) }
 
-// Update takes over a version that a watch shows.
+// Update passes on a new version.
 func (f *follower) Update(object any) error {
 	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
 	if err == nil {
@@ -185,7 +185,7 @@ func (f *follower) Update(object any) error {
 	return err
 }
 
-// Delete takes over that an object is gone.
+// Delete passes on a deletion.
 func (f *follower) Delete(object any) error {
 	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
 	if err == nil {

@@ -1,6 +1,6 @@
 package watch
 
-// store makes a version the one that is there.
+// store makes a version the current one.
 func (c *Cluster) store(e *entry, o *Version) {
 	c.drop(e)
 	e.now = o
@@ -33,7 +33,7 @@ func (c *Cluster) store(e *entry, o *Version) {
 	}
 }
 
-// drop takes the body of an entry out of the count.
+// drop subtracts the body of an entry from the total.
 func (c *Cluster) drop(e *entry) {
 	if e.body != nil {
 		c.bodies.Remove(e.body)
@@ -42,7 +42,7 @@ func (c *Cluster) drop(e *entry) {
 	}
 }
 
-// unindex takes an entry out of the tables, as it is.
+// unindex removes an entry from the indexes.
 func (c *Cluster) unindex(e *entry) {
 	o := e.now
 	delete(c.byUID, o.UID)

@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// passedOver are resources that are not looked at unless they are named: nobody owns them,
-// they are contested by design, or nobody should have leave to read them.
+// passedOver are resources that are watched only if named: nobody owns them, they are contested by design, or few
+// should be allowed to read them.
 var passedOver = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "secrets"}
 
-// discover lists the kinds that can be listed and watched, and are asked for. Groups that
-// the server does not answer for are noted and left out.
+// discover lists the kinds that can be listed and watched, and were requested. It notes and skips groups that the
+// server does not answer for.
 func (r *Reader) discover(first bool) ([]*Kind, error) {
 	lists, err := discovery.ServerPreferredResources(r.discovery)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -60,7 +60,7 @@ func (r *Reader) discover(first bool) ([]*Kind, error) {
 	return kinds, nil
 }
 
-// wanted reports whether a kind is to be looked at, and marks the names that ask for it.
+// wanted reports whether to watch a kind, and marks the requested names that match it.
 func (r *Reader) wanted(k *Kind, x *metav1.APIResource, asked map[string]bool) bool {
 	called := append([]string{x.Name, x.SingularName, strings.ToLower(x.Kind), k.String()}, x.ShortNames...)
 	found := len(r.Kinds) == 0 && !slices.Contains(passedOver, k.String())
@@ -72,10 +72,10 @@ func (r *Reader) wanted(k *Kind, x *metav1.APIResource, asked map[string]bool) b
 	return found
 }
 
-// Unknown is the error of a kind that was asked for and is not there.
+// Unknown is the error for a requested kind that does not exist.
 type Unknown struct {
 	Kind  string
-	There []string // those that are
+	There []string // the existing ones
 }
 
 func (u *Unknown) Error() string {

@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Load reads the configuration that kubectl would use: of a file, of the files that the variable KUBECONFIG names, of
-// .kube/config in the home directory, or of the pod that the program runs in. A context of "" is the file's own. Its
-// errors name the files.
+// Load reads the configuration that kubectl would use. It comes from a file, the files in the variable KUBECONFIG,
+// .kube/config in the home directory, or the pod that runs the program. A context of "" is the file's own. Errors name
+// the files.
 func Load(file, context string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
@@ -23,7 +23,7 @@ func Load(file, context string) (*rest.Config, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", from, err)
-	case file == "" && api.IsConfigEmpty(loaded): // kubectl goes by the pod then
+	case file == "" && api.IsConfigEmpty(loaded): // kubectl uses the pod then
 		if config, err := rest.InClusterConfig(); err == nil {
 			return config, nil
 		}

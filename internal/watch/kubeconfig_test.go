@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A kubeconfig that is given is used or refused: nothing falls back to the pod that the program runs in.
+// A given kubeconfig is used or refused: there is no fallback to the pod that runs the program.
 func TestLoadRefusesAndSaysWhy(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "1")

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// shown is a version of an object as an audit log has it, in the place of a watch that
-// would have shown it.
+// shown is a version of an object from an audit log, as a watch would show it.
 type shown struct {
 	kind    *Kind
 	raw     json.RawMessage
@@ -31,7 +30,7 @@ var kindsOfLogs = []*Kind{
 	{"batch", "v1", "jobs", "Job", true}, {"batch", "v1", "cronjobs", "CronJob", true},
 }
 
-// shownIn are the versions that a log of a real control plane shows, in their order.
+// shownIn returns the versions in a log of a real control plane, in order.
 func shownIn(t *testing.T, file string) (all []shown) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -100,14 +99,14 @@ func shownIn(t *testing.T, file string) (all []shown) {
 	return all
 }
 
-// What a real control plane did, with real managers, as watches would have shown it.
+// Events of a real control plane, with real managers, as watches would show them.
 func TestRecordedClusters(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"clean-rollout", ""},
 		{"job-run", ""},
 		{"orphan-then-adopt", ""},
 		{"two-rs-one-selector", ""},
-		{"interferer", ""}, // who deletes a watch does not say
+		{"interferer", ""}, // a watch does not show who deletes
 		{"no-controllerref", ""},
 		{"steal", "takeover pod/web-\ntakeover pod/web-"},
 		{"label-flapper", "fight pod/web- kube-controller-manager,op-one\n+fight"},
@@ -148,7 +147,7 @@ func TestRecordedClusters(t *testing.T) {
 	}
 }
 
-// brief is findings, one a line, without namespaces and what names were made up.
+// brief formats findings, one per line, without namespaces and generated names.
 func brief(found []Finding) string {
 	var lines []string
 	for _, f := range found {
@@ -171,7 +170,7 @@ func brief(found []Finding) string {
 	return strings.Join(lines, "\n")
 }
 
-// version is an object that is written as JSON.
+// version parses an object from JSON.
 func version(t testing.TB, k *Kind, text string) *Version {
 	t.Helper()
 	var content map[string]any

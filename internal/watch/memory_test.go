@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// live is how many bytes of the heap are in use.
+// live returns the bytes in use on the heap.
 func live() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -16,7 +16,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// It takes no more memory the longer it looks, whatever comes and goes.
+// Memory stays constant over time, whatever is created and deleted.
 func TestMemoryIsFlat(t *testing.T) {
 	w := newWorld(t, web)
 	w.cl.Tell = func(Finding) {}
@@ -30,7 +30,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		}
 	}
 	w.cl.fights.tracks, w.cl.gone = lru.New(500), lru.New(500)
-	churn(1000) // the tables are full
+	churn(1000) // the indexes are full
 	before := live()
 	churn(5000)
 	if grown := live() - before; grown > 1<<18 {

@@ -18,7 +18,7 @@ type Kind struct {
 	Namespaced                     bool
 }
 
-// String is how kubectl names it: "deployments.apps".
+// String formats it as kubectl does: "deployments.apps".
 func (k *Kind) String() string {
 	if k.Group == "" {
 		return k.Resource
@@ -26,7 +26,7 @@ func (k *Kind) String() string {
 	return k.Resource + "." + k.Group
 }
 
-// apiVersion is what its objects say of themselves.
+// apiVersion returns the apiVersion of its objects.
 func (k *Kind) apiVersion() string {
 	if k.Group == "" {
 		return k.Version
@@ -34,28 +34,27 @@ func (k *Kind) apiVersion() string {
 	return k.Group + "/" + k.Version
 }
 
-// place is where an object stands, whatever its uid.
+// place identifies an object without its uid.
 type place struct{ group, kind, namespace, name string }
 
-// Version is one version of an object, as far as it matters. It is a runtime.Object, so that
-// client-go's lists can hold it.
+// Version is the relevant part of one version of an object. It is a runtime.Object, so client-go's lists can hold it.
 type Version struct {
-	metav1.PartialObjectMetadata // without its type; of managed fields only what says who wrote when, once it is stored
+	metav1.PartialObjectMetadata // without its type; once stored, managed fields hold only who wrote when
 
 	of   *Kind
-	body []byte // all but metadata and what is not looked at, as JSON; nil where it is not kept
+	body []byte // all but metadata and ignored fields, as JSON; nil if not kept
 	sum  uint64 // of the body
 
-	selector labels.Selector // of a controller's object: what it selects; nil for none
-	wants    int             // so many of them; -1 where it does not say
-	waits    []string        // of a namespace that is ending: what it waits for
+	selector labels.Selector // of a controller's object, or nil
+	wants    int             // the wanted number of selected objects; -1 if it has none
+	waits    []string        // of a terminating namespace: what it waits for
 	node     string          // of a pod
-	ended    bool            // of a pod: it runs no more
+	ended    bool            // of a pod: it has ended
 }
 
 var seed = maphash.MakeSeed()
 
-// Parse reads an object as a list or a watch has it. It keeps nothing of the map.
+// Parse reads an object from a list or a watch. It keeps no part of the map.
 func Parse(k *Kind, content map[string]any) (*Version, error) {
 	v := &Version{of: k, wants: -1}
 	meta, _ := content["metadata"].(map[string]any)
@@ -94,13 +93,13 @@ func (v *Version) lighten(whole bool) {
 	}
 }
 
-// reports reports whether several report on the state of objects of a kind, which is no
-// fight: a node is ready to its kubelet and not to who has not heard of it.
+// reports reports whether several writers report the state of a kind, which is not a fight. A kubelet and the node
+// controller may disagree about a node.
 func (k *Kind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
 
 func (k *Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
 
-// concealed is a Secret's data with digests in place of the values.
+// concealed replaces the values of a Secret's data by digests.
 func concealed(data any) map[string]any {
 	values, _ := data.(map[string]any)
 	out := make(map[string]any, len(values))
@@ -112,13 +111,13 @@ func concealed(data any) map[string]any {
 
 func (o *Version) place() place { return place{o.of.Group, o.of.Kind, o.Namespace, o.Name} }
 
-// ref is the object as pages name it.
+// ref formats the object for pages.
 func (o *Version) ref() string {
 	return sim.Ref{Kind: o.of.Kind, Namespace: o.Namespace, Name: o.Name}.String()
 }
 
-// controller is its ControllerRef, nil for none.
+// controller returns its ControllerRef, or nil.
 func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
 
-// terminating reports whether it was deleted and is still there.
+// terminating reports whether it was deleted and still exists.
 func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }

@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refKind is the kind that a reference names, nil where it is not looked at: nothing is
-// known of whether such an owner is there.
+// refKind returns the kind that a reference names; nil if it is not watched, so that the owner may exist or not.
 func (c *Cluster) refKind(r *metav1.OwnerReference) *Kind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {
@@ -27,8 +26,7 @@ func (c *Cluster) refKind(r *metav1.OwnerReference) *Kind {
 	return s.Kind
 }
 
-// lost says which of an object's owners are not there. Two objects have the same uid in no
-// case, so an owner of this uid is looked for, in whatever place it stands.
+// lost lists an object's owners that do not exist. Uids are unique, so it searches for the uid in all places.
 func (c *Cluster) lost(e *entry) string {
 	o := e.now
 	if o.terminating() {
@@ -62,7 +60,7 @@ func (c *Cluster) lost(e *entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// foreign says which of an object's owners are in other namespaces.
+// foreign lists an object's owners in other namespaces.
 func (c *Cluster) foreign(e *entry) string {
 	o := e.now
 	var parts []string
@@ -77,8 +75,8 @@ func (c *Cluster) foreign(e *entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// neverOwned reports whether an object named owners none of which was ever there for it, so
-// that the collector could not but delete it.
+// neverOwned reports whether none of an object's owners ever existed for it, so that the garbage collector had to
+// delete it.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -94,16 +92,16 @@ func (c *Cluster) neverOwned(o *Version) bool {
 	return len(o.OwnerReferences) > 0 && !slices.ContainsFunc(o.Finalizers, func(f string) bool { return f != "" })
 }
 
-// traces are labels that controllers put on what they make, and nobody else does.
+// traces are labels that only controllers set, on what they create.
 var traces = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation",
 	"statefulset.kubernetes.io/pod-name", "batch.kubernetes.io/controller-uid", "controller-uid"}
 
-// manager of kube-controller-manager's controllers: whatever it makes of kinds that are
-// claimed has a controller.
+// controllerManager is the manager of kube-controller-manager's controllers. Objects of claimed kinds that it creates
+// have a controller.
 const controllerManager = "kube-controller-manager"
 
-// orphan says that an object which a controller made is nobody's, and that nobody who is
-// there selects it. What was made without an owner is none.
+// orphan reports an object that a controller created, that has no owner, and that no existing owner selects. An object
+// created without an owner is not reported.
 func (c *Cluster) orphan(e *entry) string {
 	o := e.now
 	if !c.strays[e] || o.terminating() || o.ended {
@@ -116,7 +114,7 @@ func (c *Cluster) orphan(e *entry) string {
 	}
 	for _, k := range slices.Collect(maps.Keys(claims)) {
 		if slices.Contains(claims[k], o.of.Kind) && c.kinds[schema.GroupKind{Group: k[0], Kind: k[1]}] == nil {
-			return "" // somebody may select it that nobody here can see
+			return "" // an owner of an unwatched kind may select it
 		}
 	}
 	for s := range c.claimers[o.Namespace] {
@@ -127,7 +125,7 @@ func (c *Cluster) orphan(e *entry) string {
 	return "a controller made it, nobody owns it, and nobody who is there selects it: nobody will ever delete it"
 }
 
-// handed notes who had an object, and whose it is.
+// handed records the previous controller of an object.
 func (c *Cluster) handed(e *entry, x *change) {
 	was, is := x.old.controller(), x.new.controller()
 	if sameController(was, is) {
@@ -148,13 +146,13 @@ func (c *Cluster) handed(e *entry, x *change) {
 		e.taken.who = x.who
 		o := c.byUID[e.taken.ref.UID]
 		if o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.Labels) {
-			e.taken = nil // it was let go for a reason, and adopted
+			e.taken = nil // it was released for a reason, and adopted
 		}
 	}
 }
 
-// again tells of a controller that took back what it had let go, and nothing had changed
-// for it. Where the labels differ that is what it should do.
+// again reports a controller that took back an object it had released, although nothing had changed. If the labels
+// differ, taking it back is right.
 func (c *Cluster) again(e *entry, x *change) {
 	if !maps.Equal(e.had.labels, x.new.Labels) || x.at.Sub(e.had.at) > slowest {
 		return
@@ -173,8 +171,7 @@ func (c *Cluster) again(e *entry, x *change) {
 	}
 }
 
-// takeover says that an object was taken from a controller's object that is there, and is
-// not about to go.
+// takeover reports an object that was taken from an existing owner that is not terminating.
 func (c *Cluster) takeover(e *entry) string {
 	if e.taken == nil {
 		return ""
@@ -193,5 +190,5 @@ func (e *entry) taker() string {
 	return e.taken.who
 }
 
-// ownerOf is an owner as findings name it.
+// ownerOf formats an owner for findings.
 func ownerOf(o *Version) string { return sim.Short(o.of.Kind) + "/" + o.Name }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is wrong with who owns what, and what only looks so.
+// Problems of ownership, and states that only look like problems.
 func TestOwners(t *testing.T) {
 	const other = `ReplicaSet t/other {"spec":{"replicas":1,"selector":{"matchLabels":{"app":"web"}}}}`
 	const deploy = `Deployment t/web {"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}}}}`
@@ -178,7 +178,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// What does not go away though it was deleted, and what has time yet.
+// Objects that stay although they were deleted, and objects within their time.
 func TestStuck(t *testing.T) {
 	deleted := func(rest string) string {
 		return `{"metadata":{"deletionTimestamp":"2026-11-23T10:00:00Z"` + rest + `}}`

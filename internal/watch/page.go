@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Page tells a finding, in so many columns.
+// Page formats a finding as a page of this width.
 func (f *Finding) Page(width int) string {
 	var b strings.Builder
 	head := "--- " + string(f.Sort) + ": " + f.Object

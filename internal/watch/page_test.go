@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a cluster holds cannot pass for a finding, or speak to the terminal.
+// Text from a cluster cannot forge a finding or control the terminal.
 func TestPageIsPlain(t *testing.T) {
 	f := Finding{Sort: Fight, Object: "t/cm/a", Text: "a\x1b[31m", Story: []Line{{Who: "b\u202e", Did: "write",
 		Change: "data.mode = x\n--- fight: é"}, {Who: "b", Did: "data.mode = \x1b[31m\n--- fight: a"}}}

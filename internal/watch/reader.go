@@ -13,18 +13,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Reader reads a cluster: with lists and watches, and nothing else.
+// Reader reads a cluster with lists and watches only.
 type Reader struct {
 	Namespace string   // the one that is looked at; "" for all, and what is in none
 	Kinds     []string // as resources, "deployments.apps"; none for all that can be watched
-	// Note is told what is not looked at, and why, once each. Several goroutines call it.
+	// Note gets what is not watched, and why, once each. Several goroutines call it.
 	Note func(text string)
 
 	discovery discovery.DiscoveryInterface
 	client    dynamic.Interface
-	slots     chan struct{}             // for lists that are under way at once
-	first     time.Duration             // before what failed is tried again; twice as long each time
-	away      atomic.Pointer[url.Error] // of the last request; nil where the server answered it
+	slots     chan struct{}             // limits concurrent lists
+	first     time.Duration             // the first delay of a retry; it doubles each time
+	away      atomic.Pointer[url.Error] // error of the last request; nil if the server answered it
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	longWait  = 30 * time.Second
 )
 
-// NewReader returns a reader of the server that a configuration names.
+// NewReader returns a reader of the configured server.
 func NewReader(config *rest.Config) (*Reader, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "threelaws-watch"
@@ -51,13 +51,13 @@ func NewReader(config *rest.Config) (*Reader, error) {
 		Note: func(string) {}}, nil
 }
 
-// again is how often discovery is repeated: CRDs come and go.
+// again is how often discovery is repeated: CRDs may be added or removed.
 const again = 5 * time.Minute
 
-// Run tells a cluster what it reads, until the context is over or done says so. It is an
-// error where nothing can be read at all, and where the server does not answer in the end.
+// Run feeds a cluster until the context ends or done returns true. It returns an error if nothing can be read at all,
+// or if the server does not answer in the end.
 func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
-	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go logs nothing: Note says it
+	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go logs nothing: Note reports it
 	defer stop()
 	type found struct {
 		kinds []*Kind

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// server answers as it is told, and keeps what it was asked.
+// server gives scripted answers, and records the requests.
 type server struct {
 	mu      sync.Mutex
 	asked   []string
@@ -70,7 +70,7 @@ func listJSON(version, rest string, items ...string) string {
 		`"items":[%s]}`, version, rest, strings.Join(items, ","))
 }
 
-// read runs a reader of a server until the cluster is as it should be.
+// read runs a reader of a server until the cluster is as expected.
 func read(t *testing.T, s *server, r func(*Reader), enough func(*Cluster) bool) (notes []string, err error) {
 	t.Helper()
 	on := httptest.NewServer(s)
@@ -105,8 +105,8 @@ func readFrom(t *testing.T, config *rest.Config, r func(*Reader), enough func(*C
 	return slices.Clone(notes), err
 }
 
-// Pages are read to their end; a watch goes on from the last bookmark when it breaks off;
-// who is told that a version is too old lists again, and what is not there any more is gone.
+// Pages are read to their end. A broken watch resumes from the last bookmark. After "too old resource version" the
+// reader lists again, and objects missing from the list are gone.
 func TestReaderComesBack(t *testing.T) {
 	s := &server{}
 	s.answer = func(s *server, w http.ResponseWriter, r *http.Request) {
@@ -155,8 +155,7 @@ func TestReaderComesBack(t *testing.T) {
 	}
 }
 
-// What may not be listed, or is not answered for, is told once and left out; the rest is
-// looked at.
+// Kinds that are forbidden or unavailable are reported once and skipped; the rest is watched.
 func TestReaderLeavesOut(t *testing.T) {
 	s := &server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -189,7 +188,7 @@ func TestReaderLeavesOut(t *testing.T) {
 	}
 }
 
-// A server where nothing may be listed, and a kind that is not there, are errors.
+// It is an error if no kind may be listed, or if a requested kind does not exist.
 func TestReaderErrors(t *testing.T) {
 	s := &server{answer: func(_ *server, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -204,7 +203,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// A kubeconfig's plugin is asked again when the server does not accept its token.
+// A kubeconfig's plugin is called again if the server rejects its token.
 func TestReaderWithPlugin(t *testing.T) {
 	dir := t.TempDir()
 	plugin := filepath.Join(dir, "plugin")

@@ -12,18 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Record writes the history of a cluster as an audit log (audit.k8s.io/v1, a JSON event a
-// line), as far as a watch shows it: who wrote is the manager, what was asked is a merge
-// patch of what differs, and deletions are nobody's. "threelaws judge" reads it.
+// Record writes the history of a cluster as an audit log (audit.k8s.io/v1, one JSON event per line), as far as a watch
+// shows it. The manager is the author, and a merge patch of the difference is the request. Deletions have no author.
+// "threelaws judge" reads it.
 type Record struct {
 	To  io.Writer
-	Err error // the first that kept a line from being written
+	Err error // the first error of a write
 
 	n int
 }
 
-// unknownUser is who did what nobody is known to have done. It looks like a person, who may
-// do anything, and with whom nobody fights.
+// unknownUser is the author of changes without a known one. It looks like a person, who may do anything and never
+// fights.
 const unknownUser = "(unknown)"
 
 type auditEvent struct {
@@ -63,7 +63,7 @@ type auditStatus struct {
 	Code int `json:"code"`
 }
 
-// found writes an object that was there before anybody looked, as made by nobody.
+// found writes an object that existed before, with an unknown creator.
 func (r *Record) found(at time.Time, o *Version) {
 	if r == nil {
 		return
@@ -117,8 +117,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether an object goes as soon as its deletion is accepted: that was
-// written then.
+// ending reports whether an object goes as soon as its deletion is accepted: that record exists already.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)
@@ -156,7 +155,7 @@ func (o *Version) path() string {
 	return p + "/" + o.of.Resource + "/" + o.Name
 }
 
-// user is who made a change, as an audit log names him, and by which program.
+// user returns the user and agent of a change for the audit log.
 func (x *change) user() (user, agent string) {
 	built := " (linux/amd64) kubernetes/watched"
 	switch {
@@ -173,20 +172,19 @@ func (x *change) user() (user, agent string) {
 	}
 	for _, a := range accounts {
 		if strings.ReplaceAll(strings.TrimSuffix(a, "-controller"), "-", "") == x.who {
-			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // one that runs by itself
+			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // a standalone component
 		}
 	}
 	return x.who, x.who + "/v0" + built
 }
 
-// accounts are the service accounts of kube-controller-manager's controllers, by the kind
-// whose objects they sync.
+// accounts maps kinds to the service accounts of the controllers in kube-controller-manager that reconcile them.
 var accounts = map[string]string{"ReplicaSet": "replicaset-controller", "Deployment": "deployment-controller",
 	"ReplicationController": "replication-controller", "StatefulSet": "statefulset-controller",
 	"DaemonSet": "daemon-set-controller", "Job": "job-controller", "CronJob": "cronjob-controller"}
 
-// controllerName is which of kube-controller-manager's controllers made an object: that of
-// the owner which it has. Of what else they write nothing says which of them it was.
+// controllerName returns which controller of kube-controller-manager created an object: that of its owner. Their other
+// writes do not show which one made them.
 func (x *change) controllerName() string {
 	if x.old == nil && x.new.controller() != nil {
 		if a := accounts[x.new.controller().Kind]; a != "" {
@@ -196,7 +194,7 @@ func (x *change) controllerName() string {
 	return "shared-informers"
 }
 
-// json is an object as the API has it, without managedFields and what is not looked at.
+// json returns an object as in the API, without managedFields and ignored fields.
 func (o *Version) json() map[string]any {
 	m := map[string]any{}
 	if o.body != nil {
@@ -209,7 +207,7 @@ func (o *Version) json() map[string]any {
 	return m
 }
 
-// merge is the JSON merge patch that makes b of a, nil where they are equal.
+// merge returns the JSON merge patch from a to b; nil if they are equal.
 func merge(a, b map[string]any) any {
 	before, _ := json.Marshal(a)
 	after, _ := json.Marshal(b)

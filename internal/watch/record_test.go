@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What is recorded reads back as JSON lines, with merge patches of what differs.
+// A record reads back as JSON lines, with merge patches of the differences.
 func TestRecord(t *testing.T) {
 	var b strings.Builder
 	w := newWorld(t)
@@ -35,7 +35,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Of lines that cannot be written the first says why, and the others are not kept.
+// The first failed write gives the error, and later lines are dropped.
 func TestRecordOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
 	w.cl.Record = &Record{To: fullDisk{}}

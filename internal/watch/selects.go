@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// claims are the kinds whose objects claim others by what they select, with the kinds that
-// these are of (pkg/controller of k8s.io/kubernetes v1.36).
+// claims lists the kinds whose objects adopt others by selector, with the adopted kinds (pkg/controller of
+// k8s.io/kubernetes v1.36).
 var claims = map[[2]string][]string{
 	{"", "ReplicationController"}: {"Pod"},
 	{"apps", "ReplicaSet"}:        {"Pod"},
@@ -20,22 +20,22 @@ var claims = map[[2]string][]string{
 	{"apps", "Deployment"}:        {"ReplicaSet"},
 }
 
-// claimed are the kinds of what is claimed.
+// claimed lists the adopted kinds.
 var claimed = []string{"Pod", "ReplicaSet", "ControllerRevision"}
 
-// claimable reports whether objects of a kind are claimed by what somebody selects.
+// claimable reports whether some owner adopts objects of a kind by selector.
 func (k *Kind) claimable() bool {
 	return slices.Contains(claimed, k.Kind) && (k.Group == "" || k.Group == "apps")
 }
 
-// selects reports whether an owner would claim an object, whoever has it now.
+// selects reports whether an owner would adopt an object, whoever controls it now.
 func (o *Version) selects(x *Version) bool {
 	return o.selector != nil && !o.terminating() && o.Namespace == x.Namespace &&
 		slices.Contains(claims[[2]string{o.of.Group, o.of.Kind}], x.of.Kind) &&
 		o.selector.Matches(labels.Set(x.Labels))
 }
 
-// know reads what a detector asks of some kinds beside their metadata.
+// know reads the fields beside metadata that a check needs.
 func (o *Version) know(content map[string]any) {
 	switch key := [2]string{o.of.Group, o.of.Kind}; {
 	case claims[key] != nil:
@@ -80,7 +80,7 @@ func (o *Version) knowSelector(content any) {
 	}
 }
 
-// convert reads a part of an object into a struct with JSON tags.
+// convert decodes a part of an object into a struct with JSON tags.
 func convert(content, into any) bool {
 	m, ok := content.(map[string]any)
 	return ok && runtime.DefaultUnstructuredConverter.FromUnstructured(m, into) == nil

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// mostNamed is how many objects are named where there may be many.
+// mostNamed limits the objects named in a text.
 const mostNamed = 3
 
-// stuck says what an object that was deleted waits for.
+// stuck describes what a deleted object waits for.
 func (c *Cluster) stuck(e *entry) string {
 	o := e.now
 	if !o.terminating() {
@@ -40,7 +40,7 @@ func (c *Cluster) stuck(e *entry) string {
 	return "it was deleted and is still there; it waits for " + strings.Join(parts, ", and ")
 }
 
-// blocking names the dependents that keep an owner from going, and what these wait for.
+// blocking names the dependents that block an owner's deletion, and what they wait for.
 func (c *Cluster) blocking(e *entry) string {
 	var names []string
 	for d := range c.dependents[e.now.UID] {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// world is a cluster as a test makes it, with a server's bookkeeping: resource versions,
-// and managedFields from which a writer takes what he writes.
+// world is a cluster for tests, with a server's bookkeeping: resource versions, and managedFields that move to the last
+// writer.
 type world struct {
 	t       *testing.T
 	cl      *Cluster
 	found   []Finding
 	at      time.Time
 	version int
-	missed  bool // no watch shows what is written
+	missed  bool // watches do not show the writes
 	there   map[string]*thing
 }
 
@@ -34,7 +34,7 @@ type owning struct {
 
 var began = time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 
-// newWorld is a world in which these objects are there before anybody looks.
+// newWorld returns a world in which these objects exist from the start.
 func newWorld(t *testing.T, there ...string) *world {
 	w := &world{t: t, at: began, there: map[string]*thing{}}
 	w.cl = NewCluster(Options{Patience: 30 * time.Second, Stuck: 5 * time.Minute, Tell: func(f Finding) {
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, there ...string) *world {
 	return w
 }
 
-// parse reads "KIND NS/NAME JSON" and keeps it under "KIND/NAME".
+// parse reads "KIND NS/NAME JSON" and stores it under "KIND/NAME".
 func (w *world) parse(text string) *thing {
 	w.t.Helper()
 	words := strings.SplitN(text, " ", 3)
@@ -92,7 +92,7 @@ func (th *thing) meta() map[string]any {
 	return th.o["metadata"].(map[string]any)
 }
 
-// by says that a manager wrote fields: they are his now, and nobody else's.
+// by records that a manager wrote fields; it becomes their only manager.
 func (th *thing) by(manager string, at time.Time, fields ...string) {
 	if manager == "" {
 		return
@@ -153,8 +153,8 @@ func (w *world) create(manager, text string) {
 	w.cl.Put(w.at, w.read(th))
 }
 
-// write merges into an object, by a manager: "data.mode=x", "-metadata.labels.app". A
-// manager is told from others of its name by what follows a bar: its subresource.
+// write merges into an object, by a manager: "data.mode=x", "-metadata.labels.app". A bar separates a manager's name
+// from its subresource.
 func (w *world) write(manager, name string, fields ...string) {
 	w.t.Helper()
 	th := w.there[name]
@@ -190,7 +190,7 @@ func (w *world) write(manager, name string, fields ...string) {
 	}
 }
 
-// delete takes an object away.
+// delete removes an object.
 func (w *world) delete(name string) {
 	w.t.Helper()
 	th := w.there[name]
@@ -198,13 +198,13 @@ func (w *world) delete(name string) {
 	delete(w.there, name)
 }
 
-// pass lets time pass, and looks.
+// pass lets time pass, and checks.
 func (w *world) pass(d time.Duration) {
 	w.at = w.at.Add(d)
 	w.cl.Tick(w.at)
 }
 
-// rest lets as much time pass as patience needs.
+// rest lets enough time pass for every report.
 func (w *world) rest() {
 	for range 7 {
 		w.pass(5 * time.Second)
@@ -213,7 +213,7 @@ func (w *world) rest() {
 
 func (w *world) uid(name string) string { return w.there[name].meta()["uid"].(string) }
 
-// owned is a list of one owner: a controller's object.
+// owned returns a list of one owner: a controller's object.
 func (w *world) owned(name string) string {
 	kind, n, _ := strings.Cut(name, "/")
 	for _, k := range kindsOfLogs {
@@ -226,7 +226,7 @@ func (w *world) owned(name string) string {
 	return ""
 }
 
-// want holds what was found against what there is to find, a line each.
+// want compares the findings with the expected ones, one per line.
 func (w *world) want(want string) {
 	w.t.Helper()
 	got := brief(w.found)

@@ -9,14 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// set is what one manager owns, from some field on: a part of fieldsV1.
+// set is a part of one manager's fieldsV1, from some field on.
 type set struct {
 	name   string
 	at     time.Time
 	fields map[string]any
 }
 
-// below are the sets of what is within a field, by its name in fieldsV1.
+// below returns the sets within a field, by its name in fieldsV1.
 func below(sets []set, key string) (out []set) {
 	for _, s := range sets {
 		if f, ok := s.fields[key].(map[string]any); ok {
@@ -26,7 +26,7 @@ func below(sets []set, key string) (out []set) {
 	return out
 }
 
-// owned are the sets of a version.
+// owned returns the sets of a version.
 func (o *Version) owned() (out []set) {
 	for _, m := range o.ManagedFields {
 		var f map[string]any
@@ -37,7 +37,7 @@ func (o *Version) owned() (out []set) {
 	return out
 }
 
-// keyed is how the managers tell the entries of a list apart: nil where it is one value.
+// keyed returns how the managers identify the entries of a list; nil if the list is one value.
 func keyed(sets []set) []string {
 	for _, s := range sets {
 		for k := range s.fields {
@@ -55,9 +55,9 @@ func keyed(sets []set) []string {
 	return nil
 }
 
-// item is an entry of a list, told from others by some of its fields.
+// item is an entry of a list, identified by some of its fields.
 type item struct {
-	key   string // as fieldsV1 has it
+	key   string // in fieldsV1 form
 	value any
 }
 
@@ -86,9 +86,8 @@ func items(list any, by []string) (out []item, ok bool) {
 	return out, true
 }
 
-// writer is who made a change: the manager that has what differs; of several the one that
-// wrote last. Where nobody has it, as it was taken away, it is whose entry is newer than
-// it was. It is "" where that cannot be known.
+// writer returns who made a change: the manager of the differing fields, or of several the one that wrote last. If a
+// field was removed, it is the manager whose timestamp is newer than before. It is "" if unknown.
 func (c *change) writer() string {
 	var all []set
 	for _, l := range c.leaves {
@@ -108,7 +107,7 @@ func (c *change) writer() string {
 	return who
 }
 
-// newest is the manager that wrote last, of some that have a field; "" for none.
+// newest returns the manager that wrote last among those of a field; "" for none.
 func newest(sets []set) string {
 	who, at := "", time.Time{}
 	for _, s := range sets {
@@ -119,7 +118,7 @@ func newest(sets []set) string {
 	return who
 }
 
-// maker is who made an object: the manager that wrote to it when it came to be.
+// maker returns who created an object: the manager that wrote it first.
 func (o *Version) maker() string {
 	for _, m := range o.ManagedFields {
 		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {
@@ -129,19 +128,18 @@ func (o *Version) maker() string {
 	return ""
 }
 
-// hands are managers that are people's: what they do they do by hand, or by a script that
-// they began by hand.
+// hands are managers that people use, directly or in a script.
 var hands = []string{"kubectl", "oc", "helm", "k9s", "lens", "node-fetch", "Mozilla", "curl", "Wget", "Headlamp",
 	"dashboard", "kustomize", "before-first-apply"}
 
-// byHand reports whether a manager is a person's.
+// byHand reports whether a person uses a manager.
 func byHand(manager string) bool {
 	return slices.ContainsFunc(hands, func(h string) bool {
 		return manager == h || strings.HasPrefix(manager, "kubectl-") || strings.HasPrefix(manager, h+"/")
 	})
 }
 
-// somebody names a writer that is perhaps not known.
+// somebody names a writer that may be unknown.
 func somebody(who string) string {
 	if who == "" {
 		return "(unknown)"

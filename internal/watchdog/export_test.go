@@ -2,7 +2,7 @@ package watchdog
 
 import "time"
 
-// Hurry has steps watched closely, and has somebody else told of one that does not end, until it is undone.
+// Hurry makes the watchdog check steps often and report to told, until undo is called.
 func Hurry(each time.Duration, told func(text string)) (undo func()) {
 	was, barked := tick, bark
 	tick, bark = each, told

@@ -1,6 +1,6 @@
-// Package watchdog ends a Go process in which one step of a world does not end: a controller is at it that waits for
-// ever, or goes on without an API call, and the goroutine that would judge it waits for that. It goes by real time, and
-// decides nothing in a world.
+// Package watchdog ends a Go process in which one step of a world does not end. A controller then waits forever, or
+// runs without an API call, and the goroutine that would judge it waits too. The watchdog uses real time and decides
+// nothing in a world.
 package watchdog
 
 import (
@@ -23,8 +23,8 @@ type Dog struct {
 	idle  int
 }
 
-// A step is given this many ticks in a row: a process that was stopped, or whose machine slept, sees one. Programs in
-// bubbles are told of after thirty seconds, in more detail.
+// A step may take this many ticks in a row: a process that was stopped, or whose machine slept, sees one. Hosted
+// programs are reported after thirty seconds, in more detail.
 const patience = 45
 
 var (
@@ -32,7 +32,7 @@ var (
 	bark = func(text string) { panic(text) }
 )
 
-// Watch begins to watch. Asking says which invariant is being asked; "" for none. Any goroutine may call it.
+// Watch starts a watchdog. asking returns the invariant being checked, or "". Any goroutine may call it.
 func Watch(asking func() string) *Dog {
 	d, each, began := &Dog{}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {
@@ -50,7 +50,7 @@ func Watch(asking func() string) *Dog {
 	return d
 }
 
-// Step says that a step has ended.
+// Step records that a step has ended.
 func (d *Dog) Step() { d.steps.Add(1) }
 
 // End ends the watch.
@@ -59,13 +59,13 @@ func (d *Dog) End() {
 	d.timer.Stop()
 }
 
-// head is that of a goroutine's stack: what it does. One in a coroutine's switch waits for its turn.
+// The first line of a goroutine's stack: its state. A goroutine in a coroutine switch waits for its turn.
 var (
 	head  = regexp.MustCompile(`^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[([^\],]*)`)
 	frame = regexp.MustCompile(`(?m)^(\S[^\n]*)\(.*\n\t(\S+):(\d+)`)
 )
 
-// hangs words what the controllers are at that have the processor.
+// hangs describes what the running controllers do.
 func hangs(after time.Duration, invariant string) string {
 	text := make([]byte, 1<<22)
 	text = text[:runtime.Stack(text, true)]

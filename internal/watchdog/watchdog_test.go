@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// An invariant whose Check does not return is told of by its ID, with its line.
+// An invariant whose Check does not return is reported by its ID, with its line.
 func TestInvariantThatHangs(t *testing.T) {
 	free, told := make(chan struct{}), make(chan string, 1)
 	undo := watchdog.Hurry(2*time.Millisecond, func(text string) { told <- text; close(free) })
@@ -35,7 +35,7 @@ func TestInvariantThatHangs(t *testing.T) {
 	}
 }
 
-// A sync that does not give up the processor is told of with its line, whatever it is at; one that does is not.
+// A reconcile that does not yield is reported with its line, whatever it does; one that yields is not.
 func TestSyncThatHangs(t *testing.T) {
 	for want, sync := range map[string]func(free chan struct{}){
 		"a sync is in chan receive at ": func(free chan struct{}) { <-free },
@@ -70,7 +70,7 @@ func TestSyncThatHangs(t *testing.T) {
 	}
 }
 
-// hosted runs a controller that does something in each sync.
+// hosted runs a controller with this sync.
 func hosted(t *testing.T, sync func()) {
 	maps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	c := host.Controller{Name: "toy", For: maps,

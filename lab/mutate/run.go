@@ -108,7 +108,7 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 	return nil
 }
 
-// leastTime is how much processor time a check has at the least.
+// leastTime is how much processor time a check has at least.
 const leastTime = time.Second / 2
 
 // cover runs every check without a mutation.

@@ -13,7 +13,7 @@ import (
 )
 
 // worker is a process that is asked about one mutant after another. It is started
-// anew when it has died of one.
+// again when it has died of one.
 type worker struct {
 	path string
 	args []string

@@ -20,8 +20,8 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// With returns laws with the invariants of controllers that are none of them. Of several with one ID it has one, which is
-// asked of each controller as that declares it.
+// With returns laws and the invariants that controllers outside this module declare. If several invariants have one ID,
+// With returns one of them; it checks each controller against that controller's own declaration.
 func With(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {
@@ -33,9 +33,9 @@ func With(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	return laws
 }
 
-// Complete returns a copy of a registry with what it lacks: the controllers, aliases and
-// reaper of this module, and every law where it has none. A name that both have means the
-// registry's own controller. Mutants are not added: each needs a scenario that kills it.
+// Complete returns a copy of a registry and fills its gaps: the controllers, aliases and reaper of this module, and
+// every law if it has none. If both have a controller of one name, the registry's own wins. Mutants are not added,
+// since each needs a scenario that kills it.
 func Complete(g *scenarios.Registry) *scenarios.Registry {
 	full := scenarios.Registry{}
 	if g != nil {

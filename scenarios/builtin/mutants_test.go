@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// Every law kills a mutant of its own. The first three laws have none: the server keeps them, so no controller can
-// break them. Nor has same-end, for which a case must ask: TestSameEnd of scenarios has controllers that break it.
+// Every law kills a mutant of its own. The first three laws have none: the server enforces them, so no controller can
+// break them. same-end has none because a case must enable it; TestSameEnd of package scenarios tests it.
 func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	others := []string{"API-1", "API-2", "API-3", "EXACT-13"}
 	g := builtin.Registry()
@@ -27,8 +27,8 @@ func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	}
 }
 
-// Every mutant has a step in some scenario that says it is killed by the law it is meant for. That
-// the step is right is tested where all scenarios are run.
+// For every mutant, a step of some scenario says that its law kills it. The test that runs all scenarios checks these
+// steps.
 func TestEveryMutantIsKilledByItsLaw(t *testing.T) {
 	g := builtin.Registry()
 	killed := killers(t)
@@ -48,7 +48,7 @@ func TestEveryMutantIsKilledByItsLaw(t *testing.T) {
 	}
 }
 
-// killers reads the library, and returns the laws that its steps say each mutant is killed by.
+// killers reads the scenario library and returns, for each mutant, the laws that kill it.
 func killers(t *testing.T) map[string][]string {
 	t.Helper()
 	killed := map[string][]string{}

@@ -17,26 +17,25 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// File compiles the case. The error is a mistake in it, told by the field it
-// stands in: "User[0]: unknown verb delte; did you mean delete?".
+// File compiles the case. An error is a mistake in the case and names its field: "User[0]: unknown verb delte; did you
+// mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) {
 	f, _, err := c.compile(name)
 	return f, err
 }
 
-// text is a file as it is written, with where its lines come from.
+// text is a generated file, with the origin of each line.
 type text struct {
 	strings.Builder
 	lines  int
 	origin []origin
 }
 
-// origin is a part of a case, or a file that it reads, from a line of the
-// compiled file on.
+// origin is a part of a case, or a file that the case reads. It begins at a line of the compiled file.
 type origin struct {
-	from  int    // the first line that is of it
+	from  int    // the first line of this part
 	name  string // "User[0]", "config/crd/widgets.yaml"
-	lines bool   // its lines are worth telling apart
+	lines bool   // errors name its lines
 }
 
 // add writes lines that come from one part of the case.
@@ -46,7 +45,7 @@ func (t *text) add(name string, lines bool, body string) {
 	t.lines += strings.Count(body, "\n")
 }
 
-// at is where a line of the file comes from, nil for none.
+// at returns the origin of a line of the file, or nil.
 func (t *text) at(line int) *origin {
 	var found *origin
 	for i := range t.origin {
@@ -57,7 +56,7 @@ func (t *text) at(line int) *origin {
 	return found
 }
 
-// explain tells a mistake by the part of the case that it stands in.
+// explain locates a mistake in the part of the case that has it.
 func (t *text) explain(err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || e.Line == 0 {
@@ -71,8 +70,7 @@ func (t *text) explain(err error) error {
 	return &told
 }
 
-// compile writes the case as a file and reads that. The text tells where its
-// lines come from.
+// compile writes the case as a file and parses that file. The text maps its lines to their origins.
 func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err
@@ -114,10 +112,10 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	return f, t, t.explain(err)
 }
 
-// installed is the section of what is installed.
+// installed is the section with the objects that exist from the start.
 const installed = "installed.yaml"
 
-// install writes what exists before anything happens. Files are named from where the case's own would be.
+// install writes the objects that exist from the start. Paths of files are relative to the case's directory.
 func (c *Case) install(name string, t *text) {
 	var line strings.Builder
 	for _, path := range c.CRDs {
@@ -139,10 +137,10 @@ func section(i int) string { return fmt.Sprintf("world-%d.yaml", i+1) }
 // applied is the section of an action's manifests.
 func applied(i int) string { return fmt.Sprintf("user-%d.yaml", i+1) }
 
-// field is an action as mistakes name it.
+// field names an action in error texts.
 func field(i int) string { return fmt.Sprintf("User[%d]", i) }
 
-// script writes what happens once the controllers are there.
+// script writes the steps that follow the start of the controllers.
 func (c *Case) script(t *text) {
 	switch {
 	case c.Settled:
@@ -169,7 +167,7 @@ func (c *Case) script(t *text) {
 	}
 }
 
-// long words for how long the world is given.
+// long formats how much time the world gets.
 func (c *Case) long() string {
 	if c.For == 0 {
 		return ""
@@ -177,13 +175,13 @@ func (c *Case) long() string {
 	return " for=" + c.For.String() + " rest"
 }
 
-// part is some of what the world holds.
+// part is a part of the initial objects.
 type part struct {
 	name, body string
 	lines      bool
 }
 
-// manifests collects what the world holds.
+// manifests collects the initial objects.
 func (c *Case) manifests() ([]part, error) {
 	var parts []part
 	for i, path := range c.Files {
@@ -209,8 +207,7 @@ func (c *Case) manifests() ([]part, error) {
 	return kept, nil
 }
 
-// readYAML reads a file, or the YAML files of a directory in the order of their
-// names.
+// readYAML reads a file, or the YAML files of a directory sorted by name.
 func readYAML(field, path string) ([]part, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -233,7 +230,7 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near names what is there beside a path that is not.
+// near lists what exists beside a path that does not exist.
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

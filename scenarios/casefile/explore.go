@@ -10,10 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore draws or enumerates the case's schedules and says what they came to. Of the options, what the case itself
-// says is taken from it: its faults, and how many schedules are drawn where the options do not say. The name is that
-// of the file, in messages and in what is written. The error is a mistake in the case, or a run that is no function
-// of its schedule.
+// Explore draws or enumerates the case's schedules and returns the results. The case sets the fault budget, and the
+// number of schedules if the options do not. The name is the file's, in messages and in output. An error is a mistake
+// in the case, or a run that is not a function of its schedule.
 func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOptions) (
 	x *scenarios.Exploration, err error,
 ) {
@@ -32,7 +31,7 @@ func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOpti
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
 	}
 	o.Faults, o.Strict, o.Said = c.Faults, c.Strict, true
-	defer Catch(&err) // the default schedule is run here, before any other
+	defer Catch(&err) // the default schedule runs here, before any other
 	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
 	if err != nil {
 		return nil, t.explain(err)
@@ -45,7 +44,7 @@ func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOpti
 	return x, nil
 }
 
-// Script is the case as a program that runs once under any choices.
+// Script returns the case as a program that runs once under any choices.
 func (c *Case) Script(name string) (*scenarios.Script, error) {
 	f, err := c.File(name)
 	if err != nil {
@@ -55,7 +54,7 @@ func (c *Case) Script(name string) (*scenarios.Script, error) {
 		Strict: c.Strict}, nil
 }
 
-// Catch is deferred. It turns the panic of a controller that is wired wrongly into an error.
+// Catch, when deferred, turns the panic of a wrongly wired controller into an error.
 func Catch(err *error) {
 	switch r := recover().(type) {
 	case nil:

@@ -23,7 +23,7 @@ func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Replace overwrites the file at a path with a minimized failure. Without a path it is [Keep].
+// Replace overwrites the file at a path with a minimized failure. With an empty path it works like [Keep].
 func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
 	if path == "" {
 		return Keep(dir, f)
@@ -31,17 +31,17 @@ func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Kept lists the files of a directory that Keep has written, by name.
+// Kept lists the files that Keep has written to a directory, by name.
 func Kept(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	return files
 }
 
-// Replayed is what became of a failure that was kept.
+// Replayed is the result of replaying a kept failure.
 type Replayed struct {
-	Page   *scenarios.Page    // of the failure that happened again; nil for none
-	Errors []*scenarios.Error // the file cannot be run; none where it can
-	Unfit  bool               // its schedule does not fit any more: the controllers act otherwise
+	Page   *scenarios.Page    // of the failure that happened again, or nil
+	Errors []*scenarios.Error // why the file cannot be run; empty if it can
+	Unfit  bool               // its schedule does not fit any more: the controllers act differently
 }
 
 // Replay runs the file of a failure once.
@@ -67,8 +67,8 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 	return r
 }
 
-// Leave writes the page of a failure beside the file that replays it, and tells git to leave pages out: the file
-// is what is kept. found shows the run as it was found, nil for none.
+// Leave writes the page of a failure beside the file that replays it, and makes git ignore pages: only the file should
+// be kept. found returns the run before minimizing, or nil.
 func Leave(path string, p *scenarios.Page, found func() *scenarios.Page) error {
 	text, err := page.Counterexample(p, found).HTML()
 	if err != nil {

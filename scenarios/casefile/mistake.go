@@ -11,13 +11,12 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// mistake is what is wrong with a case, in one line. It is named as package simtest names the type.
+// mistake is an error about the case, in one line. It uses the type's name in package simtest.
 func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
 
-// check finds the mistakes in a case that its file would not tell, or not by
-// the name they have here.
+// check finds mistakes in a case that the compiled file would not report, or would report under another name.
 func (c *Case) check() error {
 	for _, look := range []func() error{c.checkControllers, c.checkUser, c.checkBounds} {
 		if err := look(); err != nil {
@@ -64,7 +63,7 @@ func (c *Case) checkControllers() error {
 	return nil
 }
 
-// checkInvariants looks at the invariants of the case, and whether one has the ID of a controller's.
+// checkInvariants checks the case's invariants, and whether one has the ID of a controller's invariant.
 func (c *Case) checkInvariants() error {
 	if err := law.CheckInvariants(c.Invariants); err != nil {
 		return mistake("Invariants: %v", err)

@@ -9,12 +9,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Unasked says what an exploration that broke nothing did not ask, a line each:
-// a controller under test that wrote nothing in any schedule, whose kind no world at
-// rest had an object of, whose keys are those of no object, or which never had what it
-// wants, and an excuse each time; something the user does that was refused every time. Of
-// such a one a pass says nothing. Nor does one of an enumeration that did not come to its
-// end.
+// Unasked lists, one line each, what an exploration without violations did not exercise:
+//   - a controller under test that wrote nothing in any schedule,
+//   - a controller whose kind had no object in any settled world,
+//   - a controller whose keys name no object,
+//   - a controller that never reached its wanted state, or had an exception each time,
+//   - a user action that was refused every time,
+//   - an enumeration that was cut short.
+//
+// In each of these cases a pass proves nothing.
 func (c *Case) Unasked(x *scenarios.Exploration) []string {
 	var all []string
 	if v := x.Coverage; v != nil && !v.Complete {
@@ -48,7 +51,7 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 	return all
 }
 
-// declarations are what a controller may say of itself, and the law that goes by it first.
+// declarations lists what a controller may declare about itself, with the law that uses it first.
 var declarations = []struct {
 	name, law string
 	says      func(c *host.Controller) bool
@@ -65,17 +68,19 @@ var declarations = []struct {
 	{"RetryOf", "WRITE-8", func(c *host.Controller) bool { return c.Contract.RetryOf != nil }},
 }
 
-// asked reports whether a law was asked of a controller in some schedule.
+// asked reports whether some schedule evaluated a law for a controller.
 func asked(x *scenarios.Exploration, controller, id string) bool {
 	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool {
 		return s.Controller == controller && s.Law == id && s.Asked > 0
 	})
 }
 
-// Spared says what else no schedule of an exploration asked, a line each: what a
-// controller under test declares and nothing came to, or each time with an excuse; whose
-// those objects are that it makes of kinds it does not declare; and what the laws cannot
-// tell apart. None of that need be wrong.
+// Spared lists, one line each, what else no schedule exercised:
+//   - a declaration of a controller under test that was never used, or had an exception each time,
+//   - the owners of objects it creates of kinds that it does not declare,
+//   - what the laws cannot tell apart.
+//
+// None of these need be a mistake.
 func (c *Case) Spared(x *scenarios.Exploration) []string {
 	var all []string
 	under := map[string]*host.Controller{}

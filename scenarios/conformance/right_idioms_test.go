@@ -382,7 +382,7 @@ func intends(a *at, owner *thing) error {
 	return a.apply(say, "status", true)
 }
 
-// fights writes its dependent to and fro for ever, once its owner was edited.
+// fights writes its dependent to and fro forever, once its owner was edited.
 func fights(a *at, owner *thing) error {
 	if ended(owner) {
 		return nil
@@ -404,7 +404,7 @@ func fights(a *at, owner *thing) error {
 	return a.update(d)
 }
 
-// awaits tries again for ever what its owner says, where that is wrong.
+// awaits tries again forever what its owner says, where that is wrong.
 func awaits(a *at, owner *thing) error {
 	if ended(owner) {
 		return nil
@@ -592,7 +592,7 @@ func TestCreatedOnce(t *testing.T) {
 	}
 }
 
-// An edit after which a controller writes for ever fails the case edit. One that it merely tries again is none.
+// An edit after which a controller writes forever fails the case edit. One that it merely tries again is none.
 func TestEditsThatDoNotSettle(t *testing.T) {
 	for _, x := range []struct {
 		idiom

@@ -122,7 +122,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Rapid draws the cases of a right one in vain.
+// Rapid draws the cases of a right one without success.
 func TestProperty(t *testing.T) { rapid.Check(t, Property(t, sample(widget(true, wrong{})))) }
 
 // So does the fuzzer.

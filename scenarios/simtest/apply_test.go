@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The user makes an object again by its manifest.
+// The user recreates an object by its manifest.
 func TestApply(t *testing.T) {
 	again := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {keep: \"yes\"}}\n"
 	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Objects: []runtime.Object{kept},
@@ -45,8 +45,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What a Go function asks at rest, and fails in every schedule, is not made small by taking out what it is about:
-// it would fail without, too, and say nothing of the controller.
+// A Go function that fails in every schedule keeps its objects when minimized. It would fail without them too, and tell
+// nothing about the controller.
 func TestAtRestKeepsWhatItIsAbout(t *testing.T) {
 	c := simtest.Case{Objects: []runtime.Object{kept}, Schedules: 20,
 		Controllers: []host.Controller{keeper(func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {

@@ -27,26 +27,22 @@ var (
 		"the directory failures are written to, and replayed from")
 )
 
-// Check runs the case under many schedules and holds each to the laws and to
-// [Case.AtRest]. Failures that were written earlier are replayed first, each as a
-// subtest; what is found is made small, printed as a page, and written to
-// testdata/threelaws/NAME-OF-THE-TEST to be replayed first next time. Commit that
-// file with the mend; delete it when the world it holds makes no sense any more. A
-// page beside it, of the same name with .html, shows the run in a browser.
+// Check runs the case under many schedules and checks each against the laws and [Case.AtRest]. It first replays earlier
+// failures, each as a subtest. A new failure is minimized, printed as a page, and written to
+// testdata/threelaws/NAME-OF-THE-TEST, so that the next run replays it first. Commit that file with the fix; delete it
+// when its world makes no sense any more. A page beside it, of the same name with .html, shows the run in a browser.
 //
-// A case that asks nothing of a controller under test fails too; see
-// [Case.Unasked]. What else was not asked is logged; see [Case.Spared].
+// A case that exercises nothing of a controller under test fails too; see [Case.Unasked]. Check logs what else was not
+// exercised; see [Case.Spared].
 //
-// A failure is printed and written before it is minimized: a go test that runs into its
-// timeout loses nothing. Minimizing takes 20 seconds at most; -threelaws.minimize says otherwise.
+// A failure is printed and written before it is minimized, so a go test timeout loses nothing. Minimizing takes at most
+// 20 seconds; -threelaws.minimize changes that.
 //
-// The flags -threelaws.schedules, .time, .seed and .exhaustive say what is explored,
-// -threelaws.replay runs one file and nothing else, -threelaws.failures says where
-// failures are kept.
+// The flags -threelaws.schedules, .time, .seed and .exhaustive configure the exploration. -threelaws.replay runs one
+// file and nothing else; -threelaws.failures sets the directory for failures.
 //
-// What the exploration came to is handed over. Where a failure that was kept happens
-// still nothing was explored, and it has the failures alone; it is nil with the flag
-// -threelaws.replay.
+// Check returns the exploration. If a kept failure still happens, nothing is explored and the result holds only the
+// failures. With -threelaws.replay it is nil.
 func Check(t *testing.T, c Case) *scenarios.Exploration {
 	t.Helper()
 	g := c.Registry()
@@ -70,20 +66,20 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	return c.explore(t, dir)
 }
 
-// explore reports what the case's schedules break.
+// explore reports the violations in the case's schedules.
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
 	if c.Time == 0 {
 		c.Time = *budget
 	}
-	raw := map[string]string{} // where failures are kept that are being minimized, by law
+	raw := map[string]string{} // by law: where unminimized failures are kept
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Raw: func(f *scenarios.Counterexample) bool {
 		if c.known(f) != "" {
 			return false
 		}
 		path, err := casefile.Keep(dir, f)
 		if err != nil {
-			return true // it is tried again when the failure is small
+			return true // it is added again when the failure is minimized
 		}
 		raw[f.Law] = path
 		t.Logf("%s is broken: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
@@ -124,7 +120,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		t.Errorf("%d of %d schedules did not settle", x.Unsettled, x.Schedules)
 	}
 	if found > 0 {
-		return x // what an accepted violation leaves is not asked for
+		return x // after an accepted violation, nothing else is checked
 	}
 	for _, why := range c.Unasked(x) {
 		t.Error(why)
@@ -136,7 +132,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	return x
 }
 
-// known says why a failure is accepted, "" for one that is not.
+// known returns why a failure is accepted, or "".
 func (c *Case) known(f *scenarios.Counterexample) string {
 	if c.Accept == nil {
 		return ""
@@ -144,7 +140,7 @@ func (c *Case) known(f *scenarios.Counterexample) string {
 	return c.Accept(f)
 }
 
-// failures is where a test's failures are kept.
+// failures returns the directory of a test's failures.
 func failures(t *testing.T) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	if !strings.HasPrefix(name, "Fuzz") {
@@ -153,15 +149,14 @@ func failures(t *testing.T) string {
 	return filepath.Join(*keep, name)
 }
 
-// again is the command that replays a failure file.
+// again returns the command that replays a failure file.
 func again(t *testing.T, path string) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	return fmt.Sprintf("go test -run '^%s$' -threelaws.replay=%s", name, path)
 }
 
-// rerun replays a failure file. It fails the test while the failure happens, and
-// also when the file cannot be run. What happens is the page that it returns, nil for
-// nothing.
+// rerun replays a failure file. It fails the test if the failure happens or the file cannot run. It returns the page of
+// the failure, or nil.
 func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenarios.Page {
 	t.Helper()
 	r := casefile.Replay(g, path)

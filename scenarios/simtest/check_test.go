@@ -70,7 +70,7 @@ func keeper(sync func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) e
 	}
 }
 
-// keep makes the Secret where the cache has none.
+// keep creates the Secret if the cache has none.
 func keep(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	if _, ok, _ := env.Informer(secrets).GetIndexer().GetByKey("default/" + m.Name); ok {
 		return nil
@@ -90,7 +90,7 @@ func secret(m *corev1.ConfigMap) *corev1.Secret {
 var kept = &corev1.ConfigMap{
 	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{"keep": "yes"}}}
 
-// everyMapHasItsSecret is what must hold at rest.
+// everyMapHasItsSecret must hold when the world has settled.
 func everyMapHasItsSecret(user host.Client) error {
 	maps, err := user.List(context.Background(), configMaps, "default", metav1.ListOptions{LabelSelector: "keep=yes"})
 	if err != nil {
@@ -124,7 +124,7 @@ func keeping(c host.Controller) simtest.Case {
 
 func TestCheckPasses(t *testing.T) { simtest.Check(t, keeping(keeper(keep))) }
 
-// Each of these passed the loop by hand that the README once had.
+// A hand-written loop in an earlier README missed each of these failures.
 func TestCheckFails(t *testing.T) {
 	nothing := func(context.Context, *host.Env, *corev1.ConfigMap) error { return nil }
 	undeclared := keeper(nothing)
@@ -166,7 +166,7 @@ func TestCheckFails(t *testing.T) {
 	}
 }
 
-// A case that asks nothing of its controller is no pass.
+// A case that exercises nothing of its controller does not pass.
 func TestUnasked(t *testing.T) {
 	silent := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
 	gone := keeping(keeper(keep))
@@ -192,7 +192,7 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// An enumeration that stopped before its end is no pass.
+// An enumeration that was cut short does not pass.
 func TestUnasksWhatWasNotCovered(t *testing.T) {
 	c := simtest.Case{}
 	for want, v := range map[string]*explore.Coverage{
@@ -204,7 +204,7 @@ func TestUnasksWhatWasNotCovered(t *testing.T) {
 	}
 }
 
-// The same case under rapid's draws and a fuzzer's bytes.
+// The same case, with rapid's draws and with a fuzzer's bytes.
 func TestCaseProperty(t *testing.T) {
 	c := keeping(keeper(keep))
 	rapid.Check(t, c.Property())

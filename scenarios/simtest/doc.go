@@ -1,7 +1,6 @@
-// Package simtest tries controllers in go test. Begin with [Check] and [Case]: a
-// world given in Go is run under many schedules, each held to the laws; what
-// breaks one is made small, printed, and left as a scenario file that is replayed
-// first next time.
+// Package simtest tests controllers in go test. Begin with [Check] and [Case]. A world given in Go runs under many
+// schedules, each checked against the laws. A failure is minimized, printed, and written as a scenario file that the
+// next run replays first.
 //
 //	func TestKeeper(t *testing.T) {
 //		simtest.Check(t, simtest.Case{
@@ -12,17 +11,14 @@
 //		})
 //	}
 //
-// [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's
-// fuzzer; [Case.Explore] hands the outcome over. A [Generator] draws whole worlds:
-// what they hold, what the user does and which action comes next all come from one
-// [sim.Choices]; what one of them came to is a [Drawn].
+// [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's fuzzer; [Case.Explore] returns the
+// result. A [Generator] draws whole worlds: the objects, the user's actions and the next action all come from one
+// [sim.Choices]. A [Drawn] is the result of one of them.
 //
-// It is imported by tests only: importing it links rapid, which registers
-// flags.
+// Import it in tests only: it links rapid, which registers flags.
 //
 // # Where to go next
 //
-// Package sim/host says what a controller is. docs/use/go-test.md shows a whole test and what
-// its failure looks like; docs/use/scenarios.md describes the files that failures are
-// written as, and package cli replays them in a command of your own.
+// Package sim/host defines what a controller is. docs/use/go-test.md shows a whole test and its failure.
+// docs/use/scenarios.md describes the files of failures, and package cli replays them in a command of your own.
 package simtest

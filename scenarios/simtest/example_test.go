@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Explore is what Check does, for whoever wants to look at the outcome himself.
+// Explore does what Check does, but returns the result instead of failing the test.
 func ExampleCase_Explore() {
 	c := simtest.Case{
 		Controllers: []host.Controller{Keeper}, With: []string{"gc"}, Schedules: 50,

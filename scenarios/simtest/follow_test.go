@@ -15,20 +15,18 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// What exhaustive search takes for one state is one: whatever led to it, an action leads
-// from it to one state, or to one end. Unlike the proof this needs no world that is small
-// enough to be covered: what a digest leaves out shows in runs drawn at random.
+// Exhaustive search relies on this: whatever led to a state, an action leads from it to one state, or to one end. The
+// test needs no world that is small enough to be covered: random runs show what a digest leaves out.
 //
-// Runs are compared in which the same was written in the same order. Where other writes
-// came between, revisions are numbered otherwise, and a state does not tell of that before
-// one of them is written into an object (a CronJob's status holds those of its Jobs).
+// It compares runs that wrote the same in the same order. Other writes in between would change the revisions, and a
+// state does not contain those until an object holds one (a CronJob's status holds those of its Jobs).
 
-// follower draws a schedule, and tells where each action led to.
+// follower draws a schedule, and records where each action led.
 type follower struct {
 	sim.Chooser
 	taken, left int
-	read        int      // how many records
-	writes      sim.Hash // what was written, in its order
+	read        int      // the number of records read
+	writes      sim.Hash // the writes, in order
 	from        uint64   // the state before the last action, that action, and what it picked
 	path        []string
 	led         func(from, to uint64)
@@ -36,7 +34,7 @@ type follower struct {
 
 func (f *follower) ComparesStates() bool { return true }
 
-// Pick is part of what the action under way leads to.
+// Pick is part of the effect of the current action.
 func (f *follower) Pick(n int, label string) int {
 	i := f.Chooser.Pick(n, label)
 	f.choose(fmt.Sprintf("%s: %d of %d", label, i, n))

@@ -8,23 +8,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Generator says what is generated.
+// Generator configures what is generated.
 type Generator struct {
 	Controllers string         // as after the verb controllers: "replicaset replication gc"
 	Faults      map[string]int // how many faults of each name a run may have
-	Sets        int            // at most so many ReplicaSets and ReplicationControllers, at least 1
-	Orphans     int            // at most so many Pods without an owner
-	Actions     int            // at most so many things the user does
+	Sets        int            // the most ReplicaSets and ReplicationControllers, at least 1
+	Orphans     int            // the most Pods without an owner
+	Actions     int            // the most user actions
 }
 
-// labelSets are what selectors select and what pods are labelled with; the
-// second is a part of the first, so that selectors overlap wholly, in part or
+// labelSets are the labels of selectors and pods. The second contains the first, so selectors overlap fully, partly or
 // not at all.
 var labelSets = []string{"app: web", "app: web, tier: front", "app: db"}
 
-// File draws a scenario: objects, what the user does to them, one settle. The
-// objects are there before the controllers run; what the user does races with
-// them.
+// File draws a scenario: objects, user actions, one settle. The objects exist before the controllers run; the user's
+// actions race with them.
 func (w Generator) File(c sim.Choices) (*scenarios.File, error) {
 	g := &drawing{choices: c}
 	sets := 1 + c.Pick(max(w.Sets, 1), "sets")
@@ -90,7 +88,7 @@ func (g *drawing) orphan(i int) {
 			name, labelSets[g.pick(len(labelSets), "labels")], finalizers))
 }
 
-// action draws one thing the user does.
+// action draws one user action.
 func (g *drawing) action() string {
 	set := g.sets[g.pick(len(g.sets), "set")]
 	if len(g.pods) > 0 && g.pick(2, "to a pod") == 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// oneSecret is an invariant of a world: a map is never given a second Secret.
+// oneSecret is an invariant of a world: a ConfigMap never gets a second Secret.
 func oneSecret() *law.Invariant {
 	return &law.Invariant{ID: "one-secret-per-map", Sentence: "No two Secrets for one ConfigMap.", When: law.AtWrite,
 		Check: func(f *law.Facts) string {
@@ -31,7 +31,7 @@ func oneSecret() *law.Invariant {
 		}}
 }
 
-// forgetful makes a Secret of a generated name where its cache has none.
+// forgetful creates a Secret with a generated name if its cache has none.
 func forgetful(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	for _, o := range env.Informer(secrets).GetIndexer().List() {
 		if metav1.IsControlledBy(o.(*corev1.Secret), m) {
@@ -69,7 +69,7 @@ func TestInvariantOfCase(t *testing.T) {
 	}
 }
 
-// One in a Contract is asked of its controller alone.
+// An invariant in a Contract is checked for its controller only.
 func TestInvariantOfContract(t *testing.T) {
 	c := keeping(keeper(forgetful))
 	c.Controllers[0].Contract.Replicas = nil

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// An object that no controller can handle is tried for ever. A world that is given a time is judged
-// with it: who waits ever longer in between passes, and who does not wait is named.
+// Retries for an object that no controller can handle never stop. A world with a time limit is judged anyway: backoff
+// passes, and a controller that retries without delay is named.
 func TestObjectThatNobodyCanHandle(t *testing.T) {
 	tries := func(after func(*host.Env, string)) syncOf {
 		return func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {

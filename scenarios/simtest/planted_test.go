@@ -13,7 +13,7 @@ import (
 
 type syncOf func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error
 
-// planted is the page's controller with another sync.
+// planted returns the page's controller with another sync.
 func planted(name string, sync syncOf) host.Controller {
 	c := Keeper
 	c.Name = name
@@ -31,7 +31,7 @@ func planted(name string, sync syncOf) host.Controller {
 	return c
 }
 
-// writes is a sync that wants one value in a field.
+// writes is a sync that writes one value into a field.
 func writes(v string) syncOf {
 	return func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 		if m.Data["v"] == v || m.DeletionTimestamp != nil {
@@ -44,7 +44,7 @@ func writes(v string) syncOf {
 	}
 }
 
-// overdoes makes a secret by a generated name where its cache shows none of its own.
+// overdoes creates a Secret with a generated name if its cache shows none of its own.
 func overdoes(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	for _, o := range env.Informer(secrets).GetIndexer().List() {
 		if metav1.IsControlledBy(o.(metav1.Object), m) {
@@ -60,7 +60,7 @@ func overdoes(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	return err
 }
 
-// leaves puts a finalizer on and never takes it off; it does not declare it.
+// leaves adds a finalizer and never removes it; it does not declare it.
 func leaves(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	if m.DeletionTimestamp != nil || len(m.Finalizers) > 0 {
 		return keepAlive(ctx, env, m)
@@ -78,8 +78,8 @@ func keepAlive(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	return keep(ctx, env, m)
 }
 
-// In the world of the page's sample five wrong controllers fail, each by the
-// law that says what is wrong with it, with a page and a file.
+// In the world of the page's sample, five wrong controllers fail. Each violates the law about its bug, and gets a page
+// and a file.
 func TestPlanted(t *testing.T) {
 	for _, x := range []struct {
 		name, law   string
@@ -117,8 +117,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// A controller whose keys name no object of its kind is asked for no numbers: that it
-// breaks nothing says little, and is no pass.
+// For a controller whose keys name no object of its kind, numbers cannot be checked. A run without violations is then
+// no pass.
 func TestKeysOfNoObject(t *testing.T) {
 	one := Keeper
 	one.Routes = []host.Route{{Kind: configMaps, Do: func(_ host.View, _ host.Event, out *host.Effect) {

@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// lives counts the lives of programs in this process: the same run twice has different lives.
+// lives counts the program starts in this process, so the same run twice sees different numbers.
 var lives int
 
 // once is a program that does something and waits for its end.
@@ -48,7 +48,7 @@ func once(does func(ctx context.Context, c *kubernetes.Clientset, life int) erro
 		})
 }
 
-// What a program says is compared: two runs that differ in a field are reported with the field, and equal requests
+// The requests of a program are compared. Two runs that differ in a field are reported with the field; equal requests
 // are equal in any encoding.
 func TestRequestsAreCompared(t *testing.T) {
 	secret := func(stamp string) *corev1.Secret {
@@ -140,8 +140,8 @@ func TestRequestsAreCompared(t *testing.T) {
 	}
 }
 
-// A file that was kept holds choices and no hash: it replays where the program says something else, and where it
-// asks for something else the file does not fit.
+// A kept file holds choices and no hash. It replays if the program sends other values. If the program sends other
+// requests, the file does not fit.
 func TestKeptFileOfAProgramThatChanged(t *testing.T) {
 	first, stamp := "secrets", "then"
 	c := &simtest.Case{Controllers: []host.Controller{once(func(ctx context.Context, c *kubernetes.Clientset, _ int) error {
@@ -196,7 +196,7 @@ func TestKeptFileOfAProgramThatChanged(t *testing.T) {
 	}
 }
 
-// A program that draws by itself is told so, with what is mostly the reason.
+// A program that uses randomness gets an error with the usual reason.
 func TestProgramThatDraws(t *testing.T) {
 	of := host.Controller{Name: "draws", For: configMaps}
 	draws := bubble.Controller(of, func(ctx context.Context, cfg *rest.Config) error {

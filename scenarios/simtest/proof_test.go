@@ -19,17 +19,16 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The standing proof of exhaustive search: on worlds small enough it reaches the
-// end states, and breaks the laws, that the search without its reductions does,
-// and all that random schedules do. A world that meets a bound is counted as
-// such: it proves nothing.
+// This is the standing proof of exhaustive search. On small worlds it must reach the same settled states and violations
+// as the search without reductions, and all those of random schedules. A world that meets a bound proves nothing and is
+// counted as such.
 
 // size says how much of the proof is run: a sample in ordinary tests, all of it
 // where SOAK is set.
 type size struct {
-	files  int // one of so many scenario files
-	every  int // one of so many mutants and faults
-	worlds int // generated ones
+	files  int // one in so many scenario files
+	every  int // one in so many mutants and faults
+	worlds int // generated worlds
 	states int // bound of one search
 	naive  int // runs of the search without state hashing
 	random int // schedules
@@ -43,14 +42,13 @@ var sizes = map[bool]size{
 
 func proofSize() size { return sizes[os.Getenv("SOAK") != ""] }
 
-// proof is a program that is searched, and what the searches came to.
+// proof is a program to search, with the results of the searches.
 type proof struct {
 	scenarios.Script
 	size
 }
 
-// reached is what a search came to: the states in which worlds came to rest, and
-// the laws that were broken first.
+// reached is the result of a search: the settled states, and the laws that were violated first.
 type reached struct {
 	ends map[uint64]bool
 	laws map[string]bool
@@ -66,7 +64,7 @@ func (r *reached) note(out *explore.Outcome, ended bool) {
 	}
 }
 
-// lacks names what the other has and this one has not.
+// lacks names what the other result has and this one lacks.
 func (r *reached) lacks(other *reached) string {
 	for law := range other.laws {
 		if !r.laws[law] {
@@ -83,7 +81,7 @@ func (r *reached) lacks(other *reached) string {
 
 func newReached() *reached { return &reached{ends: map[uint64]bool{}, laws: map[string]bool{}} }
 
-// search covers everything; whole is false where it met a bound.
+// search covers everything; whole is false if it met a bound.
 func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err error) {
 	r = newReached()
 	x.All, x.MaxStates = true, p.states
@@ -104,8 +102,7 @@ func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err 
 	return r, c, err
 }
 
-// draw runs random schedules: those in which time passes while something else
-// could happen, or none of them.
+// draw runs random schedules: with timers that fire early, or without.
 func (p *proof) draw(early bool) *reached {
 	r := newReached()
 	for i := range p.random {
@@ -118,7 +115,7 @@ func (p *proof) draw(early bool) *reached {
 	return r
 }
 
-// patient draws uniformly among what can happen now: time passes when nothing can.
+// patient draws uniformly among what can happen now; time passes only when nothing can.
 type patient struct {
 	*sim.Seed
 	may []int
@@ -140,16 +137,15 @@ func (p *patient) Next(_ *sim.World, enabled []sim.Action) int {
 	return p.may[p.Pick(len(p.may), "next")]
 }
 
-// comparing is a source of choices whose end states are compared.
+// comparing is a source of choices whose final states are compared.
 type comparing struct{ sim.Chooser }
 
 func (comparing) ComparesStates() bool { return true }
 
-// tally counts what a part of the proof came to. Worlds are proved in parallel.
+// tally counts results of a part of the proof. Worlds are proved in parallel.
 type tally struct{ proved, naive, early, bounded, livelocked, refused atomic.Int32 }
 
-// prove holds one world to the proof. It returns how many states it has, 0 for a
-// world that proves nothing.
+// prove runs the proof for one world. It returns the number of states, or 0 if the world proves nothing.
 func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 	p.States = true
 	all, cover, err := p.search(explore.Exhaust{})
@@ -178,7 +174,7 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !c.Complete {
-			continue // the reduction is what makes it small enough
+			continue // only the reduction makes it small enough
 		}
 		reduction := "sleep sets"
 		if x.NoHashing {
@@ -210,8 +206,7 @@ func (n *tally) String() string {
 		n.proved.Load(), n.naive.Load(), n.early.Load(), n.bounded.Load(), n.livelocked.Load(), n.refused.Load())
 }
 
-// chosen reports whether a name is among the one in so many that a sample consists of:
-// whatever else there is, it stays in it or out of it.
+// chosen reports whether a name belongs to a sample of one in so many. Other names do not affect the result.
 func chosen(name string, every int) bool { return sim.HashString(name)%uint64(every) == 0 }
 
 // script returns the steps of a file above its first explore or mutant, and the
@@ -291,7 +286,7 @@ func TestExhaustiveIsExhaustive(t *testing.T) {
 	}
 }
 
-// Where a guard is missing the searches agree about what breaks for want of it.
+// If a guard is missing, all searches find the same violations.
 func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 	s, n, g := proofSize(), &tally{}, full()
 	all := mutants.All()

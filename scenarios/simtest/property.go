@@ -12,17 +12,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Drawn is what one world came to under one stream of choices.
+// Drawn is the result of one world under one stream of choices.
 type Drawn struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
-	Schedule explore.Schedule // the schedule, to shrink it by
+	Schedule explore.Schedule // the schedule, for shrinking
 
 	program *scenarios.Script
 }
 
-// Run generates a world and runs it once, all from one stream of choices. The
-// error is the generator's own.
+// Run generates a world and runs it once, both from one stream of choices. The error is the generator's own.
 func (w Generator) Run(g *scenarios.Registry, c sim.Choices) (*Drawn, error) {
 	f, err := w.File(c)
 	if err != nil {
@@ -41,8 +40,8 @@ func run(p *scenarios.Script, c sim.Choices) *Drawn {
 	return &Drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
 }
 
-// runs compiles the case into what runs it once under one stream of choices. A
-// mistake in the case is the error of every run.
+// runs returns a function that runs the case once under a stream of choices. A mistake in the case is the error of
+// every run.
 func (c *Case) runs(name string) func(sim.Choices) (*Drawn, error) {
 	p, err := c.plain().Script(name)
 	if err != nil {
@@ -54,8 +53,8 @@ func (c *Case) runs(name string) func(sim.Choices) (*Drawn, error) {
 	}
 }
 
-// Failed says what is wrong with a run of conforming controllers, "" for
-// nothing: a broken law, a fight, a world that does not settle.
+// Failed describes what is wrong with a run of conforming controllers, or returns "": a violation, a fight, a world
+// that does not settle.
 func (v *Drawn) Failed() string {
 	switch o := v.Outcome; {
 	case len(o.Findings) > 0:
@@ -79,13 +78,12 @@ func (d draws) Pick(n int, label string) int {
 	return rapid.IntRange(0, n-1).Draw(d.t, label)
 }
 
-// Property holds generated worlds to every law, under schedules drawn by rapid.
+// Property checks generated worlds against every law, under schedules drawn by rapid.
 func (w Generator) Property(g *scenarios.Registry) func(t *rapid.T) {
 	return property(func(c sim.Choices) (*Drawn, error) { return w.Run(g, c) })
 }
 
-// Property holds the case to the laws under schedules drawn by rapid, which
-// makes a failing one small:
+// Property checks the case against the laws under schedules drawn by rapid, which shrinks a failure:
 //
 //	rapid.Check(t, c.Property())
 func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
@@ -102,17 +100,17 @@ func property(run func(sim.Choices) (*Drawn, error)) func(t *rapid.T) {
 	}
 }
 
-// Fuzz holds the world that a fuzzer's bytes mean to every law. A failure is
-// made small and written to dir as a scenario file, which people can read.
+// Fuzz checks the world that a fuzzer's bytes encode against every law. A failure is minimized and written to dir as a
+// scenario file.
 func (w Generator) Fuzz(g *scenarios.Registry, dir string) func(t *testing.T, data []byte) {
 	return fuzz(func(c sim.Choices) (*Drawn, error) { return w.Run(g, c) }, func(*testing.T) string { return dir })
 }
 
-// Fuzz holds the case to the laws under the schedule that a fuzzer's bytes mean:
+// Fuzz checks the case against the laws under the schedule that a fuzzer's bytes encode:
 //
 //	f.Fuzz(c.Fuzz())
 //
-// A failure is made small and written where [Check] writes those it finds.
+// A failure is minimized and written to the directory that [Check] uses.
 func (c *Case) Fuzz() func(t *testing.T, data []byte) {
 	return fuzz(c.runs("fuzz"), failures)
 }
@@ -132,7 +130,7 @@ func fuzz(run func(sim.Choices) (*Drawn, error), dir func(*testing.T) string) fu
 	}
 }
 
-// write makes a failure small and writes it down; it returns what to tell.
+// write minimizes a failure and writes it; it returns the text to report.
 func (v *Drawn) write(dir string) string {
 	if len(v.Outcome.Findings) == 0 {
 		return "no law was broken: nothing to make small"

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// marker is a controller that writes into its ConfigMap what it knows, once.
+// marker is a controller that writes what it remembers into its ConfigMap, once.
 func marker(workers int, remember func(env *host.Env) func(ctx context.Context, key string) string) host.Controller {
 	return host.Controller{
 		Name: "marker", For: configMaps, Owns: []schema.GroupVersionKind{secrets}, Workers: workers,
@@ -51,9 +51,8 @@ func makes(name string, o runtime.Object) simtest.Action {
 	})
 }
 
-// What a controller knows is more than what its caches show: how often it was
-// called, what it had seen between two calls, in which order its workers came, which
-// kinds were served. Exhaustive search tells such states apart.
+// A controller knows more than its caches show: how often it was called, what it saw between two calls, in which order
+// its workers came, which kinds were served. Exhaustive search tells such states apart.
 func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 	preserve := true
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
@@ -110,7 +109,7 @@ func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 				simtest.Verb("delete cm/b")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// no other ends a run early
+			// no other law ends a run early
 			c.Objects, c.Laws = []runtime.Object{kept}, []*law.Law{law.ByID(law.ComeToRest)}
 			f, err := c.File(name)
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All(),
 	Candidate: controllers.Candidate}
 
-// found is where the fuzzer's failures go: beside those that explore finds.
+// found is the directory for the fuzzer's failures, beside those that explore finds.
 const found = "../failures"
 
 var conforming = simtest.Generator{
@@ -26,8 +26,8 @@ var conforming = simtest.Generator{
 	Faults: map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "stale": 1},
 }
 
-// TestMain fixes rapid's seed where none is asked for, so that a test run means
-// the same every time; the fuzzer is what looks for news.
+// TestMain fixes rapid's seed unless one is given, so that every test run does the same. The fuzzer looks for new
+// failures.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == f.DefValue {
@@ -38,18 +38,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Under controllerref nothing that users, schedules and faults do makes the
-// controllers fight or break a law.
+// Under controllerref, no users, schedules or faults make the controllers fight or violate a law.
 func TestControllerRefKeepsTheLaws(t *testing.T) {
 	rapid.Check(t, conforming.Property(registry))
 }
 
-// The same generator does find fights under the era before ControllerRef.
+// The same generator finds fights under the era before ControllerRef.
 func TestSelectorFights(t *testing.T) {
 	w := conforming
 	w.Controllers, w.Faults = "replicaset@selector replication@selector gc kubelet", nil
 	g := *registry
-	g.Laws = []*law.Law{law.ByID("NOFIGHT-1")} // any other would end the run before the fight shows
+	g.Laws = []*law.Law{law.ByID("NOFIGHT-1")} // any other law would end the run before the fight
 	fights := 0
 	const runs = 300
 	for seed := range uint64(runs) {
@@ -80,8 +79,7 @@ func TestControllerRefUnderSeeds(t *testing.T) {
 	}
 }
 
-// FuzzOwnershipRace reads its bytes as the stream of choices: the world, what
-// the user does, and the schedule.
+// FuzzOwnershipRace reads its bytes as the stream of choices: the world, the user's actions, and the schedule.
 func FuzzOwnershipRace(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{1, 0, 1, 0, 0, 1, 1, 2, 0, 1, 3, 2, 1, 0, 4, 2, 1})

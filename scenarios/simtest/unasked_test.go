@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// What a declaration excuses each time was not asked, and is said.
+// Declarations that had an exception in every schedule are reported as not exercised.
 func TestSpared(t *testing.T) {
 	for _, x := range []struct {
 		name    string
@@ -80,7 +80,7 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// A key that names no object leaves it to the owner of what is written for whom that was.
+// For a key that names no object, the owner of the written object counts.
 func TestSparesKeysOfNoObject(t *testing.T) {
 	one := keeper(keep)
 	all := func(_ host.View, _ host.Event, out *host.Effect) { out.Keys = append(out.Keys, "all") }

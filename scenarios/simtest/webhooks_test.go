@@ -35,7 +35,7 @@ func label(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		Patch: []byte(`[{"op": "add", "path": "/metadata/labels", "value": {"keep": "yes"}}]`)}
 }
 
-// A world's webhooks are asked: what one labels is what the controller keeps a Secret for.
+// The world's webhooks run: the controller keeps a Secret for what one of them labels.
 func TestWebhooks(t *testing.T) {
 	c := simtest.Case{
 		Controllers: []host.Controller{keeper(keep)},
@@ -76,7 +76,7 @@ kind: Gauge
 metadata: {name: a}
 `
 
-// A conversion that fails for who watches is a mistake in the case, and told as one.
+// A conversion that fails for a watcher is a mistake in the case, and is reported as one.
 func TestConversionThatFails(t *testing.T) {
 	one := keeper(keep)
 	made := one.New

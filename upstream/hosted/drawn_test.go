@@ -90,7 +90,7 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 	return e
 }
 
-// neverRests reports whether somebody goes on for ever: that the world does not come to rest, or the law
+// neverRests reports whether somebody goes on forever: that the world does not settle, or the law
 // that he breaks, says so. A program that is refused a name that is taken, and tries again ever later, is at
 // rest where ours is not: of it WRITE-7 says that it has not come to the right end.
 func (e *told) neverRests() bool {

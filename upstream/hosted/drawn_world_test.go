@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawing is a world that is drawn: who runs in it, and what a user does, which comes to rest
+// drawing is a world that is drawn: who runs in it, and what a user does, which settles
 // before he does the next.
 type drawing struct {
 	started []string

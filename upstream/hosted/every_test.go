@@ -31,7 +31,7 @@ var idle = map[string]string{
 }
 
 // Those that no bubble can hold, since they watch a directory for plugins of volumes: a goroutine of theirs waits for
-// the machine that the test runs on, and is told as one that does not come to rest.
+// the machine that the test runs on, and is told as one that does not settle.
 var outside = []string{"persistentvolume-attach-detach-controller", "selinux-warning-controller"}
 
 // Every controller of kube-controller-manager's own list starts in a world, and fills its caches; who does nothing is

@@ -21,7 +21,7 @@ const (
 	budget  = 1000 // executions that making one small may take
 )
 
-// proof is a world in which upstream's controllers are found guilty, or are not.
+// proof is a world in which upstream's controllers are found to violate a law, or are not.
 type proof struct {
 	name  string // of its file
 	what  string // what happens, in prose
@@ -121,7 +121,7 @@ func (p *proof) rewrite(t *testing.T) {
 	}
 }
 
-// What upstream's own controllers are found guilty of is found again, and is replayed from
+// Every known violation by upstream's own controllers is found again, and is replayed from
 // its shortest form, as small as it was: the same steps, the same law, the same words.
 func TestUpstreamIsFoundGuiltyAgain(t *testing.T) {
 	all := proofs(t)

@@ -1,5 +1,5 @@
-// Package claimprotection lets a claim of storage go when no pod uses it any more. The
-// server puts a finalizer on every claim; this controller takes it off.
+// Package claimprotection keeps a claim until no pod uses it. The server puts a finalizer on every claim; this
+// controller removes it.
 package claimprotection
 
 import (
@@ -23,14 +23,14 @@ const Finalizer = "kubernetes.io/pvc-protection"
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Without names guards to leave out; see package mutants. The zero value keeps them
-// all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
+// guard.
 type Without struct {
-	InUse bool // a claim goes although a pod uses it
-	Live  bool // that no pod uses a claim is believed of the cache
+	InUse bool // release a claim although a pod uses it
+	Live  bool // trust the cache that no pod uses a claim
 }
 
-// New returns the controller. It syncs claims, whoever owns them, and makes none.
+// New returns the controller. It reconciles claims of any owner, and creates none.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "persistentvolumeclaim-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},
@@ -42,7 +42,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps says which pod uses a claim.
+// keeps returns the pod that uses a claim.
 func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
 	if !ok {
@@ -56,7 +56,7 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	return ""
 }
 
-// wake wakes a claim that lacks the finalizer, or waits for it to go.
+// wake enqueues a claim that lacks the finalizer, or waits for its removal.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	claim, ok := e.New.(*corev1.PersistentVolumeClaim)
 	if ok && held(claim) == (claim.DeletionTimestamp != nil) {
@@ -64,8 +64,8 @@ func wake(_ host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wakeClaims wakes the claims of a pod that uses them no more: that is gone, has
-// ended, or was replaced by another of its name. One without a node never did.
+// wakeClaims enqueues the claims of a pod that is gone, has ended, or was replaced by another of its name. A pod
+// without a node never used them.
 func wakeClaims(_ host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || pod.Ended(p) || p.Spec.NodeName == "" {
@@ -87,7 +87,7 @@ func eachClaim(p *corev1.Pod, out *host.Effect) {
 	}
 }
 
-// claimOf is the name of the claim that a pod's volume is of; "" for none.
+// claimOf returns the claim of a pod's volume, or "".
 func claimOf(p *corev1.Pod, v *corev1.Volume) string {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -109,11 +109,10 @@ type controller struct {
 	pods    cache.Indexer
 }
 
-// Digest has nothing to fold: the controller remembers nothing.
+// Digest does nothing: the controller has no memory.
 func (c *controller) Digest(*sim.Hash) {}
 
-// Sync takes the finalizer off one claim that is being deleted and not used, or puts
-// it on one that lacks it.
+// Sync removes the finalizer from an unused claim that is terminating, or adds it to a claim that lacks it.
 func (c *controller) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.claims.GetByKey(key)
 	if err != nil || !exists {
@@ -137,8 +136,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// used reports whether a pod uses a claim. That the cache shows none proves nothing: a
-// pod may have been made that it does not show yet, so the server is asked as well.
+// used reports whether a pod uses a claim. The cache may not show a new pod yet, so it also reads from the server.
 func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
 	if c.without.InUse {
 		return false, nil
@@ -157,9 +155,8 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 	}), err
 }
 
-// uses reports whether a pod uses a claim. One that has no node cannot begin to: a
-// kubelet starts none on a claim that is being deleted. A volume that came with the
-// pod is used until the kubelet is done with it; any other until the pod is gone.
+// uses reports whether a pod uses a claim. A pod without a node cannot start: a kubelet starts none on a terminating
+// claim. A volume created for the pod is in use until the pod has ended; any other until the pod is gone.
 func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false

@@ -7,8 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A claim that came with a pod is used until the kubelet is done with it, and by its own pod alone; any
-// other until the pod is gone.
+// A claim created for a pod is in use until that pod has ended; any other until the pod is gone.
 func TestUses(t *testing.T) {
 	yes, none := true, int64(0)
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "p-v",

@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Pods returns a client that records the pods that it creates, updates and patches,
-// each for the controller that the answer names. So a release, whose answer names
-// none, is not recorded, and neither is a deletion (RULES D46, D47).
+// Pods returns a client that records created, updated and patched pods, each for the controller in the answer. So it
+// does not record a release, whose answer names none, or a deletion (RULES D46, D47).
 func (s *Store) Pods(c host.Client) host.Client {
 	if s == nil {
 		return c
@@ -48,7 +47,7 @@ func (r *recorder) Patch(ctx context.Context, gvk schema.GroupVersionKind, names
 	return made, err
 }
 
-// record records what a request is answered; a refusal has no object.
+// record records the answer to a request; a refusal has no object.
 func (r *recorder) record(obj runtime.Object) {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -1,10 +1,8 @@
-// Package consistency lets a controller wait until its caches show what it wrote.
+// Package consistency makes a controller wait until its caches show its own writes.
 //
-// A controller reads caches that lag behind its own writes. Expectations keep it
-// from creating twice, but only for [expectations.Timeout], and they know nothing
-// of adoptions and statuses. So since Kubernetes 1.36 some controllers note the
-// resourceVersion of what they write, and do not begin a sync before each cache is
-// as new (RULES D45 to D51).
+// A controller's caches lag behind its writes. Expectations keep it from creating twice, but only for
+// [expectations.Timeout], and they ignore adoptions and statuses. So since Kubernetes 1.36 some controllers record the
+// resourceVersion of their writes, and do not begin a reconcile before each cache is as new (RULES D45 to D51).
 package consistency
 
 import (
@@ -20,15 +18,14 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Store holds what a controller wrote for each of its owners. It is memory: a
-// process that starts again knows of no writes, and waits for none (RULES D49).
-// A nil Store holds nothing, and every owner is ready (RULES D50).
+// Store holds a controller's writes for each of its owners. It is memory: a restarted process waits for no writes
+// (RULES D49). A nil Store holds nothing, and every owner is ready (RULES D50).
 type Store struct {
 	behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	owners map[string]*owner
 }
 
-// owner is what was written for one owner: of each kind the newest.
+// owner holds the newest write of each kind for one owner.
 type owner struct {
 	uid    types.UID
 	writes []write
@@ -39,17 +36,14 @@ type write struct {
 	version string
 }
 
-// New returns a store without records. A cache is ready where behind, which is
-// the host's Env.Behind, says that no delivery is lacking: kinds that the process
-// does not watch and versions that are no numbers are no reason to wait
-// (RULES D49).
+// New returns a store without records. A cache is ready if behind (the host's Env.Behind) reports no missing delivery.
+// Kinds that the process does not watch, and versions that are not numbers, never delay (RULES D49).
 func New(behind func(gvk schema.GroupVersionKind, resourceVersion string) int) *Store {
 	return &Store{behind: behind, owners: map[string]*owner{}}
 }
 
-// Wrote records that obj, of a kind, is as a write for an owner left it: a pod
-// created, a pod adopted, the owner's own status. Deletions and releases are not
-// recorded (RULES D46, D47). key is the owner's namespace/name; a record of another
+// Wrote records that a write for an owner resulted in obj: a pod created or adopted, or the owner's own status.
+// Deletions and releases are not recorded (RULES D46, D47). key is the owner's namespace/name. A record of another
 // object of that name is dropped (RULES D48).
 func (s *Store) Wrote(key string, uid types.UID, kind schema.GroupVersionKind, obj metav1.Object) {
 	if s == nil {
@@ -72,8 +66,8 @@ func (s *Store) Wrote(key string, uid types.UID, kind schema.GroupVersionKind, o
 	o.writes = append(o.writes, write{kind, version})
 }
 
-// Ready is an error while a cache does not show the last write for an owner. An
-// owner that is ready has no record any more (RULES D48).
+// Ready returns an error while a cache does not show the last write for an owner. It drops the record of a ready owner
+// (RULES D48).
 func (s *Store) Ready(key string) error {
 	if s == nil || s.owners[key] == nil {
 		return nil
@@ -87,8 +81,7 @@ func (s *Store) Ready(key string) error {
 	return nil
 }
 
-// Clear drops the record of an owner with this uid, or, without a uid, of whoever
-// has the name (RULES D48).
+// Clear drops the record of an owner with this uid, or, without a uid, of any owner of the name (RULES D48).
 func (s *Store) Clear(key string, uid types.UID) {
 	if s == nil {
 		return
@@ -98,7 +91,7 @@ func (s *Store) Clear(key string, uid types.UID) {
 	}
 }
 
-// NotSeen says which write a cache does not show yet.
+// NotSeen names a write that a cache does not show yet.
 type NotSeen struct {
 	Kind    schema.GroupVersionKind
 	Version string
@@ -109,8 +102,8 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest folds in what is still to be seen, as the number of deliveries that show
-// it. What has been seen counts as nothing: it makes no difference to any sync.
+// Digest hashes what is still to be seen, as the number of deliveries that show it. What has been seen makes no
+// difference to a reconcile.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
 		return

@@ -21,7 +21,7 @@ var (
 	sets = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// seen is what caches show: of each kind all up to a revision.
+// seen is what caches show: each kind up to a revision.
 type seen map[schema.GroupVersionKind]int
 
 func (s seen) behind(kind schema.GroupVersionKind, version string) int {
@@ -71,8 +71,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A record is one object's: a successor of its name does not wait for it, and an
-// event on the predecessor does not drop the successor's.
+// A record belongs to one object: a recreated object does not wait for it, and an event of the old object does not drop
+// the record of the new one.
 func TestStoreKnowsObjects(t *testing.T) {
 	s := New(seen{}.behind)
 	s.Wrote("ns/web", "u1", pods, at(1))
@@ -90,8 +90,7 @@ func TestStoreKnowsObjects(t *testing.T) {
 	}
 }
 
-// Versions that are no numbers cannot be compared: the last one is what is waited for
-// (RULES D49).
+// Versions that are not numbers cannot be compared: the last one is waited for (RULES D49).
 func TestVersionsThatAreNoNumbers(t *testing.T) {
 	var asked []string
 	s := New(func(_ schema.GroupVersionKind, version string) int { asked = append(asked, version); return 0 })
@@ -103,7 +102,7 @@ func TestVersionsThatAreNoNumbers(t *testing.T) {
 	}
 }
 
-// Of an owner without a record there is nothing to clear, whoever he is.
+// Clearing an owner without a record does nothing.
 func TestClearNothing(t *testing.T) {
 	s := New(seen{}.behind)
 	s.Clear("ns/web", "u")
@@ -113,7 +112,7 @@ func TestClearNothing(t *testing.T) {
 	}
 }
 
-// What is created, updated and patched is recorded for the controller that the answer names.
+// Creates, updates and patches are recorded for the controller in the answer.
 func TestPods(t *testing.T) {
 	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	s := New(seen{}.behind)

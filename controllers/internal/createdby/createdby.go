@@ -1,5 +1,5 @@
-// Package createdby is the annotation in which controllers said before ControllerRef
-// which object they had made another one for. It says who made it, and not whose it is.
+// Package createdby is the annotation, used before ControllerRef, that names the object for which another was created.
+// It names the creator, not the owner.
 package createdby
 
 import (
@@ -14,9 +14,8 @@ import (
 // Annotation is its key.
 const Annotation = "kubernetes.io/created-by"
 
-// Annotate returns annotations and the one that names a creator.
-// It named the creator's resourceVersion, too. Here it does not: two states
-// that differ in nothing else are the same state.
+// Annotate returns annotations with the creator added. Upstream's annotation also had the creator's resourceVersion. It
+// is omitted here: two states that differ only in it are the same state.
 func Annotate(annotations map[string]string, creator metav1.Object, kind schema.GroupVersionKind) map[string]string {
 	value, err := json.Marshal(&corev1.SerializedReference{
 		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},
@@ -36,8 +35,7 @@ func Annotate(annotations map[string]string, creator metav1.Object, kind schema.
 	return out
 }
 
-// Creator is who is named as an object's creator; nil where nobody is, or nothing that
-// can be read.
+// Creator returns an object's named creator; nil if there is none, or it is unreadable.
 func Creator(obj metav1.Object) *corev1.ObjectReference {
 	var r corev1.SerializedReference
 	if json.Unmarshal([]byte(obj.GetAnnotations()[Annotation]), &r) != nil || r.Reference.UID == "" {

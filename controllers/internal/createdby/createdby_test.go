@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// An annotation that is none, or names nobody, tells of no creator.
+// A malformed or empty annotation names no creator.
 func TestCreator(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"reference":{"kind":"ReplicaSet","uid":"u"}}`: true,
@@ -24,8 +24,8 @@ func TestCreator(t *testing.T) {
 	}
 }
 
-// What is written is read, as it was written in those days but for the resourceVersion; other
-// annotations stay, those of the template itself untouched.
+// The annotation is written as in those versions, except for the resourceVersion, and reads back. Other annotations
+// stay, and the template's own are not modified.
 func TestAnnotate(t *testing.T) {
 	creator := &corev1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
 	kind := corev1.SchemeGroupVersion.WithKind("ReplicationController")

@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// oversteps says that a Job at work is deleted that is of the last time of the schedule: it gives
-// way to the Job of a later time, and to nothing else (EXACT-11). For which time it was started
-// its name says, which nobody can change.
+// oversteps reports the deletion of a running Job of the schedule's last time: only the Job of a later time may replace
+// it (EXACT-11). The Job's name, which is immutable, tells its time.
 func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	cj, job := owner.(*batchv1.CronJob), before
@@ -31,15 +30,15 @@ func oversteps(owner runtime.Object, others []runtime.Object, before, after runt
 		return ""
 	}
 	at := time.Unix(minutes*60, 0).UTC()
-	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // else somebody else has made it
+	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise somebody else created it
 	if scheduled && !at.After(now) && times.Next(at).After(now) {
 		return "deleted before the next is due"
 	}
 	return ""
 }
 
-// forgets says that a Job that has ended is deleted though it is among the last to have begun of
-// those that ended so, of which the CronJob keeps some.
+// forgets reports the deletion of an ended Job that the history limit keeps: it is among the last to have begun of
+// those that ended so.
 func forgets(cj *batchv1.CronJob, job *batchv1.Job, how batchv1.JobConditionType, others []runtime.Object) string {
 	limit, newer := cj.Spec.SuccessfulJobsHistoryLimit, 0
 	if how == batchv1.JobFailed {

@@ -25,7 +25,7 @@ var (
 	jobKind     = batchv1.SchemeGroupVersion.WithKind("Job")
 )
 
-// New returns today's controller.
+// New returns the current controller.
 func New(without Without) host.Controller {
 	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
@@ -40,7 +40,7 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared is what every era tells the laws.
+// declared is what every era declares to the laws.
 func declared(era string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Era: era,
@@ -61,16 +61,16 @@ func declared(era string) host.Controller {
 	}
 }
 
-// running: it was started by schedule, and has not finished. A Job that a user
-// makes from the template at once is no concern of the schedule.
+// running reports whether the schedule started a Job and it has not finished. A Job that a user creates from the
+// template does not count.
 func running(job *batchv1.Job) bool { return scheduledAt(job) != "" && finished(job) == "" }
 
-// scheduledAt is the time for which a Job was started; "" for none.
+// scheduledAt returns the time for which a Job was started, or "".
 func scheduledAt(job *batchv1.Job) string {
 	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
 }
 
-// atOnce is how many Jobs a CronJob wants to run at one time; negative for any number.
+// atOnce returns how many Jobs a CronJob may run at a time; negative for any number.
 func atOnce(owner runtime.Object) int {
 	cj := owner.(*batchv1.CronJob)
 	switch {
@@ -84,7 +84,7 @@ func atOnce(owner runtime.Object) int {
 
 func suspended(cj *batchv1.CronJob) bool { return cj.Spec.Suspend != nil && *cj.Spec.Suspend }
 
-// finished is the condition that says how a Job has ended; "" while it has not.
+// finished returns the condition of an ended Job; "" while it runs.
 func finished(job *batchv1.Job) batchv1.JobConditionType {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]
@@ -95,12 +95,12 @@ func finished(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// listed reports whether a CronJob's status has a Job among those that run.
+// listed reports whether a CronJob's status lists a Job as active.
 func listed(cj *batchv1.CronJob, uid types.UID) bool {
 	return slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == uid })
 }
 
-// unlist takes a Job from those that run.
+// unlist removes a Job from the active list.
 func unlist(cj *batchv1.CronJob, uid types.UID) {
 	cj.Status.Active = slices.DeleteFunc(slices.Clone(cj.Status.Active), func(r corev1.ObjectReference) bool {
 		return r.UID == uid
@@ -120,11 +120,10 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 		cronJobs: env.Informer(cronJobKind).GetIndexer(), jobs: env.Informer(jobKind).GetIndexer()}
 }
 
-// Digest has nothing to fold.
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync looks at one CronJob: what became of its Jobs, and whether one is due; or when
-// it will be the turn of one that has another schedule.
+// Sync reconciles one CronJob: it tracks its Jobs and starts one that is due. For a rescheduled key it only sets the
+// next time.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if cj, ok := rescheduled(key); ok {
 		r.await(cj)
@@ -148,9 +147,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// children are the Jobs that the cache shows to be a CronJob's own. Upstream goes
-// by the owner's name alone, and so takes those of a former CronJob of that name,
-// or of another kind of controller (RULES J88, kubernetes#120181).
+// children returns the CronJob's own Jobs in the cache. Upstream uses only the owner's name, so it includes Jobs of an
+// earlier CronJob of that name, or of another kind of controller (RULES J88, kubernetes#120181).
 func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	objs, err := r.jobs.ByIndex(cache.NamespaceIndex, cj.Namespace)
 	if err != nil {
@@ -172,9 +170,9 @@ func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 type round struct {
 	*reconciler
 	ctx     context.Context
-	cj      *batchv1.CronJob // a copy, whose status is brought up to date
+	cj      *batchv1.CronJob // a copy with the updated status
 	jobs    []*batchv1.Job   // its own, as cached
 	now     time.Time
-	changed bool // the status is to be written
-	polls   bool // it is of an era that polls
+	changed bool // the status must be written
+	polls   bool // for a polling era
 }

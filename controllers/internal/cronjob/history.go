@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cleanUp deletes finished Jobs, the oldest first, down to the history limits. A
-// deletion that fails is left to the next sync.
+// cleanUp deletes finished Jobs, the oldest first, down to the history limits. The next reconcile retries a failed
+// deletion.
 func (s *round) cleanUp() {
 	s.trim(batchv1.JobComplete, s.cj.Spec.SuccessfulJobsHistoryLimit)
 	s.trim(batchv1.JobFailed, s.cj.Spec.FailedJobsHistoryLimit)
@@ -36,8 +36,7 @@ func (s *round) trim(how batchv1.JobConditionType, limit *int32) {
 	}
 }
 
-// byStart orders Jobs by the time at which they were started, those that never
-// were behind the others, and then by name.
+// byStart orders Jobs by start time and then by name; Jobs that never started come last.
 func byStart(a, b *batchv1.Job) int {
 	x, y := a.Status.StartTime, b.Status.StartTime
 	switch {
@@ -52,9 +51,8 @@ func byStart(a, b *batchv1.Job) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// delete deletes a Job with its Pods, and takes it from those that run. It carries
-// the Job's uid, so that another Job that has taken the name since is let be
-// (EXACT-4); upstream's goes by the name alone (RULES J91).
+// delete deletes a Job with its Pods, and removes it from the active list. It carries the Job's uid, so another Job of
+// the name survives (EXACT-4); upstream uses the name alone (RULES J91).
 func (s *round) delete(job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}

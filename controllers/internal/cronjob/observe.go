@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// reconcile brings the status up to date and starts what is due. It returns
-// after what time to look again; nil where only a change can make a difference.
+// reconcile updates the status and starts what is due. It returns the delay until the next check; nil if only a change
+// can make a difference.
 func (s *round) reconcile() (*time.Duration, error) {
 	if s.cj.DeletionTimestamp == nil || s.without.History {
 		// Upstream's cleanup goes on while the CronJob is being deleted (RULES J91).
@@ -24,15 +24,14 @@ func (s *round) reconcile() (*time.Duration, error) {
 	if err := s.dropMissing(); err != nil {
 		return nil, err
 	}
-	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // by what was read live, where it was
+	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // by the live read, if there was one
 		return nil, nil // whoever deletes it decides about its Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)
 }
 
-// observe takes from the status the Jobs that the cache shows finished. It returns
-// how many run that the status does not know: the controller was killed after it
-// had started them, or the user has edited the status.
+// observe removes from the status the Jobs that the cache shows as finished. It returns the number of running Jobs that
+// the status does not list: the controller was killed after starting them, or the user edited the status.
 func (s *round) observe() (forgotten int, err error) {
 	for _, job := range s.jobs {
 		switch known := listed(s.cj, job.UID); {
@@ -48,7 +47,7 @@ func (s *round) observe() (forgotten int, err error) {
 				return 0, err
 			}
 			if known {
-				return s.observe() // from the beginning, with what was read
+				return s.observe() // start again with what was read
 			}
 			if scheduledAt(job) != "" && job.DeletionTimestamp == nil {
 				forgotten++
@@ -58,9 +57,8 @@ func (s *round) observe() (forgotten int, err error) {
 	return forgotten, nil
 }
 
-// lookAgain reads the CronJob live: the cache may show a Job before it shows the
-// status in which it stands (RULES J90). If so, the round goes on with what was
-// read.
+// lookAgain reads the CronJob live: the cache may show a Job before the status that lists it (RULES J90). If so, the
+// round continues with what was read.
 func (s *round) lookAgain(job types.UID) (bool, error) {
 	obj, err := s.env.Client.Get(s.ctx, cronJobKind, s.cj.Namespace, s.cj.Name)
 	if err != nil {
@@ -78,7 +76,7 @@ func (s *round) lookAgain(job types.UID) (bool, error) {
 	return true, nil
 }
 
-// noteSuccess keeps the time at which the last successful Job was complete.
+// noteSuccess records when the last successful Job completed.
 func (s *round) noteSuccess(job *batchv1.Job) {
 	done, last := job.Status.CompletionTime, s.cj.Status.LastSuccessfulTime
 	if finished(job) != batchv1.JobComplete || done == nil || last != nil && !done.After(last.Time) {
@@ -88,9 +86,8 @@ func (s *round) noteSuccess(job *batchv1.Job) {
 	s.changed = true
 }
 
-// dropMissing takes from the status Jobs that are gone. What the cache does not
-// show may only be late, so the server is asked (RULES J90). A Job that has taken
-// the name since is another; upstream keeps the entry for it.
+// dropMissing removes from the status Jobs that are gone. A Job missing from the cache may only be late, so it reads
+// from the server (RULES J90). A Job that has taken the name is another one; upstream keeps the entry for it.
 func (s *round) dropMissing() error {
 	if s.without.Missing {
 		return nil

@@ -13,29 +13,29 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// interval is how often the polling eras look at everything.
+// interval is how often the polling eras check everything.
 const interval = 10 * time.Second
 
-// everything is the key that stands for a look at everything.
+// everything is the key for checking everything.
 const everything = "(all)"
 
-// Era is a way of knowing which Jobs are a CronJob's.
+// Era decides which Jobs are a CronJob's.
 type Era string
 
 // The polling eras.
 const (
-	// Selector: by the annotation that says who made them (before ControllerRef).
+	// Selector: by the annotation that names the creator (before ControllerRef).
 	Selector Era = "selector"
-	// ControllerRef: as the proposal has it in 2017. What has a ControllerRef is its
-	// owner's, whoever made it; the annotation is for the rest (KIND-CRON-2).
+	// ControllerRef: as proposed in 2017. A ControllerRef names the owner, whoever created the Job; the annotation
+	// counts for the rest (KIND-CRON-2).
 	ControllerRef Era = "controllerref"
 )
 
-// Polling returns the controller in an era that watches nothing: it lists all
-// Jobs and all CronJobs every ten seconds, and goes through these (KIND-CRON-1).
+// Polling returns the controller in an era without watches: every ten seconds it lists all Jobs and all CronJobs, and
+// processes these (KIND-CRON-1).
 //
-// It deletes a Job where the real one scaled it down, deleted its Pods, and then it;
-// and the time of a Job stands in an annotation, as it does today.
+// The real one scaled a Job down, deleted its Pods, and then the Job; here it only deletes the Job. The time of a Job
+// is in an annotation, as today.
 func Polling(g Era) host.Controller {
 	c := declared(string(g))
 	c.Contract.Polls = true
@@ -46,7 +46,7 @@ func Polling(g Era) host.Controller {
 	return c
 }
 
-// poller remembers what it has listed, until it has gone through it.
+// poller remembers its lists until it has processed them.
 type poller struct {
 	env      *host.Env
 	era      Era
@@ -54,7 +54,7 @@ type poller struct {
 	jobs     []*batchv1.Job
 }
 
-// Sync lists everything, or does what is due for one CronJob of the list.
+// Sync lists everything, or processes one CronJob of the list.
 func (p *poller) Sync(ctx context.Context, key string) error {
 	if key == everything {
 		p.list(ctx)
@@ -63,7 +63,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	}
 	cj := p.cronJobs[key]
 	if cj == nil {
-		return nil // it was gone when everything was listed again
+		return nil // it was gone in a later list
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
 		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,
@@ -74,7 +74,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 			s.jobs = append(s.jobs, job)
 		}
 	}
-	// Nothing that fails is tried again before the next look at everything.
+	// A failure is not retried before the next list.
 	_, _ = s.reconcile()
 	if s.changed {
 		_, _ = p.env.Client.UpdateStatus(ctx, s.cj)
@@ -82,8 +82,8 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// list lists Jobs and then CronJobs: a Job that is started meanwhile is not yet known,
-// and so not taken for one that nobody started.
+// list lists Jobs and then CronJobs. A Job that is started in between is then unknown, and not mistaken for an unlisted
+// one.
 func (p *poller) list(ctx context.Context) {
 	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *poller) list(ctx context.Context) {
 	}
 }
 
-// parent is the uid of the CronJob that a Job belongs to; "" for none.
+// parent returns the uid of a Job's CronJob, or "".
 func (p *poller) parent(job *batchv1.Job) types.UID {
 	if ref := metav1.GetControllerOfNoCopy(job); ref != nil && p.era == ControllerRef {
 		if ref.Kind != cronJobKind.Kind {

@@ -9,19 +9,17 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A CronJob that has been given another schedule has a key of its own in the queue. No
-// CronJob has such a name.
+// A CronJob with a changed schedule has a key of its own in the queue. No CronJob has such a name.
 const rescheduleMark = "/rescheduled:"
 
-// rescheduled is the key of the CronJob that such a key stands for.
+// rescheduled returns the CronJob of such a key.
 func rescheduled(key string) (cj string, ok bool) {
 	namespace, name, ok := strings.Cut(key, rescheduleMark)
 	return namespace + "/" + name, ok
 }
 
-// cronJobRoute routes events on CronJobs. One whose schedule has changed, or the time
-// zone of it, is not looked at before its next time: what of the new schedule has
-// passed is not made up for until something else happens to it.
+// cronJobRoute routes events on CronJobs. If the schedule or time zone changed, the CronJob waits for its next time.
+// Missed times of the new schedule are not made up for until another event.
 func cronJobRoute(without *Without) host.Route {
 	own := routing.Own(cronJobKind, &without.Routing)
 	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -35,7 +33,7 @@ func cronJobRoute(without *Without) host.Route {
 	}}
 }
 
-// times is what the times of a CronJob go by.
+// times returns what determines the times of a CronJob.
 func times(cj *batchv1.CronJob) string {
 	if cj.Spec.TimeZone == nil {
 		return cj.Spec.Schedule
@@ -43,8 +41,7 @@ func times(cj *batchv1.CronJob) string {
 	return "TZ=" + *cj.Spec.TimeZone + " " + cj.Spec.Schedule
 }
 
-// await has a CronJob looked at when its next time comes; never, where its schedule
-// cannot be read.
+// await requeues a CronJob for its next time; never if its schedule is unreadable.
 func (r *reconciler) await(key string) {
 	obj, exists, _ := r.cronJobs.GetByKey(key)
 	if !exists {

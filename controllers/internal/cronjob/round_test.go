@@ -23,7 +23,7 @@ import (
 
 var jobs = schema.GroupResource{Group: "batch", Resource: "jobs"}
 
-// server has Jobs, answers reads of CronJobs in turn, and notes what is deleted of which uid.
+// server has Jobs, scripted answers to reads of CronJobs, and records deletions with uids.
 type server struct {
 	host.Client
 	cronJobs []any // objects and errors
@@ -62,8 +62,7 @@ func (s *server) Delete(_ context.Context, _ schema.GroupVersionKind, _, name st
 	return nil
 }
 
-// cronJob is the CronJob ns/a with the uid a, that has these Jobs in its status by their names,
-// which are their uids.
+// cronJob returns the CronJob ns/a with the uid a. Its status lists these Jobs by name, which is also their uid.
 func cronJob(active ...string) *batchv1.CronJob {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "a"}}
 	cj.Spec.Schedule = "* * * * *"
@@ -74,7 +73,7 @@ func cronJob(active ...string) *batchv1.CronJob {
 	return cj
 }
 
-// job is a Job of that CronJob that runs.
+// job returns a running Job of that CronJob.
 func job(name string, change ...func(*batchv1.Job)) *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name),
 		Annotations:     map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "2024-05-01T00:00:00Z"},
@@ -100,7 +99,7 @@ func completed(when string) func(*batchv1.Job) {
 	}
 }
 
-// newRound is a sync of a CronJob whose Jobs the cache shows.
+// newRound returns a reconcile of a CronJob with these cached Jobs.
 func newRound(t *testing.T, s *server, cj *batchv1.CronJob, own ...*batchv1.Job) *round {
 	return &round{reconciler: &reconciler{env: &host.Env{Client: s}, without: &Without{}}, ctx: t.Context(), cj: cj,
 		jobs: own, now: at("2024-05-01T00:00:30Z")}
@@ -114,7 +113,7 @@ func active(cj *batchv1.CronJob) string {
 	return fmt.Sprint(names)
 }
 
-// The Jobs that were started first are cleaned up first, those that never were last.
+// Jobs that started first are cleaned up first, those that never started last.
 func TestByStart(t *testing.T) {
 	at := func(text string) *metav1.Time {
 		t := metav1.NewTime(at(text))
@@ -133,9 +132,8 @@ func TestByStart(t *testing.T) {
 	}
 }
 
-// Where a Job that runs is to be replaced all that run are deleted, each of them once and by its
-// uid: those in the status and those that are not, but for what is being deleted already, what is
-// gone or is its own no longer when it is read, and the very Job that is due.
+// To replace a running Job, all running Jobs are deleted, each once and by its uid, listed in the status or not.
+// Exceptions are Jobs that are terminating, gone or no longer its own when read, and the Job that is due.
 func TestReplace(t *testing.T) {
 	own := []*batchv1.Job{job("listed"), job("forgotten"), job("going", going), job("a-28575360"),
 		job("ended", ended(batchv1.JobFailed)), job("gone"), job("taken")}
@@ -150,8 +148,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// A Job that runs and that the status does not have counts as forgotten, unless it is being
-// deleted; and that it may be the cache that is late is not to be guessed at.
+// A running Job that the status does not list counts as forgotten, unless it is terminating. A live read decides
+// whether the cache is late.
 func TestForgotten(t *testing.T) {
 	late, unread := cronJob("one"), apierrors.NewInternalError(errors.New("no"))
 	for name, c := range map[string]struct {
@@ -172,7 +170,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// The last success is the time at which a Job was complete, and of nothing else.
+// The last success is the time at which a Job completed, and nothing else.
 func TestNoteSuccess(t *testing.T) {
 	old := metav1.NewTime(at("2024-05-01T00:00:00Z"))
 	for name, c := range map[string]struct {
@@ -203,8 +201,8 @@ func TestNoteSuccess(t *testing.T) {
 	}
 }
 
-// Whether a Job was started goes by name and namespace; what has the name is taken up where it
-// is the CronJob's own and the status does not have it, be it under another name.
+// Name and namespace decide whether a Job was started. An existing Job of the name is listed if it is the CronJob's own
+// and the status does not list it, even under another name.
 func TestStarted(t *testing.T) {
 	due := at("2024-05-01T00:00:00Z")
 	name := newRound(t, &server{}, cronJob()).jobName(due)
@@ -227,7 +225,7 @@ func TestStarted(t *testing.T) {
 	}
 }
 
-// A CronJob that was replaced by one with another schedule is another: it is looked at at once.
+// A recreated CronJob with another schedule is another object: it is reconciled at once.
 func TestReplacedWithAnotherSchedule(t *testing.T) {
 	old, cur := cronJob(), cronJob()
 	cur.Spec.Schedule = "0 * * * *"
@@ -241,14 +239,14 @@ func TestReplacedWithAnotherSchedule(t *testing.T) {
 	}
 }
 
-// queue takes keys for nothing.
+// queue discards keys.
 type queue struct {
 	workqueue.TypedRateLimitingInterface[string]
 }
 
 func (queue) Add(string) {}
 
-// lists answers lists with CronJobs, and with no Jobs.
+// lists returns CronJobs, and no Jobs.
 type lists struct {
 	server
 	of []runtime.Object
@@ -262,7 +260,7 @@ func (l *lists) List(_ context.Context, k schema.GroupVersionKind, _ string,
 	return l.of, nil
 }
 
-// A CronJob that is not listed any more is not gone through, though its turn is still to come.
+// A CronJob that is not listed any more is skipped, although its turn is still to come.
 func TestPollingForgetsWhatIsGone(t *testing.T) {
 	l := &lists{of: []runtime.Object{cronJob()}}
 	p := &poller{env: &host.Env{Client: l, Queue: queue{}}, cronJobs: map[string]*batchv1.CronJob{}}
@@ -277,7 +275,7 @@ func TestPollingForgetsWhatIsGone(t *testing.T) {
 	}
 }
 
-// Before ControllerRef a Job was its maker's, if that was a CronJob.
+// Before ControllerRef a Job belonged to its creator, if that was a CronJob.
 func TestParent(t *testing.T) {
 	p := &poller{era: Selector}
 	for _, c := range []struct {
@@ -296,7 +294,7 @@ func (*server) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Obje
 	return obj, nil
 }
 
-// Before today's a Job was deleted by its name, whichever Job that was.
+// Before the current era a Job was deleted by name, whichever Job that was.
 func TestPollingDeletesByName(t *testing.T) {
 	s, none, yes := &server{}, int32(0), true
 	cj := cronJob()
@@ -309,8 +307,8 @@ func TestPollingDeletesByName(t *testing.T) {
 	}
 }
 
-// A CronJob that is read live, and by what was read is being deleted, gets nothing started and nothing
-// replaced (cronjob_controllerv2.go, syncCronJob: what was read is gone on with).
+// If a live read shows a CronJob as terminating, nothing is started or replaced (cronjob_controllerv2.go, syncCronJob
+// continues with what was read).
 func TestGoingByWhatWasRead(t *testing.T) {
 	for name, leaves := range map[string]bool{"there": false, "going": true} {
 		live := cronJob("one")

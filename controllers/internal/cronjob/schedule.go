@@ -3,43 +3,38 @@ package cronjob
 import (
 	"errors"
 	"time"
-	_ "time/tzdata" // a time zone means the same on a machine that has no database of them
+	_ "time/tzdata" // a time zone means the same on a machine without a time zone database
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// late is how long after its time a CronJob is looked at, so that clocks that
-// differ a little do not look too early.
+// late delays the reconcile of a CronJob after its time, so that slightly different clocks do not make it early.
 const late = 100 * time.Millisecond
 
-// schedule parses a CronJob's schedule. One in a time zone of the spec is as if it
-// named the zone itself.
+// schedule parses a CronJob's schedule. A time zone in the spec works like one in the schedule.
 func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 	text := cj.Spec.Schedule
-	if cj.Spec.TimeZone != nil { // the server takes no schedule that names one as well
+	if cj.Spec.TimeZone != nil { // the server refuses a schedule that also names one
 		text = "TZ=" + *cj.Spec.TimeZone + " " + text
 	}
 	return cron.ParseStandard(text)
 }
 
-// missed is what of a schedule has passed.
+// missed describes the passed times of a schedule.
 type missed struct {
-	since time.Time  // where the count begins
-	last  *time.Time // the latest time that has passed; nil for none
-	some  bool       // whether any has, although none may be found again
+	since time.Time  // where counting begins
+	last  *time.Time // the latest passed time; nil for none
+	some  bool       // whether any time passed, although it may not be found again
 }
 
 var errTooDense = errors.New("two times of the schedule are less than a second apart")
 
-// passed looks for the latest time of a schedule that is over. It counts from the
-// last start, or from the CronJob's creation, and not from before the starting
-// deadline where that is to count.
+// passed finds the latest passed time of a schedule. It counts from the last start, or from the CronJob's creation, but
+// not from before the starting deadline if that counts.
 //
-// Times that were missed are not listed one by one: how many fit between the
-// first of them and now is taken from the distance of the first two, and the last
-// is looked for from there. A schedule that is dense in the night and rare by day
-// may so be taken for one that has nothing due.
+// It does not list missed times one by one. It derives their number from the distance of the first two, and looks for
+// the last one from there. A schedule that is dense at night and rare by day may thus seem to have nothing due.
 func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) (missed, error) {
 	m := missed{since: cj.CreationTimestamp.Time}
 	if t := cj.Status.LastScheduleTime; t != nil {
@@ -50,7 +45,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 			m.since = t
 		}
 	}
-	m.since = m.since.UTC() // kube-controller-manager's own time zone, where the schedule names none
+	m.since = m.since.UTC() // kube-controller-manager's own time zone, for schedules without one
 	first := s.Next(m.since)
 	second := s.Next(first)
 	switch {
@@ -62,7 +57,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	}
 	between := int64(second.Sub(first).Round(time.Second).Seconds())
 	if between < 1 {
-		return m, errTooDense // as the 31st of February is, which never comes
+		return m, errTooDense // such as the 31st of February, which never comes
 	}
 	m.some = true
 	fit := int64(now.Sub(first).Seconds()) / between
@@ -73,7 +68,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	return m, nil
 }
 
-// due is the time for which a Job is to be started; nil for none.
+// due returns the time for which to start a Job, or nil.
 func due(cj *batchv1.CronJob, now time.Time, s cron.Schedule) (*time.Time, error) {
 	m, err := passed(cj, now, s, true)
 	return m.last, err

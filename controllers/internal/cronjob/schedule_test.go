@@ -16,7 +16,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// TestDue: which time of a schedule is to be made good, and how long it is to the next.
+// TestDue: which missed time is made up for, and how long it is to the next.
 func TestDue(t *testing.T) {
 	made, day := "2024-05-01T00:00:30Z", int64(86400)
 	for _, c := range []struct {
@@ -76,8 +76,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A schedule without a zone is in that of kube-controller-manager, wherever the machine is on
-// which times were read.
+// A schedule without a zone uses kube-controller-manager's zone, whatever the local zone of the machine.
 func TestScheduleIsInUTC(t *testing.T) {
 	made := at("2024-05-01T00:30:00Z").In(time.FixedZone("east", 3*3600))
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(made)}}
@@ -92,7 +91,7 @@ func TestScheduleIsInUTC(t *testing.T) {
 	}
 }
 
-// TestScheduleThatNeverComes: an error, and a look at it now and then is no use.
+// TestScheduleThatNeverComes: an error, without retries.
 func TestScheduleThatNeverComes(t *testing.T) {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(at("2024-05-01T00:00:00Z"))}}
 	cj.Spec.Schedule = "59 23 31 2 *"

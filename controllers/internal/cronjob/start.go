@@ -15,9 +15,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
 )
 
-// start starts the Job that is due, if there is one, and returns after what time
-// to look again. Nothing is due for a CronJob that is suspended or whose schedule
-// or time zone nobody can read: it waits for its user.
+// start starts the due Job, if any, and returns the delay until the next check. A suspended CronJob, or one with an
+// unreadable schedule or time zone, has nothing due: it waits for its user.
 func (s *round) start(forgotten int) (*time.Duration, error) {
 	if suspended(s.cj) && !s.without.Suspended {
 		return nil, nil
@@ -44,8 +43,8 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 	return untilNext(s.cj, s.now, times), nil
 }
 
-// started: the Job of that time is in the status. That no time is due that the last start or
-// the starting deadline has passed, [due] sees to.
+// started reports whether the status lists the Job of that time. [due] excludes times before the last start or the
+// starting deadline.
 func (s *round) started(at time.Time) bool {
 	name := s.jobName(at)
 	return slices.ContainsFunc(s.cj.Status.Active, func(r corev1.ObjectReference) bool {
@@ -53,9 +52,8 @@ func (s *round) started(at time.Time) bool {
 	})
 }
 
-// clear makes way for another Job as the concurrency policy says: it tells to
-// wait, or deletes those that run. A Job that runs and that the status does not
-// know counts as well; upstream forgets it, and starts another beside it.
+// clear applies the concurrency policy before a start: it returns wait, or deletes the running Jobs. A running Job that
+// the status does not list counts too; upstream overlooks it and starts another.
 func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0
@@ -72,10 +70,9 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	return false, nil
 }
 
-// replace deletes the Jobs that run. Each is read live before; one that is no
-// longer the CronJob's own, or is another of that name, is let be (LAW-2).
-// Upstream deletes what has the name. One that the status does not know may be the very
-// Job that is due, started before the controller was killed: that is taken up.
+// replace deletes the running Jobs. It reads each live first; one that the CronJob does not own any more, or another of
+// that name, survives (LAW-2). Upstream deletes whatever has the name. An unlisted Job may be the one that is due,
+// started before the controller was killed: it is listed instead.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -98,7 +95,7 @@ func (s *round) replace(at time.Time, forgotten bool) error {
 	return nil
 }
 
-// replaceForgotten deletes a Job that only the cache knows: whose it is by now, that does not say.
+// replaceForgotten deletes a Job that only the cache shows, without knowing its current owner.
 func (s *round) replaceForgotten(job *batchv1.Job) error {
 	if s.without.Unread {
 		return s.delete(job)
@@ -106,7 +103,7 @@ func (s *round) replaceForgotten(job *batchv1.Job) error {
 	return s.replaceOne(job.Namespace, job.Name, job.UID)
 }
 
-// replaceOne deletes the Job of a name, as it is read live.
+// replaceOne deletes the Job of a name, after a live read.
 func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
 	if err != nil {
@@ -120,14 +117,12 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	return s.delete(job)
 }
 
-// create starts the Job of a time and enters it in the status. Where a stranger's
-// Job has the name, there is none for that time; the next is waited for, which
-// upstream does only when something else happens.
+// create starts the Job of a time and lists it in the status. If another owner's Job has the name, that time has no Job
+// and the next one is waited for. Upstream waits for another event.
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
 	if apierrors.IsAlreadyExists(err) {
-		// It was started, and the status could not be written; or it is somebody
-		// else's (RULES J89).
+		// It was started, but the status could not be written; or another owner has it (RULES J89).
 		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, s.jobName(at))
 		if err != nil {
 			return err
@@ -150,8 +145,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName is the name of the Job of a time: no two are started in one minute. The
-// polling eras counted the seconds.
+// jobName returns the name of the Job of a time: there is one per minute. The polling eras counted seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
@@ -159,8 +153,8 @@ func (s *round) jobName(at time.Time) string {
 	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
-// newJob makes the Job of a time from the template. It carries the ControllerRef
-// from the first moment (LAW-1), and the time in the CronJob's time zone.
+// newJob makes the Job of a time from the template. It has the ControllerRef from the start (LAW-1), and the time in
+// the CronJob's time zone.
 func (s *round) newJob(at time.Time) *batchv1.Job {
 	template := &s.cj.Spec.JobTemplate
 	zone := time.UTC

@@ -12,9 +12,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// oversteps says how deleting a pod, or making one beside another, goes beyond the bounds of an
-// update (EXACT-11). It says nothing of a pod that is not available, and of one that has to leave
-// its node: these go whatever is available.
+// oversteps describes how deleting a pod, or creating one beside another, exceeds the bounds of an update (EXACT-11).
+// It ignores pods that are not available or must leave their node: these may always go.
 func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	all func(kind string) []runtime.Object) string {
 	l := newLook(owner.(*appsv1.DaemonSet), others, now, all(nodeKind.Kind))
@@ -29,12 +28,12 @@ func oversteps(owner runtime.Object, others []runtime.Object, before, after runt
 	return ""
 }
 
-// look is what an update of a set goes by.
+// look is what an update of a set depends on.
 type look struct {
 	set  *appsv1.DaemonSet
 	now  time.Time
-	on   map[string][]*corev1.Pod // by node, those that are not being deleted
-	run  map[string]bool          // the nodes that are to have a pod
+	on   map[string][]*corev1.Pod // by node, those that are not terminating
+	run  map[string]bool          // the nodes that should have a pod
 	stay map[string]bool          // ... or may keep one
 }
 
@@ -50,7 +49,7 @@ func newLook(set *appsv1.DaemonSet, pods []runtime.Object, now time.Time, nodes 
 	}
 	for _, obj := range pods {
 		node := identity(obj)
-		if node == "" { // a revision, and a pod that is for no node
+		if node == "" { // a revision, or a pod without a node
 			continue
 		}
 		if p := obj.(*corev1.Pod); !dying(p) {
@@ -64,14 +63,14 @@ func (l *look) available(p *corev1.Pod) bool {
 	return pod.Available(p, l.set.Spec.MinReadySeconds, l.now)
 }
 
-// bounds are how many pods may be there twice and how many may be unavailable: percentages are of
-// the nodes that are to have one.
+// bounds returns how many nodes may have two pods and how many pods may be unavailable. Percentages refer to the nodes
+// that should have one.
 func (l *look) bounds() (surge, unavailable int) {
 	rolling := l.set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil {
 		return 0, 1
 	}
-	of := func(n *intstr.IntOrString) int { // 0 for none, and for what nobody can read
+	of := func(n *intstr.IntOrString) int { // 0 for none or an unreadable value
 		scaled, _ := intstr.GetScaledValueFromIntOrPercent(n, len(l.run), true)
 		return scaled
 	}
@@ -82,8 +81,8 @@ func (l *look) bounds() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// deprives says that the deletion of an available pod leaves too few of them. One of several on a
-// node may go however many there are, but for the last that is available of a set that surges.
+// deprives reports that deleting an available pod leaves too few. One of several on a node may always go, except for
+// the last available one of a set that surges.
 func (l *look) deprives(p *corev1.Pod) string {
 	node := identity(p)
 	surge, most := l.bounds()
@@ -113,10 +112,10 @@ func (l *look) deprives(p *corev1.Pod) string {
 	return ""
 }
 
-// one reports whether a node has one pod, and that is available.
+// one reports whether a node has exactly one pod, and it is available.
 func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
 
-// crowds says that a pod is made beside one that is available, on more nodes than may have two.
+// crowds reports a pod created beside an available one on more nodes than may have two.
 func (l *look) crowds(p *corev1.Pod) string {
 	node := identity(p)
 	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {
@@ -133,8 +132,7 @@ func (l *look) crowds(p *corev1.Pod) string {
 	return ""
 }
 
-// both reports whether a node has an available pod of another template beside this one, which is not
-// available itself.
+// both reports whether a node has an available pod of another template beside this one, which is not available.
 func (l *look) both(node string, p *corev1.Pod) bool {
 	for _, q := range l.on[node] {
 		if l.available(q) && !l.available(p) && q.Labels[hashLabel] != p.Labels[hashLabel] {

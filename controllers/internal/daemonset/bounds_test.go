@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// stood is a pod on a node, of a template, that is available or not.
+// stood returns a pod of a template on a node, available or not.
 func stood(node, hash string, available bool) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{hashLabel: hash}}}
 	p.Spec.NodeName = node
@@ -22,7 +22,7 @@ func stood(node, hash string, available bool) *corev1.Pod {
 	return p
 }
 
-// TestOversteps: of the nodes a to d the last is not to have a pod.
+// TestOversteps: of the nodes a to d, the last should not have a pod.
 func TestOversteps(t *testing.T) {
 	ends := stood("a", "old", true)
 	ends.Status.Phase = corev1.PodFailed
@@ -34,7 +34,7 @@ func TestOversteps(t *testing.T) {
 	a, b, c := stood("a", "old", true), stood("b", "old", true), stood("c", "old", true)
 	for _, x := range []struct {
 		name    string
-		rolling *appsv1.RollingUpdateDaemonSet // nil for one that is updated by hand
+		rolling *appsv1.RollingUpdateDaemonSet // nil for a set that is updated by hand
 		others  []runtime.Object
 		was, is runtime.Object
 		want    string
@@ -99,7 +99,7 @@ func TestOversteps(t *testing.T) {
 	}
 }
 
-// A pod of a set without a number of its template is of no template that could have failed again.
+// If a set has no template number, its pods have no template that could have failed again.
 func TestRetries(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	all := func(string) []runtime.Object { return []runtime.Object{node} }

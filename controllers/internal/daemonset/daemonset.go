@@ -1,14 +1,12 @@
-// Package daemonset is the DaemonSet controller: one pod on each node that is
-// eligible, all made from one template, and replaced node by node when the template
-// changes. What it was before are ControllerRevisions, which it owns like its pods.
+// Package daemonset is the DaemonSet controller: one pod on each eligible node, made from one template, and replaced
+// node by node when the template changes. ControllerRevisions hold earlier templates; the set owns them like its pods.
 //
-// A sync reads the set, the nodes, the revisions and the pods from the caches. It
-// claims revisions and pods, says of each node what it lacks or has too much,
-// creates and deletes that, replaces outdated pods if nothing else is under way, and
-// writes the status.
+// A reconcile reads the set, the nodes, the revisions and the pods from the caches. It claims revisions and pods, and
+// determines what each node lacks or has in excess. It creates and deletes that, replaces outdated pods if nothing else
+// is under way, and writes the status.
 //
-// An event on a node is compared with the sets at once, not in a queue of its own:
-// upstream's way, which wakes the same sets a little later.
+// An event on a node is compared with the sets at once, not in a queue of its own. Upstream's queue enqueues the same
+// sets a little later.
 package daemonset
 
 import (
@@ -33,21 +31,21 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 
 var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 
-// Era is a way of deciding which pods are a set's own.
+// Era decides which pods a set owns.
 type Era string
 
 // The eras.
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: the same, but a set that is being deleted leaves its pods alone. That is
-	// the one item of the proposal's checklist that DaemonSet had.
+	// Gated: the same, but a terminating set leaves its pods alone. That is the only item of the proposal's checklist
+	// that DaemonSet had.
 	Gated Era = "gated"
-	// ControllerRef: the proposal in full, as of 2017: pods are put on their nodes by
-	// the controller itself, and what is outdated tells a number in a label.
+	// ControllerRef: the full proposal of 2017. The controller itself assigns pods to nodes, and a number in a label
+	// shows the template.
 	ControllerRef Era = "controllerref"
-	// Current: what Kubernetes 1.36 does: revisions, pods that a scheduler puts on the
-	// node that their affinity names, and a look at the caches before each sync.
+	// Current: Kubernetes 1.36. It has revisions, lets the scheduler place pods by node affinity, and checks the caches
+	// before each reconcile.
 	Current Era = "current"
 )
 
@@ -57,42 +55,42 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
+// guard.
 type Without struct {
 	Ref       ref.Without
 	Revisions ref.Without // of the claims of revisions
 	Routing   routing.Without
 
-	Terminating bool // a set that is being deleted goes on as before
-	Consistent  bool // a sync begins though a cache is older than what the set wrote
-	Wait        bool // a sync creates and deletes whatever is still expected
-	Recheck     bool // expected deletions are not compared with the cache
+	Terminating bool // a terminating set continues as before
+	Consistent  bool // reconcile although a cache is older than the set's last write
+	Wait        bool // create and delete despite pending expectations
+	Recheck     bool // do not compare expected deletions with the cache
 
-	OwnCount  bool // every matching pod counts as the set's own, whoever owns it
+	OwnCount  bool // every matching pod counts as the set's own
 	OwnStatus bool // ... in the status only
-	Target    bool // a pod that is on no node yet is not counted for the one it is made for
-	Lost      bool // pods that wait for a node that is gone are left
-	Surplus   bool // of several pods on a node all stay
-	Eligible  bool // every node gets a pod, whatever its taints and labels
-	Evict     bool // pods stay on nodes that are not eligible any more
-	Ended     bool // pods that have failed or succeeded stay
-	Patience  bool // a pod that fails again and again is deleted and made again at once
-	AllNodes  bool // percentages are of all nodes, and not of those that are to have a pod
-	Missing   bool // an update goes on though as many pods are unavailable as may be
-	Crowded   bool // an update puts pods beside all old ones at once
-	TakeOwned bool // pods are created without a reference to the set
-	VictimUID bool // pods are deleted by name, whatever pod has it by now
-	Dying     bool // pods that have ended and are being deleted hold their node
+	Target    bool // do not count a pod without a node for its intended node
+	Lost      bool // keep pods that wait for a missing node
+	Surplus   bool // keep all of several pods on a node
+	Eligible  bool // give every node a pod, whatever its taints and labels
+	Evict     bool // keep pods on nodes that are no longer eligible
+	Ended     bool // keep pods that have failed or succeeded
+	Patience  bool // replace a repeatedly failing pod without backoff
+	AllNodes  bool // percentages refer to all nodes, not to those that should have a pod
+	Missing   bool // continue an update at the limit of unavailable pods
+	Crowded   bool // an update adds pods beside all old ones at once
+	TakeOwned bool // create pods without a reference to the set
+	VictimUID bool // delete pods by name, whichever pod has it now
+	Dying     bool // ended and terminating pods occupy their node
 
-	Relabel     bool // the pods of a duplicate of the current revision are not told
-	RelabelUID  bool // ... are told by name
-	Collision   bool // a revision whose name is taken is taken for the one that was to have it
-	InUse       bool // revisions that pods are of are cleaned up
-	RevisionUID bool // revisions are deleted by name
+	Relabel     bool // do not relabel the pods of a duplicate of the current revision
+	RelabelUID  bool // ... relabel by name
+	Collision   bool // treat a revision of the same name as the wanted one
+	InUse       bool // clean up revisions that pods use
+	RevisionUID bool // delete revisions by name
 
-	SharedCache bool // cached sets are changed in place
-	Unchanged   bool // a status that is right already is written again
+	SharedCache bool // change cached sets in place
+	Unchanged   bool // write a status that is already right
 }
 
 // New returns the controller in an era.
@@ -131,15 +129,15 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector is what a set selects; nil for one that selects nothing, or that an earlier
-// version of the server stored and nobody can read.
+// selector returns a set's selector; nil if it selects nothing, or an earlier version of the server stored it and it is
+// unreadable.
 func selector(set *appsv1.DaemonSet) labels.Selector {
 	s, _ := readSelector(set)
 	return s
 }
 
-// readSelector is what a set selects; nil for nothing. One that would match all there
-// is selects nothing: no set that owns every pod was ever meant (RULES G70).
+// readSelector returns a set's selector; nil if it selects nothing. A selector that matches everything selects nothing:
+// no set is meant to own every pod (RULES G70).
 func readSelector(set *appsv1.DaemonSet) (labels.Selector, error) {
 	s, err := ref.Parse(set.Spec.Selector)
 	if err != nil || set.Spec.Selector == nil || s.Empty() {
@@ -153,8 +151,8 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && ref.Selects(s, have)
 }
 
-// availableLater is how long after a pod became ready its set has to look whether
-// it is available: a second more than that takes, as clocks differ.
+// availableLater returns when to check whether a pod that became ready is available: one second late, because clocks
+// differ.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	least := owner.(*appsv1.DaemonSet).Spec.MinReadySeconds
 	if least > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// identity is the node of a pod (EXACT-3).
+// identity returns the node of a pod (EXACT-3).
 func identity(obj runtime.Object) string {
 	if p, ok := obj.(*corev1.Pod); ok {
 		return placement.Target(p)
@@ -23,7 +23,7 @@ func identity(obj runtime.Object) string {
 	return ""
 }
 
-// twins: a set that surges may have two pods on a node, of different templates.
+// twins: a set that surges may have two pods of different templates on a node.
 func twins(owner, a, b runtime.Object) bool {
 	p, ok := a.(*corev1.Pod)
 	q, fine := b.(*corev1.Pod)
@@ -35,7 +35,8 @@ func active(obj runtime.Object) bool {
 	return ok && !pod.Ended(p)
 }
 
-// onEachNode is KIND-DS. What is left of a node that is gone wakes nobody: it is wrong where the set was looked at since.
+// onEachNode is KIND-DS. The deletion of a node enqueues nothing, so its remaining pods are wrong only if the set was
+// reconciled since.
 func onEachNode(f *law.Facts) string {
 	what := amiss(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
@@ -49,10 +50,9 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// amiss says on which node a set has not the one pod that it should have, or one that
-// may not stay, and whether its status counts nodes on which it has none (KIND-DS). Only
-// a pod that is bound has to leave: until then no event on the node is compared with
-// it. What is on a node that is gone is not its concern.
+// amiss names a node without the one pod that it should have, or with one that may not stay; it also checks the status
+// numbers (KIND-DS). Only a bound pod must leave: until then no event on the node affects it. Pods on missing nodes are
+// not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
@@ -90,8 +90,8 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 	return ""
 }
 
-// neglects says that a pod waits for a node that is gone: no event tells when that is so,
-// but who looks at the set deletes it (RULES G73).
+// neglects reports a pod that waits for a missing node. No event tells that, but a reconcile of the set deletes it
+// (RULES G73).
 func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	if selector(owner.(*appsv1.DaemonSet)) == nil {
 		return ""
@@ -110,7 +110,7 @@ func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) 
 	return ""
 }
 
-// holds is on how many nodes there are pods, those that are being deleted included.
+// holds returns the number of nodes with pods, including terminating ones.
 func holds(own []runtime.Object) int {
 	nodes := map[string]bool{}
 	for _, obj := range own {
@@ -121,9 +121,8 @@ func holds(own []runtime.Object) int {
 	return len(nodes)
 }
 
-// retries names the node on which a pod of the current template has failed, with the template as
-// the set's status counts it, where no other reason is to delete it: an outdated pod is replaced
-// however often it fails, and one on a node that may not have it goes.
+// retries returns the node and template of a failed pod that has no other reason to be deleted. An outdated pod is
+// replaced however often it fails, and so is one on an ineligible node.
 func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -140,8 +139,8 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 	return ""
 }
 
-// lacks says that the revision that a pod is of is not there. One that holds the same under
-// the name it would have is as good as the set's own, whoever's it is (RULES G72).
+// lacks reports that a pod's revision does not exist. One with the same content under the expected name also counts,
+// whoever owns it (RULES G72).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)

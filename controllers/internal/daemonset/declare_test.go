@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What the laws are told: on which node a set has not the one pod that it should have, and which
-// pods it leaves waiting.
+// What the laws see: nodes without their one pod, and pods left waiting.
 func TestAmiss(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"}}
 	tainted := nodeNamed("n", corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoExecute})
@@ -74,7 +73,7 @@ func TestAmiss(t *testing.T) {
 	}
 }
 
-// A pod's revision is there: of its hash, in its namespace, the set's or of the name that it would have.
+// A pod's revision exists: it has the pod's hash, in the same namespace, and is the set's or has the expected name.
 func TestLacks(t *testing.T) {
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log", UID: "me"}}
 	there := func(change func(r *appsv1.ControllerRevision)) *appsv1.ControllerRevision {
@@ -107,7 +106,7 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// A set whose selector is empty, as an older server took it, selects nothing.
+// A set with an empty selector, stored by an older server, selects nothing.
 func TestAnEmptySelectorSelectsNothing(t *testing.T) {
 	set := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{}}}
 	if selects(set, map[string]string{"app": "web"}) || selects(set, nil) {

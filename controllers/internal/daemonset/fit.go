@@ -10,9 +10,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/placement"
 )
 
-// fits says whether a node is to run a pod of a set, and whether one that runs
-// there may stay. Only a NoExecute taint, and labels, drive a pod away; it is not
-// asked whether the node has room.
+// fits reports whether a node should run a pod of a set, and whether an existing one may stay. Only a NoExecute taint
+// or labels evict a pod. The node's free resources do not matter.
 func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool) {
 	if o.Without.Eligible {
 		return true, true
@@ -31,8 +30,7 @@ func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool)
 	return !placement.Untolerated(node, tolerated, corev1.TaintEffectNoSchedule), true
 }
 
-// always are taints that pods of a DaemonSet bear, as what they do is needed on a
-// node in trouble, too.
+// always are taints that DaemonSet pods tolerate, because nodes in trouble need them too.
 var always = []struct {
 	key    string
 	effect corev1.TaintEffect
@@ -43,11 +41,11 @@ var always = []struct {
 	{corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule},
-	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // on the node's own network only
+	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // on the host network only
 }
 
-// tolerations are those of a template and of every DaemonSet's pods. One of the
-// template that is for a time only is for ever.
+// tolerations returns those of a template and of every DaemonSet's pods. A template's temporary toleration becomes
+// permanent.
 func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	all := slices.Clone(spec.Tolerations)
 	for _, taint := range always {
@@ -68,8 +66,7 @@ func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	return all
 }
 
-// bindTo makes the affinity of a pod's spec, which is the pod's own, require a node
-// by its name, and nothing else.
+// bindTo replaces the node affinity of a pod's own spec by a node's name.
 func bindTo(spec *corev1.PodSpec, node string) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

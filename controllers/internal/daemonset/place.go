@@ -17,9 +17,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// byNode are the set's pods by the node they are on, or are made for (RULES G73).
-// One that names no node is counted nowhere. One that has ended and is being
-// deleted holds no node: it waits for others only.
+// byNode groups the set's pods by their actual or intended node (RULES G73). A pod without either is ignored. An ended,
+// terminating pod does not occupy its node.
 func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	nodes := map[string][]*corev1.Pod{}
 	for _, p := range pods {
@@ -40,8 +39,7 @@ func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	return nodes
 }
 
-// firstOnNode orders the pods of a node: those that are on it before those that wait
-// for it, then the oldest, then by name.
+// firstOnNode orders the pods of a node: bound before waiting, then by age, then by name.
 func firstOnNode(a, b *corev1.Pod) int {
 	switch x, y := a.Spec.NodeName != "", b.Spec.NodeName != ""; {
 	case x && !y:
@@ -52,7 +50,7 @@ func firstOnNode(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// manage makes the pods that nodes lack and deletes those that they should not have.
+// manage creates the pods that nodes lack and deletes those that they should not have.
 func (w *work) manage(ctx context.Context) error {
 	have := w.byNode(w.pods)
 	var lacking []string
@@ -67,8 +65,7 @@ func (w *work) manage(ctx context.Context) error {
 		surplus = append(surplus, drops...)
 	}
 	if !w.options.Without.Lost {
-		// Nobody puts them on a node that is gone, and who collects pods of such
-		// nodes sees only those that were put there.
+		// The scheduler cannot bind pods to missing nodes, and pod garbage collection sees only bound ones.
 		for _, node := range slices.Sorted(maps.Keys(have)) {
 			for _, p := range have[node] {
 				if !there[node] && p.Spec.NodeName == "" {
@@ -80,8 +77,8 @@ func (w *work) manage(ctx context.Context) error {
 	return w.scale(ctx, lacking, surplus)
 }
 
-// place says whether a node lacks a pod, and which of its pods are to go. A node
-// whose pod is being deleted gets the next when it is gone.
+// place reports whether a node lacks a pod, and which of its pods to delete. A node with a terminating pod gets the
+// next one afterwards.
 func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops []*corev1.Pod) {
 	run, stay := fits(w.set, node, w.options)
 	if !stay {
@@ -116,8 +113,8 @@ func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops [
 
 func dying(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// outlived are the pods of a node that go in a set that surges: it may have an old
-// and a new one there, until the new one is available or the old one not ready.
+// outlived returns the pods of a node to delete in a set that surges. The node may have an old and a new pod until the
+// new one is available or the old one is not ready.
 func (w *work) outlived(running []*corev1.Pod) (drops []*corev1.Pod) {
 	if len(running) == 1 {
 		return nil
@@ -149,8 +146,8 @@ const (
 	mostDelay  = 15 * time.Minute
 )
 
-// failures are how long to wait before a failed pod is deleted, by set, generation
-// and node: a kubelet that refuses a pod would refuse the next one at once.
+// failures holds the backoff of failed pods by set, generation and node: a kubelet that refuses a pod would refuse the
+// next one at once.
 type failures map[string]failure
 
 type failure struct {
@@ -158,8 +155,8 @@ type failure struct {
 	since time.Time
 }
 
-// mayReplace reports whether a failed pod of a node may be deleted. Each time
-// that it may, the time until the next doubles; whoever waits looks again.
+// mayReplace reports whether a failed pod of a node may be deleted. Each time doubles the delay; a set that must wait
+// is requeued.
 func (w *work) mayReplace(node string) bool {
 	if w.options.Without.Patience {
 		return true
@@ -181,7 +178,7 @@ func (w *work) mayReplace(node string) bool {
 	return true
 }
 
-// digest folds the delays that are not forgotten.
+// digest hashes the delays that are not expired.
 func (f failures) digest(h *sim.Hash, now time.Time) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if age := now.Sub(f[key].since); age <= 2*mostDelay {

@@ -18,8 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// syncOf is a sync of a set in a cluster of its own, which has the set, with caches that have
-// nothing.
+// syncOf returns a reconcile of a set in its own cluster with empty caches.
 func syncOf(t *testing.T, g Era) (*work, *host.Cluster) {
 	world := sim.New(sim.Zero{})
 	c := host.NewCluster(world, fakeapi.New(fakeapi.Options{}))
@@ -40,7 +39,7 @@ func syncOf(t *testing.T, g Era) (*work, *host.Cluster) {
 	return &work{reconciler: r, key: "default/log", set: obj.(*appsv1.DaemonSet).DeepCopy(), hash: "new"}, c
 }
 
-// waits is a queue that says which keys are to be looked at later.
+// waits is a queue that records requeued keys.
 type waits struct {
 	workqueue.TypedRateLimitingInterface[string]
 	after map[string]time.Duration
@@ -48,7 +47,7 @@ type waits struct {
 
 func (w waits) AddAfter(key string, d time.Duration) { w.after[key] = d }
 
-// daemon is a pod of a node, of the new template or of the one before, ready or not.
+// daemon returns a pod of a node, of the new or the previous template, ready or not.
 func daemon(name, node string, like ...string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{
 		"app": "x", hashLabel: "old"}}, Spec: corev1.PodSpec{NodeName: node}}
@@ -95,7 +94,7 @@ func TestFirstOnNode(t *testing.T) {
 	}
 }
 
-// A pod that waits for a node counts for it; before there was a scheduler in it, none waited.
+// A pod that waits for a node counts for it; in eras without a scheduler, none waited.
 func TestByNode(t *testing.T) {
 	pods := []*corev1.Pod{daemon("on", "n"), daemon("waits", "n", "waiting"), daemon("nowhere", ""),
 		daemon("over", "n", "ended", "going"), daemon("ended", "n", "ended"), daemon("going", "n", "going")}
@@ -109,7 +108,7 @@ func TestByNode(t *testing.T) {
 	}
 }
 
-// Beside a new pod the old one stays while it serves and the new one does not.
+// The old pod stays beside a new one while it serves and the new one does not.
 func TestOutlived(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	for _, c := range []struct {
@@ -131,8 +130,8 @@ func TestOutlived(t *testing.T) {
 	}
 }
 
-// A failed pod is replaced at once, then after waits that double, up to a quarter of an hour; what
-// was more than half an hour ago is forgotten.
+// A failed pod is replaced at once, then after delays that double up to a quarter of an hour. After half an hour the
+// delay is reset.
 func TestMayReplace(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	now := sim.Epoch
@@ -165,7 +164,7 @@ func TestMayReplace(t *testing.T) {
 	}
 }
 
-// A sync makes no more than 250 pods.
+// A reconcile creates at most 250 pods.
 func TestBurst(t *testing.T) {
 	w, c := syncOf(t, Current)
 	nodes := make([]string, burst+3)
@@ -181,7 +180,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// The labels of a pod say of which template it is, by a number where there is one.
+// The labels of a pod identify its template, by a number if there is one.
 func TestNewPod(t *testing.T) {
 	for _, c := range []struct {
 		number, want string
@@ -212,7 +211,7 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
-// A selector that nobody can read is an error; one that selects nothing, or all, is none.
+// An unreadable selector is an error; one that selects nothing or everything is not.
 func TestReadSelector(t *testing.T) {
 	for name, c := range map[string]struct {
 		selector *metav1.LabelSelector
@@ -230,7 +229,7 @@ func TestReadSelector(t *testing.T) {
 	}
 }
 
-// Two versions of a node look the same to every set if labels and taints are equal.
+// Two versions of a node are equal for every set if labels and taints are equal.
 func TestAlike(t *testing.T) {
 	node := func(change func(t *corev1.Taint)) *corev1.Node {
 		n := &corev1.Node{}
@@ -258,8 +257,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// A set that goes by ControllerRef does not wait for the deletion of a pod that it has lost; one that goes by selector
-// alone has lost none.
+// A set that uses ControllerRef does not wait for the deletion of a pod that it no longer owns. One that uses only
+// selectors keeps all its pods.
 func TestAwake(t *testing.T) {
 	for g, awake := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		w, _ := syncOf(t, g)

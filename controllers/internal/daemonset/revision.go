@@ -24,9 +24,8 @@ import (
 
 const hashLabel = appsv1.ControllerRevisionHashLabelKey
 
-// construct claims the set's revisions and finds the one that holds the current
-// template, or makes it. It is the newest: one that was rolled back to gets the
-// highest number (RULES G71).
+// construct claims the set's revisions and finds or creates that of the current template. It becomes the newest: a
+// rollback gives it the highest number (RULES G71).
 func (w *work) construct(ctx context.Context) error {
 	all, err := w.claimRevisions(ctx)
 	if err != nil {
@@ -71,8 +70,7 @@ func (w *work) claimRevisions(ctx context.Context) ([]*appsv1.ControllerRevision
 		func(r *appsv1.ControllerRevision) bool { return selects(w.set, r.Labels) })
 }
 
-// labelled is a revision that says in a label which pods are of it: one that was
-// made elsewhere, and does not, says its name.
+// labelled adds a missing hash label to a revision; its name is then the hash.
 func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	if _, ok := r.Labels[hashLabel]; ok {
 		return r, nil
@@ -87,9 +85,8 @@ func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*app
 	return obj.(*appsv1.ControllerRevision), nil
 }
 
-// snapshot makes the revision of the current template. Where its name is taken by
-// one that holds the same, that one is it, whoever its owner is (RULES G72); where it
-// is taken by another, there was a collision, and the next sync finds another name.
+// snapshot creates the revision of the current template. If its name is taken by one with the same content, that is
+// used, whoever owns it (RULES G72). Otherwise there was a collision, and the next reconcile uses another name.
 func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1.ControllerRevision, error) {
 	hash := template.Hash(&w.set.Spec.Template, w.set.Status.CollisionCount)
 	labels := maps.Clone(w.set.Spec.Template.Labels)
@@ -125,8 +122,7 @@ func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1
 	return nil, err
 }
 
-// collided counts a collision in the set's status, unless it was counted already:
-// then the cache is late.
+// collided counts a collision in the set's status, unless it was already counted and the cache is late.
 func (w *work) collided(ctx context.Context) error {
 	obj, err := w.env.Client.Get(ctx, Kind, w.set.Namespace, w.set.Name)
 	if err != nil {
@@ -149,8 +145,8 @@ func (w *work) collided(ctx context.Context) error {
 	return err
 }
 
-// unify keeps the newest of several revisions that hold the current template: the
-// pods of the others are labelled anew, then those are deleted.
+// unify keeps the newest of several revisions with the current template. It relabels the pods of the others, then
+// deletes those.
 func (w *work) unify(ctx context.Context, current []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	keep := current[0]
 	for _, r := range current[1:] {
@@ -182,7 +178,7 @@ func (w *work) deleteRevision(ctx context.Context, r *appsv1.ControllerRevision)
 		w.only(r.ObjectMeta, w.options.Without.RevisionUID))
 }
 
-// relabel tells the set's pods that they are of a revision.
+// relabel labels the set's pods with a revision.
 func (w *work) relabel(ctx context.Context, hash string) error {
 	if err := w.own(ctx); err != nil {
 		return err
@@ -208,8 +204,7 @@ func (w *work) relabel(ctx context.Context, hash string) error {
 	return nil
 }
 
-// cleanUp deletes the oldest revisions beyond the set's limit. Those that some pod on
-// a node is of stay, whatever their number.
+// cleanUp deletes the oldest revisions beyond the set's limit. Revisions that a pod uses stay, however many.
 func (w *work) cleanUp(ctx context.Context) error {
 	surplus := len(w.old) - int(*w.set.Spec.RevisionHistoryLimit)
 	if surplus <= 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// stored is the set as the server has it.
+// stored returns the set from the server.
 func stored(t *testing.T, c *host.Cluster) *appsv1.DaemonSet {
 	obj, err := c.Client("user").Get(t.Context(), Kind, "default", "log")
 	if err != nil {
@@ -28,13 +28,13 @@ func stored(t *testing.T, c *host.Cluster) *appsv1.DaemonSet {
 	return obj.(*appsv1.DaemonSet).DeepCopy()
 }
 
-// A collision is counted once: not by who has an older count, nor for another set of the name.
+// A collision is counted once: not with an older count, and not for another set of the name.
 func TestCollided(t *testing.T) {
 	count := func(n int32) *int32 { return &n }
 	for _, c := range []struct {
 		name       string
 		cached, is *int32
-		uid        bool // the cached one is another
+		uid        bool // the cached one is a different object
 		fails      string
 		want       int32
 	}{
@@ -74,7 +74,7 @@ func TestCollided(t *testing.T) {
 	}
 }
 
-// The revision of a template without labels says its hash all the same.
+// The revision of a template without labels still has its hash.
 func TestSnapshotWithoutLabels(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.set.Spec.Template.Labels = nil
@@ -84,7 +84,7 @@ func TestSnapshotWithoutLabels(t *testing.T) {
 	}
 }
 
-// Pods are told of their revision, but not others of their names.
+// Pods are relabelled, but not other pods of the same names.
 func TestRelabel(t *testing.T) {
 	w, cluster := syncOf(t, Current)
 	user := cluster.Client("user")
@@ -141,8 +141,7 @@ func (refusing) Patch(context.Context, schema.GroupVersionKind, string, string, 
 	return nil, apierrors.NewInternalError(errors.New("out of order"))
 }
 
-// A status that is refused is written once more, to the set as it is by then; not to another of
-// its name.
+// A refused status is written once more to the current set, but not to another of its name.
 func TestStore(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -173,7 +172,7 @@ func revisionOf(t *testing.T, c *host.Cluster, name, hash string, number int64) 
 	return obj.(*appsv1.ControllerRevision)
 }
 
-// Of several revisions of a template the newest stays; that another could not be deleted is said.
+// Of several revisions of a template the newest stays; a failed deletion of another is reported.
 func TestUnify(t *testing.T) {
 	w, c := syncOf(t, Current)
 	list := []*appsv1.ControllerRevision{revisionOf(t, c, "a", "a", 1), revisionOf(t, c, "b", "b", 2)}
@@ -188,7 +187,7 @@ func TestUnify(t *testing.T) {
 	}
 }
 
-// A revision that no pod says it is of goes, though there are pods that say none.
+// An unused revision is deleted, even if there are pods without a hash.
 func TestCleanUp(t *testing.T) {
 	w, c := syncOf(t, Current)
 	w.set.Spec.RevisionHistoryLimit = new(int32)
@@ -205,7 +204,7 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
-// What is deleted is named by its uid, but by eras before ControllerRef.
+// Deletions carry the uid, except in eras before ControllerRef.
 func TestOnly(t *testing.T) {
 	for g, named := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		w, _ := syncOf(t, g)
@@ -219,7 +218,7 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// What is not deleted in an update is said.
+// A failed deletion in an update is reported.
 func TestRollSaysWhatFails(t *testing.T) {
 	for _, strategy := range []appsv1.DaemonSetUpdateStrategy{rolling("1", "0"), rolling("0", "1")} {
 		w, _ := syncOf(t, Current)
@@ -235,7 +234,7 @@ func TestRollSaysWhatFails(t *testing.T) {
 	}
 }
 
-// A revision that could not be adopted is said: what it is of is not known without it.
+// A failed adoption of a revision is reported: without it the templates of pods are unknown.
 func TestConstructSaysWhatItCouldNotAdopt(t *testing.T) {
 	w, c := syncOf(t, Current)
 	w.revisions = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{

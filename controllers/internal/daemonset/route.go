@@ -24,8 +24,7 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// revisionRoute routes revisions like pods, but for the expectations: a revision is
-// known by its name and needs none.
+// revisionRoute routes revisions like pods, without expectations: a revision's name identifies it.
 func revisionRoute(o *Options) host.Route {
 	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
 	return host.Route{Kind: history.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -35,11 +34,8 @@ func revisionRoute(o *Options) host.Route {
 	}}
 }
 
-// nodeRoute wakes the sets for which a node that came, or whose labels or taints
-// changed, makes a difference: one that lacks a pod there, has one that may not
-// stay, or counts some that are where they should not be. It goes by the pods that
-// are bound to the node: those that wait for it are not seen. A node that goes wakes
-// nobody.
+// nodeRoute enqueues the sets that a new or changed node affects: a set that lacks a pod there, has one that may not
+// stay, or miscounts. It considers only bound pods. The deletion of a node enqueues nothing.
 func nodeRoute(o *Options) host.Route {
 	return host.Route{Kind: nodeKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		node, _ := e.New.(*corev1.Node)
@@ -58,7 +54,7 @@ func nodeRoute(o *Options) host.Route {
 	}}
 }
 
-// alike reports whether two versions of a node look the same to every set.
+// alike reports whether two versions of a node are equal for every set.
 func alike(a, b *corev1.Node) bool {
 	same := func(x, y corev1.Taint) bool {
 		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect && x.TimeAdded.Equal(y.TimeAdded)
@@ -66,8 +62,8 @@ func alike(a, b *corev1.Node) bool {
 	return maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, same)
 }
 
-// boundTo reports whether a pod of a set is bound to a node. Whose it is says the
-// name in its ControllerRef; before there was one, the selector.
+// boundTo reports whether a pod of a set is bound to a node. The name in its ControllerRef decides, or in earlier eras
+// the selector.
 func boundTo(v host.View, set *appsv1.DaemonSet, node string, o *Options) bool {
 	found := false
 	v.Each(pod.Kind, set.Namespace, func(obj runtime.Object) bool {

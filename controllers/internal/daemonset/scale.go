@@ -16,11 +16,10 @@ import (
 
 type kind = schema.GroupVersionKind
 
-// burst is the most pods a sync creates, and the most it deletes.
+// burst limits the pods that a reconcile creates, and those that it deletes.
 const burst = 250
 
-// scale makes a pod for each of some nodes and deletes some pods. It does not look
-// at the outcome: the next sync does.
+// scale creates a pod for each given node and deletes the given pods. The next reconcile checks the result.
 func (w *work) scale(ctx context.Context, nodes []string, victims []*corev1.Pod) error {
 	nodes, victims = nodes[:min(len(nodes), burst)], victims[:min(len(victims), burst)]
 	keys := make([]string, len(victims))
@@ -34,9 +33,8 @@ func (w *work) scale(ctx context.Context, nodes []string, victims []*corev1.Pod)
 	return utilerrors.NewAggregate(append(w.create(ctx, nodes), w.delete(ctx, victims, keys)...))
 }
 
-// create makes the pods in batches of 1, 2, 4 and so on: a template that is refused
-// is refused a few times, not once for each node. What fails or is not tried is no
-// longer expected.
+// create creates the pods in batches of 1, 2, 4 and so on: a refused template fails a few times, not once per node.
+// Failed and skipped creations are no longer expected.
 func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	tried := 0
 	for batch := 1; tried < len(nodes) && len(errs) == 0; batch *= 2 {
@@ -47,7 +45,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 				w.expected.Made(w.key, routing.Key(obj.(metav1.Object)))
 			case err == nil:
 			case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-				w.expected.Created(w.key) // every create will be refused; trying again is of no use
+				w.expected.Created(w.key) // every create would be refused; retrying is useless
 			default:
 				w.expected.Created(w.key)
 				errs = append(errs, err)
@@ -61,8 +59,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	return errs
 }
 
-// newPod is a pod of the template for a node. It carries the ControllerRef from the
-// first moment (LAW-1).
+// newPod returns a pod of the template for a node. It has the ControllerRef from the start (LAW-1).
 func (w *work) newPod(node string) *corev1.Pod {
 	owner := metav1.NewControllerRef(w.set, Kind)
 	if w.bySelector() || w.options.Without.TakeOwned {
@@ -86,9 +83,8 @@ func (w *work) newPod(node string) *corev1.Pod {
 	return p
 }
 
-// delete deletes pods, each with its uid, so that one that has taken another's name
-// is let be (EXACT-4); upstream's delete goes by name (RULES E56). One that is gone
-// already is as good as deleted.
+// delete deletes pods by uid, so another pod of the name survives (EXACT-4); upstream deletes by name (RULES E56). A
+// missing pod counts as deleted.
 func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
 	for i, p := range victims {
 		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,
@@ -96,7 +92,7 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 		if err == nil {
 			continue
 		}
-		w.expected.Deleted(w.key, keys[i]) // nobody will see it
+		w.expected.Deleted(w.key, keys[i]) // no event will show it
 		if !apierrors.IsNotFound(err) {
 			errs = append(errs, err)
 		}
@@ -104,7 +100,7 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 	return errs
 }
 
-// only keeps a delete to this incarnation of an object.
+// only limits a delete to this object's uid.
 func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
 	if any || w.bySelector() {
 		return metav1.DeleteOptions{}

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// writeStatus writes the status if it is not right already. That the set's
-// generation was observed is said only by a sync that did what it asks for.
+// writeStatus writes the status if it changed. The observed generation is set only if the reconcile did all the spec
+// asks for.
 func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	status := w.count()
 	if observed {
@@ -28,8 +28,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count counts nodes: on how many there should be a pod, is one, and should be none.
-// Where a node has several pods the first one speaks for it.
+// count counts nodes: those that should have a pod, have one, and should have none. The first of several pods on a node
+// counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}
@@ -65,8 +65,7 @@ func (w *work) count() appsv1.DaemonSetStatus {
 	return s
 }
 
-// store writes a status. A set that has changed meanwhile is read, and written once
-// more; another of its name is not.
+// store writes a status. After a conflict it reads the set and retries once, unless it is another set of the name.
 func (w *work) store(ctx context.Context, status appsv1.DaemonSetStatus) error {
 	set := *w.set
 	for try := 0; ; try++ {

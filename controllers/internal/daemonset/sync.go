@@ -20,8 +20,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory: what it waits to see, how often pods have failed on
-// each node, and templates in the form that revisions hold, which could be worked out anew.
+// reconciler is the controller's memory: its expectations, the failures of pods by node, and encoded templates, which
+// are only a cache.
 type reconciler struct {
 	options   *Options
 	env       *host.Env
@@ -30,13 +30,13 @@ type reconciler struct {
 	nodes     cache.Indexer
 	revisions cache.Indexer
 	expected  *expectations.Expectations
-	written   *consistency.Store // nil in the eras before
+	written   *consistency.Store // nil in earlier eras
 	failures  failures
 	encoded   history.Memo
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client will record what it writes
+	own := *env // its client will record its writes
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{},
 		encoded: history.Memo{}}
 	r.sets = env.Informer(Kind).GetIndexer()
@@ -52,7 +52,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed strikes out what a route says was seen.
+// Observed removes an expectation that an event has fulfilled.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	if deletion {
 		r.expected.Deleted(key, object)
@@ -62,32 +62,32 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops what is remembered of a key.
+// Forget drops the memory of a key.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	r.written.Clear(key, "")
 	delete(r.encoded, key)
 }
 
-// Waiting lists the keys that will not act until they have seen something.
+// Waiting lists the keys that wait for expectations.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// Digest digests what is remembered.
+// Digest hashes the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.written.Digest(h)
 	r.failures.digest(h, r.env.Now())
 }
 
-// work is one sync of one set.
+// work is one reconcile of one set.
 type work struct {
 	*reconciler
 	key     string
 	set     *appsv1.DaemonSet
-	nodes   []*corev1.Node // in the order of their names
+	nodes   []*corev1.Node // sorted by name
 	current *appsv1.ControllerRevision
 	old     []*appsv1.ControllerRevision
-	pods    []*corev1.Pod // the set's own
+	pods    []*corev1.Pod // the set's own pods
 	hash    string        // of the current revision; "" in the eras before
 }
 
@@ -108,7 +108,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	case err != nil:
 		return fmt.Errorf("daemonset %s: bad selector: %w", key, err)
 	case s == nil:
-		return nil // it would release each pod that it has, and make the next
+		return nil // it would release each of its pods and create the next
 	}
 	if r.options.Without.SharedCache {
 		w.set.Annotations["synced"] = "yes"
@@ -119,9 +119,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return w.sync(ctx)
 }
 
-// stopped reports whether a set is left alone because it is being deleted: not even
-// its status can be told, as its revisions may be gone before its pods (RULES G69).
-// The selector generation went on.
+// stopped reports whether a terminating set is left alone. Even its status is unknown, as its revisions may be gone
+// before its pods (RULES G69). The selector era went on.
 func (w *work) stopped() bool {
 	return w.set.DeletionTimestamp != nil && w.options.Era != Selector && !w.options.Without.Terminating
 }
@@ -137,8 +136,7 @@ func (w *work) sync(ctx context.Context) error {
 		return err
 	}
 	if !awake {
-		// It goes on claiming and says what it sees, but not that it has seen to what
-		// was asked of it.
+		// It claims and reports, but does not set the observed generation.
 		return w.writeStatus(ctx, false)
 	}
 	err := w.manage(ctx)
@@ -158,8 +156,8 @@ func (w *work) satisfied() bool {
 	return w.expected.Satisfied(w.key, w.set.UID)
 }
 
-// awake says whether the set may create and delete pods, or waits to see what it
-// did. What it expects is compared with the cache as well, as a ReplicaSet's is.
+// awake reports whether the set may create and delete pods, or waits for its expectations. These are also compared with
+// the cache, as for a ReplicaSet.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, w.sight)
@@ -167,7 +165,7 @@ func (w *work) awake() bool {
 	return w.satisfied() || w.options.Without.Wait
 }
 
-// sight is how the cache shows a pod that the set deletes.
+// sight returns how the cache shows a pod that the set deletes.
 func (w *work) sight(object string) expectations.Sight {
 	obj, exists, _ := w.reconciler.pods.GetByKey(object)
 	if !exists {
@@ -187,9 +185,8 @@ func (w *work) bySelector() bool {
 	return w.options.Era == Selector || w.options.Era == Gated
 }
 
-// own finds the set's own pods, those that have ended and that are being deleted
-// included. It keeps, adopts and releases of its pods and the orphans of the
-// namespace (LAW-1b, LAW-2); before ControllerRef all that match were its own.
+// own returns the set's own pods, including ended and terminating ones. It keeps and releases its pods and adopts
+// orphans of the namespace (LAW-1b, LAW-2). Before ControllerRef every matching pod was its own.
 func (w *work) own(ctx context.Context) error {
 	if w.bySelector() {
 		w.pods = w.selected()
@@ -208,13 +205,12 @@ func (w *work) own(ctx context.Context) error {
 	return err
 }
 
-// manager claims for the set, for the length of one sync. What it adopts is noted
-// as written.
+// manager claims for the set during one reconcile, and records adoptions as writes.
 func (w *work) manager(without *ref.Without, dependent kind) *ref.Manager {
 	return &ref.Manager{Client: w.env.Client, Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
 }
 
-// selected are the pods that the set's selector matches, whoever owns them.
+// selected returns the pods that the set's selector matches, whoever owns them.
 func (w *work) selected() []*corev1.Pod {
 	s := selector(w.set)
 	return slices.DeleteFunc(pod.In(w.reconciler.pods, w.set.Namespace),

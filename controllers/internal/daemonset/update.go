@@ -12,13 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// generationLabel is the label that says of which of its templates, counted by the
-// server in an annotation, a pod was made before there were revisions. Pods carry it
-// to this day.
+// generationLabel is the label with the number of a pod's template, which the server counts in an annotation. It was
+// used before revisions, and pods still have it.
 const generationLabel = "pod-template-generation"
 
-// templateGeneration is that number of a set's template; "" where the annotation
-// holds none.
+// templateGeneration returns the number of a set's template, or "".
 func templateGeneration(set *appsv1.DaemonSet) string {
 	n, err := strconv.ParseInt(set.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {
@@ -27,7 +25,7 @@ func templateGeneration(set *appsv1.DaemonSet) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// updated reports whether a pod is made of the current template, by either label.
+// updated reports whether a pod has the current template, by either label.
 func (w *work) updated(p *corev1.Pod) bool {
 	if number := templateGeneration(w.set); number != "" && p.Labels[generationLabel] == number {
 		return true
@@ -35,14 +33,12 @@ func (w *work) updated(p *corev1.Pod) bool {
 	return w.hash != "" && p.Labels[appsv1.ControllerRevisionHashLabelKey] == w.hash
 }
 
-// rolls reports whether outdated pods are replaced by the controller. The first
-// eras knew no such thing.
+// rolls reports whether the controller replaces outdated pods. The first eras did not.
 func (w *work) rolls() bool {
 	return !w.bySelector() && w.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 }
 
-// limits are how many pods may be unavailable, or there twice, while a set with so
-// many nodes is updated.
+// limits returns how many pods may be unavailable, or doubled, in an update with this many nodes.
 func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error) {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || set.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
@@ -69,15 +65,15 @@ func surges(set *appsv1.DaemonSet) bool {
 	return surge > 0
 }
 
-// pair is what a node has: at the most one outdated and one updated pod. Where it
-// has more the rest of the sync has seen to it, and it counts as being worked on.
+// pair is a node's outdated and updated pod, at most one of each. A node with more counts as in progress; the rest of
+// the reconcile handles it.
 type pair struct {
 	node       string
 	old, fresh *corev1.Pod
 	more       bool
 }
 
-// pairs are those of all nodes that have pods, or should have one.
+// pairs returns those of all nodes that have pods, or should have one.
 func (w *work) pairs() (pairs []pair, wanted int) {
 	have := w.byNode(w.pods)
 	for _, node := range w.nodes {
@@ -107,7 +103,7 @@ func (w *work) pairs() (pairs []pair, wanted int) {
 	return pairs, wanted
 }
 
-// roll replaces outdated pods, as many as may be unavailable or there twice.
+// roll replaces outdated pods, within the limits.
 func (w *work) roll(ctx context.Context) error {
 	pairs, wanted := w.pairs()
 	surge, unavailable, err := limits(w.set, wanted)
@@ -124,8 +120,7 @@ func (w *work) roll(ctx context.Context) error {
 	return w.scale(ctx, nodes, drops)
 }
 
-// replaceable are the outdated pods that may be deleted: those that are not
-// available anyway, and as many more as may be unavailable beside what is.
+// replaceable returns the outdated pods that may be deleted: the unavailable ones, and available ones up to the limit.
 func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	var now, candidates []*corev1.Pod
 	missing := 0
@@ -150,10 +145,9 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
 }
 
-// surge says which nodes get an updated pod beside an outdated one, as many as may be there
-// twice and wherever the outdated one is not available, and which outdated ones go: those whose
-// successors are available, and on nodes that are not to have one those that enough others
-// make up for.
+// surge returns the nodes that get an updated pod beside an outdated one: up to the limit, and wherever the outdated
+// one is unavailable. drops are the outdated pods whose successors are available, and those on ineligible nodes that
+// enough others replace.
 func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*corev1.Pod, err error) {
 	var candidates []string
 	var misplaced []*corev1.Pod
@@ -197,7 +191,7 @@ func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*c
 	return append(nodes, candidates[:min(max(most-twice, 0), len(candidates))]...), drops, nil
 }
 
-// first is the pod that counts while both are there.
+// first returns the pod that counts while both exist.
 func (n *pair) first() *corev1.Pod {
 	if n.old != nil {
 		return n.old

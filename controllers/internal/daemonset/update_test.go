@@ -17,8 +17,7 @@ func rolling(surge, unavailable string) appsv1.DaemonSetUpdateStrategy {
 		RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxSurge: &s, MaxUnavailable: &u}}
 }
 
-// How many pods may be there twice, or unavailable: parts of the nodes, rounded up; one unavailable
-// where neither may be.
+// Limits are percentages of the nodes, rounded up. If both are zero, one pod may be unavailable.
 func TestLimits(t *testing.T) {
 	onDelete := rolling("2", "0")
 	onDelete.Type = appsv1.OnDeleteDaemonSetStrategyType
@@ -58,8 +57,7 @@ func nodeNamed(name string, taints ...corev1.Taint) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{Taints: taints}}
 }
 
-// What a node has of either template: a node that should have a pod and has none counts, and so
-// does one that has too many.
+// pairs counts a node that should have a pod and has none, and a node with too many.
 func TestPairs(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.nodes = []*corev1.Node{nodeNamed("n0"), nodeNamed("n1"), nodeNamed("n2"),
@@ -92,7 +90,7 @@ func pairOf(node string, old, fresh *corev1.Pod) pair {
 	return pair{node: node, old: old, fresh: fresh}
 }
 
-// Outdated pods that are not available go at once, others as long as enough are.
+// Unavailable outdated pods go at once, others while enough are available.
 func TestReplaceable(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	good, bad, fresh := daemon("good", "n", "ready"), daemon("bad", "n"), daemon("fresh", "n", "new", "ready")
@@ -120,8 +118,8 @@ func TestReplaceable(t *testing.T) {
 	}
 }
 
-// A new pod beside an old one, as many as may be there twice and where the old one does not serve; the
-// old one goes when the new one serves.
+// A new pod is created beside an old one up to the limit, or if the old one does not serve. The old one goes when the
+// new one serves.
 func TestSurge(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.nodes = []*corev1.Node{nodeNamed("a"), nodeNamed("b"), nodeNamed("c"),

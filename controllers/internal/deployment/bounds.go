@@ -10,10 +10,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// oversteps says how deleting a ReplicaSet that has pods, scaling one, or making it, goes
-// beyond the bounds of a rollout (EXACT-11). A change of the Deployment's size, and a
-// Deployment that is paused, are no rollout: what there is to give or to take is shared
-// then.
+// oversteps describes how scaling, creating or deleting a ReplicaSet exceeds the bounds of a rollout (EXACT-11).
+// Resizing the Deployment, and a paused Deployment, are not rollouts: the difference is then shared.
 func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	if after == nil {
@@ -41,8 +39,8 @@ func oversteps(owner runtime.Object, others []runtime.Object, before, after runt
 	return deprives(d, sets, was, rs)
 }
 
-// exceeds says that with a ReplicaSet that grows there are more pods than there may be,
-// or, with strategy Recreate, that others have pods still.
+// exceeds reports that a growing ReplicaSet causes too many pods, or, with strategy Recreate, that others still have
+// pods.
 func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.ReplicaSet) string {
 	if n := total(others, size) + size(rs); n > most(d) {
 		return fmt.Sprintf("its ReplicaSets ask for %d pods, at most %d are allowed", n, most(d))
@@ -54,9 +52,8 @@ func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.Repli
 	return ""
 }
 
-// deprives says that a ReplicaSet that shrinks loses available pods, though fewer than
-// there have to be are left. One of the current template that is shrinking already counts
-// what it has: what becomes of that is seen later.
+// deprives reports that a shrinking ReplicaSet loses available pods although too few are left. One of the current
+// template that is already shrinking counts its existing pods.
 func deprives(d *appsv1.Deployment, others []*appsv1.ReplicaSet, was, rs *appsv1.ReplicaSet) string {
 	have := was.Status.AvailableReplicas
 	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||

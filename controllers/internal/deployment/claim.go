@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// own returns the ReplicaSets that are the Deployment's, claiming them as its
-// era does.
+// own returns the Deployment's ReplicaSets, claimed by the rules of its era.
 func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
 	if r.options.Era == Selector {
 		return r.selected(d), nil
@@ -29,9 +28,8 @@ func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.R
 	return claimed, err
 }
 
-// candidates are the ReplicaSets that the Deployment may own now or after this sync:
-// its own, and the orphans of its namespace (KIND-DEPLOY, RULES H74). Those of others
-// are not even looked at (LAW-2, LAW-3).
+// candidates returns the ReplicaSets that the Deployment may own now or after this reconcile: its own, and the orphans
+// of its namespace (KIND-DEPLOY, RULES H74). Those of others are not considered (LAW-2, LAW-3).
 func (r *reconciler) candidates(d *appsv1.Deployment) []*appsv1.ReplicaSet {
 	if r.options.Without.Ref.Foreign {
 		return listed(index(r.sets, cache.NamespaceIndex, d.Namespace))
@@ -48,8 +46,7 @@ func listed(objs []any) []*appsv1.ReplicaSet {
 	return sets
 }
 
-// selected is the selector generation: every ReplicaSet that matches is the
-// Deployment's, whoever made it.
+// selected implements the selector era: every matching ReplicaSet is the Deployment's, whoever created it.
 func (r *reconciler) selected(d *appsv1.Deployment) []*appsv1.ReplicaSet {
 	return keep(listed(index(r.sets, cache.NamespaceIndex, d.Namespace)),
 		func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })

@@ -10,12 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cleanUp deletes the old ReplicaSets beyond the history that is kept, those of the
-// lowest revisions first, and of them only those that have no pods, and whose own
-// controller has seen that they are to have none (RULES H78).
+// cleanUp deletes old ReplicaSets beyond the history limit, lowest revisions first. It deletes only those without pods
+// whose own controller has observed that they want none (RULES H78).
 //
-// A delete carries the uid, so that one that has taken the name since is let be
-// (EXACT-4); upstream's deletes whatever has the name.
+// A delete carries the uid, so another ReplicaSet of the name survives (EXACT-4); upstream deletes whatever has the
+// name.
 func (u *rollout) cleanUp(ctx context.Context) error {
 	limit, limited := keepsHistory(u.d)
 	history := keep(u.old(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp == nil })
@@ -45,7 +44,7 @@ func (u *rollout) cleanUp(ctx context.Context) error {
 	return nil
 }
 
-// lower orders ReplicaSets by revision; by age where that says nothing.
+// lower orders ReplicaSets by revision, or else by age.
 func lower(a, b *appsv1.ReplicaSet) int {
 	m, err := revision(a)
 	n, other := revision(b)

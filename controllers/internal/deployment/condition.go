@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The reasons of condition Progressing that decide something.
+// The reasons of condition Progressing that affect decisions.
 const (
 	setAvailable  = "NewReplicaSetAvailable"
 	timedOut      = "ProgressDeadlineExceeded"
@@ -23,7 +23,7 @@ const (
 	notEnoughPods = "MinimumReplicasUnavailable"
 )
 
-// condition is the condition of a type, nil when there is none.
+// condition returns the condition of a type, or nil.
 func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == kind {
@@ -33,17 +33,15 @@ func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) 
 	return nil
 }
 
-// say sets a condition, unless it has that status and reason already, whatever its
-// message.
+// say sets a condition, unless it already has that status and reason.
 func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType, is corev1.ConditionStatus,
 	reason, message string) {
-	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // as it is stored
+	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // the stored precision
 	set(s, appsv1.DeploymentCondition{Type: kind, Status: is, LastUpdateTime: now, LastTransitionTime: now,
 		Reason: reason, Message: message})
 }
 
-// set puts a condition behind the others, unless it is there with that status and
-// reason. Since when it has had its status it keeps.
+// set appends a condition, unless it is there with that status and reason. It keeps the time of the last status change.
 func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if was := condition(s, c.Type); was != nil && was.Status == c.Status {
 		if was.Reason == c.Reason {
@@ -55,8 +53,7 @@ func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	s.Conditions = append(s.Conditions, c)
 }
 
-// drop removes the condition of a type. The list is shared with the cache: it is
-// copied.
+// drop removes the condition of a type from a copy of the list, which the cache shares.
 func drop(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) {
 	var left []appsv1.DeploymentCondition
 	for _, c := range s.Conditions {
@@ -67,9 +64,8 @@ func drop(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) {
 	s.Conditions = left
 }
 
-// notePause notes that the Deployment has been paused or resumed, so that the time in
-// between is not taken for lack of progress. One that has been told to lack it stays
-// told.
+// notePause records in a condition that the Deployment was paused or resumed, so that a pause does not count as lack of
+// progress. A Deployment that already lacks progress keeps that condition.
 func (u *rollout) notePause(ctx context.Context) error {
 	if !hasDeadline(u.d) {
 		return nil

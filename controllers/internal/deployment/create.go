@@ -15,9 +15,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// create makes the ReplicaSet of the Deployment's template, and notes its revision.
-// Its name follows from the template, so that of two syncs that make it, as the cache
-// is yet to show the first one's, the second is refused.
+// create creates the ReplicaSet of the Deployment's template, and stores its revision. The template determines its
+// name. If the cache does not show the first creation yet, the second is therefore refused.
 func (u *rollout) create(ctx context.Context) error {
 	rs := u.newSet()
 	obj, err := u.env.Client.Create(ctx, rs)
@@ -48,8 +47,7 @@ func (u *rollout) create(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// newSet is the ReplicaSet of the Deployment's template, with the ControllerRef that
-// it carries from the first moment (LAW-1).
+// newSet returns the ReplicaSet of the Deployment's template, with the ControllerRef from the start (LAW-1).
 func (u *rollout) newSet() *appsv1.ReplicaSet {
 	d := u.d
 	hash := u.hash()
@@ -80,7 +78,7 @@ func (u *rollout) newSet() *appsv1.ReplicaSet {
 	return rs
 }
 
-// hash is the hash of the Deployment's template.
+// hash returns the hash of the Deployment's template.
 func (u *rollout) hash() string {
 	switch t := &u.d.Spec.Template; u.options.Era {
 	case Selector:
@@ -92,7 +90,7 @@ func (u *rollout) hash() string {
 	}
 }
 
-// setName is the name of the ReplicaSet of a template.
+// setName returns the name of the ReplicaSet of a template.
 func setName(deployment, hash string) string {
 	if room := validation.DNS1123SubdomainMaxLength - len("-") - len(hash); len(deployment) > room {
 		deployment = deployment[:room]
@@ -100,12 +98,10 @@ func setName(deployment, hash string) string {
 	return deployment + "-" + hash
 }
 
-// taken is the ReplicaSet that has the name already, if it is what was to be made: the
-// Deployment's own, of the same template. Otherwise two templates have one hash, or
-// the one that has the name was let go, or is another's: the collision is counted,
-// whereupon the hash is another, and refused is returned, so that it is tried again
-// (RULES H76). The cache is asked: while it shows none of that name nothing is known.
-// Before collisions were counted it was tried again and again.
+// taken returns the ReplicaSet that already has the name, if it is the Deployment's own and has the same template.
+// Otherwise two templates have one hash, or the ReplicaSet was released or belongs to another: the collision is
+// counted, which changes the hash, and refused is returned for a retry (RULES H76). It reads the cache: while that
+// shows no such name, nothing is known. Before collisions were counted, the same name was retried forever.
 func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv1.ReplicaSet, error) {
 	obj, exists, err := u.reconciler.sets.GetByKey(u.d.Namespace + "/" + name)
 	if err != nil || !exists {
@@ -129,8 +125,7 @@ func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv
 	return nil, refused
 }
 
-// noteFailure tells in the status that the ReplicaSet could not be made. That this
-// fails, too, is the lesser trouble.
+// noteFailure records in the status that the ReplicaSet could not be created. An error of this write is ignored.
 func (u *rollout) noteFailure(ctx context.Context, name string, err error) {
 	if !hasDeadline(u.d) {
 		return

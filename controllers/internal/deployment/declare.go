@@ -33,9 +33,8 @@ func New(o Options) host.Controller {
 	}
 }
 
-// identity is what no two ReplicaSets of a Deployment may be made for: a template
-// (EXACT-3). How many pods each has follows from how far the rollout is, so that no
-// number of ReplicaSets is asked for.
+// identity is unique among the ReplicaSets that a Deployment creates: the template (EXACT-3). The rollout decides their
+// pods, so no number of ReplicaSets is declared.
 func identity(dependent runtime.Object) string {
 	rs := dependent.(*appsv1.ReplicaSet)
 	t := rs.Spec.Template
@@ -43,8 +42,7 @@ func identity(dependent runtime.Object) string {
 	return "the ReplicaSet of template " + template.Hash(&t, nil)
 }
 
-// counts are the numbers of the status, each of which adds up what ReplicaSets say of
-// their pods (EXACT-8).
+// counts returns the numbers of the status; each sums the pod numbers of ReplicaSets (EXACT-8).
 func counts() []law.Count {
 	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
 		each func(s *appsv1.ReplicaSetStatus) int32) law.Count {

@@ -12,29 +12,26 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The kinds it reads. It writes Deployments and ReplicaSets; Pods are their
-// ReplicaSets' business (KIND-DEPLOY).
+// The kinds it reads. It writes Deployments and ReplicaSets; Pods belong to ReplicaSets (KIND-DEPLOY).
 var (
 	Kind    = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	SetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
-// Era is a way of deciding which ReplicaSets are a Deployment's own.
+// Era decides which ReplicaSets a Deployment owns.
 type Era string
 
 // The eras.
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open:
-	// events are routed by tie-break, and what is adopted is adopted on the word of the
-	// cache.
+	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open: a tie-break routes events, and
+	// adoption trusts the cache.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
-	// Current: what Kubernetes 1.36 added: a name that is taken is counted and another
-	// one found, and pods that are being deleted are told.
+	// Current: Kubernetes 1.36. It counts name collisions and uses another name, and reports terminating pods.
 	Current Era = "current"
 )
 
@@ -44,42 +41,42 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
+// guard.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
-	OwnStatus   bool // every matching ReplicaSet counts in the status, whoever owns it
-	ClaimFirst  bool // what is its own is read before orphans are adopted, and they do not count
-	TakeOwned   bool // ReplicaSets are made without a reference to the Deployment
-	Terminating bool // a Deployment that is being deleted goes on as if it were not
-	Untouched   bool // ... writes the annotations of its ReplicaSets, as upstream's does
+	OwnStatus   bool // every matching ReplicaSet counts in the status
+	ClaimFirst  bool // read its own before adopting orphans, which do not count then
+	TakeOwned   bool // create ReplicaSets without a reference to the Deployment
+	Terminating bool // a terminating Deployment continues as before
+	Untouched   bool // ... writes its ReplicaSets' annotations, as upstream does
 
-	NameOfTemplate bool // the name of a ReplicaSet does not follow from the template
-	Taken          bool // a ReplicaSet that has the name already is taken for the one that was to be made
-	Collisions     bool // names that are taken are not counted
-	SameTemplate   bool // the current ReplicaSet is the one that has the hash, not the one that has the template
+	NameOfTemplate bool // the template does not determine the ReplicaSet's name
+	Taken          bool // treat a ReplicaSet of the same name as the wanted one
+	Collisions     bool // do not count name collisions
+	SameTemplate   bool // the hash, not the template, finds the current ReplicaSet
 
-	Room  bool // the current ReplicaSet is asked for all pods at once
-	Least bool // old pods are given up however few are available
-	Empty bool // with strategy Recreate the new pods are asked for while old ones run
+	Room  bool // scale the current ReplicaSet to full size at once
+	Least bool // remove old pods however few are available
+	Empty bool // with strategy Recreate, create new pods while old ones run
 
-	Idle      bool // old ReplicaSets whose pods are not ready count as ones without
-	VictimUID bool // old ReplicaSets are deleted by name, whatever has it by now
-	Unchanged bool // a status that is right already is written again
-	Pods      bool // pods of old ReplicaSets are deleted by the Deployment itself
+	Idle      bool // old ReplicaSets whose pods are not ready count as empty
+	VictimUID bool // delete old ReplicaSets by name, whichever has it now
+	Unchanged bool // write a status that is already right
+	Pods      bool // the Deployment itself deletes pods of old ReplicaSets
 }
 
-// selector is what a Deployment selects; nil for one that selects nothing, or that an
-// earlier version of the server stored and nobody can read.
+// selector returns a Deployment's selector; nil if it selects nothing, or an earlier version of the server stored it
+// and it is unreadable.
 func selector(d *appsv1.Deployment) labels.Selector {
 	s, _ := readSelector(d)
 	return s
 }
 
-// readSelector is what a Deployment selects; nil for nothing. None, and an empty one,
-// select nothing: no Deployment that owns every ReplicaSet was ever meant.
+// readSelector returns a Deployment's selector; nil if it selects nothing. A missing or empty one selects nothing: no
+// Deployment is meant to own every ReplicaSet.
 func readSelector(d *appsv1.Deployment) (labels.Selector, error) {
 	s, err := ref.Parse(d.Spec.Selector)
 	if err != nil || d.Spec.Selector == nil || s.Empty() {
@@ -88,7 +85,7 @@ func readSelector(d *appsv1.Deployment) (labels.Selector, error) {
 	return s, nil
 }
 
-// reconciler is the controller; it remembers nothing (API-5).
+// reconciler is the controller; it has no memory (API-5).
 type reconciler struct {
 	options     *Options
 	env         *host.Env

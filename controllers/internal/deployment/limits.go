@@ -7,10 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// limits are how many pods a Deployment may have above its size, and how many fewer
-// available ones, while it is rolled out. A surge is rounded up and an unavailability
-// down; if both come to none, one pod may be unavailable, or nothing would ever move.
-// Any other strategy than RollingUpdate allows none of either.
+// limits returns the maximum surge of pods and the maximum number of unavailable pods during a rollout. A surge is
+// rounded up, an unavailability down. If both are zero, one pod may be unavailable, or nothing would ever move.
+// Strategies other than RollingUpdate allow neither.
 func limits(d *appsv1.Deployment) (surge, unavailable int32) {
 	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
 		return 0, 0
@@ -25,8 +24,7 @@ func limits(d *appsv1.Deployment) (surge, unavailable int32) {
 	return surge, min(unavailable, wanted)
 }
 
-// scaled is a number, or a percentage of a number of pods. The server accepts nothing
-// that is neither.
+// scaled returns a number, or a percentage of a number of pods. The server accepts only these.
 func scaled(v *intstr.IntOrString, of int32, up bool) int32 {
 	n, err := intstr.GetScaledValueFromIntOrPercent(intstr.ValueOrDefault(v, intstr.FromInt32(0)), int(of), up)
 	if err != nil {
@@ -35,7 +33,7 @@ func scaled(v *intstr.IntOrString, of int32, up bool) int32 {
 	return int32(n)
 }
 
-// replicas is how many pods a Deployment asks for.
+// replicas returns the pods that a Deployment wants.
 func replicas(d *appsv1.Deployment) int32 {
 	if d.Spec.Replicas == nil {
 		return 1
@@ -43,26 +41,25 @@ func replicas(d *appsv1.Deployment) int32 {
 	return *d.Spec.Replicas
 }
 
-// most is how many pods it may have.
+// most returns the maximum number of pods.
 func most(d *appsv1.Deployment) int32 {
 	surge, _ := limits(d)
 	return replicas(d) + surge
 }
 
-// least is how many available pods it may not have less than.
+// least returns the minimum number of available pods.
 func least(d *appsv1.Deployment) int32 {
 	_, unavailable := limits(d)
 	return replicas(d) - unavailable
 }
 
-// hasDeadline reports whether lack of progress is told after a while; the highest
-// number there is means never.
+// hasDeadline reports whether lack of progress is reported; the maximum value means never.
 func hasDeadline(d *appsv1.Deployment) bool {
 	s := d.Spec.ProgressDeadlineSeconds
 	return s != nil && *s != math.MaxInt32
 }
 
-// keepsHistory is how many old ReplicaSets are kept, and whether not all are.
+// keepsHistory returns how many old ReplicaSets are kept, and whether there is a limit.
 func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	n := d.Spec.RevisionHistoryLimit
 	if n == nil || *n == math.MaxInt32 {

@@ -9,8 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// writeProgress writes the status of a Deployment that is being rolled out, or has
-// been: how it gets on, and what its ReplicaSets fail at.
+// writeProgress writes the status of a rollout: its progress, and the errors of its ReplicaSets.
 func (u *rollout) writeProgress(ctx context.Context) error {
 	s := u.count()
 	if !hasDeadline(u.d) {
@@ -31,7 +30,7 @@ func (u *rollout) writeProgress(ctx context.Context) error {
 	return nil
 }
 
-// done: it has been told that it is rolled out, and no old pods have come back.
+// done reports whether the status says that the rollout is complete, and no old pods have come back.
 func (u *rollout) done(s *appsv1.DeploymentStatus) bool {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	return c != nil && c.Reason == setAvailable && s.Replicas == s.UpdatedReplicas
@@ -48,7 +47,7 @@ func (u *rollout) progress(s *appsv1.DeploymentStatus) {
 	case complete(u.d, s):
 		u.say(s, kind, corev1.ConditionTrue, setAvailable, subject+" has successfully progressed.")
 	case advanced(&u.d.Status, s):
-		// Said anew each time: when it was last said is what the deadline counts from.
+		// Set again each time: the deadline counts from its update time.
 		was := condition(s, kind)
 		drop(s, kind)
 		u.say(s, kind, corev1.ConditionTrue, setUpdated, subject+" is progressing.")
@@ -60,16 +59,15 @@ func (u *rollout) progress(s *appsv1.DeploymentStatus) {
 	}
 }
 
-// advanced reports whether there are more new pods, fewer old ones, or more that are
-// ready or available.
+// advanced reports whether there are more new pods, fewer old ones, or more ready or available ones.
 func advanced(was, is *appsv1.DeploymentStatus) bool {
 	return is.UpdatedReplicas > was.UpdatedReplicas ||
 		is.Replicas-is.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
 		is.ReadyReplicas > was.ReadyReplicas || is.AvailableReplicas > was.AvailableReplicas
 }
 
-// late reports whether the Deployment has got no further for as long as it may take.
-// A rollout that succeeded is no base to count from: the next one has not been noted.
+// late reports whether the Deployment has made no progress within its deadline. A rollout that succeeded does not
+// count: the next one has not been recorded yet.
 func (u *rollout) late(s *appsv1.DeploymentStatus) bool {
 	c := condition(s, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == setAvailable {
@@ -82,9 +80,8 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain has the Deployment looked at when its time is up: no event may come. It
-// is a second later, as what was written has no fractions. In that last second upstream
-// looks again every few milliseconds.
+// lookAgain requeues the Deployment for its deadline, as no event may come. It is a second late, since stored times
+// have no fractions. Upstream requeues every few milliseconds in that last second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
@@ -93,8 +90,8 @@ func (u *rollout) lookAgain() {
 	u.env.Queue.AddAfter(u.key, max(u.deadline(c).Sub(u.env.Now()), 0)+time.Second)
 }
 
-// failure is what a ReplicaSet says of pods that it cannot create or delete: the
-// current one before the others, the oldest first; nil for none.
+// failure returns the condition of a ReplicaSet that cannot create or delete pods: the current one first, then the
+// oldest; or nil.
 func (u *rollout) failure() *appsv1.DeploymentCondition {
 	sets := u.old()
 	if rs := u.current(); rs != nil {

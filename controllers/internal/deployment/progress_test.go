@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Deployment whose conditions somebody has taken away gets on all the same, and says so from now on.
+// A Deployment whose conditions were removed still progresses, and reports it from now on.
 func TestProgressWithoutACondition(t *testing.T) {
 	u, _ := rolloutOf(t, nil, setOf("a", "old", 3, "1"), setOf("now", "now", 2, "2"))
 	s := appsv1.DeploymentStatus{Replicas: 5, UpdatedReplicas: 2}
@@ -20,8 +20,8 @@ func TestProgressWithoutACondition(t *testing.T) {
 	}
 }
 
-// Where the current ReplicaSet has all that is asked for, and it is available, every other one gets nothing; what
-// is not written is said.
+// If the current ReplicaSet has all wanted pods and they are available, all others get zero. Failed writes are
+// reported.
 func TestShareOfTheSaturated(t *testing.T) {
 	now := func() *appsv1.ReplicaSet {
 		rs := setOf("now", "now", 4, "2")
@@ -42,7 +42,7 @@ func TestShareOfTheSaturated(t *testing.T) {
 	}
 }
 
-// One that is being deleted still notes which ReplicaSet is its own, and changes nothing but its status.
+// A terminating Deployment still determines its current ReplicaSet, and changes only its status.
 func TestWriteOff(t *testing.T) {
 	u, user := rolloutOf(t, func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/hold"} },
 		setOf("now", "now", 4, "1"))

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// recreate is one step of strategy Recreate: old pods are given up, and when none runs
-// any more the current ReplicaSet is made, or scaled up.
+// recreate is one step of strategy Recreate: it removes old pods, and when none runs any more, creates or scales up the
+// current ReplicaSet.
 func (u *rollout) recreate(ctx context.Context) error {
 	stopped := false
 	for _, rs := range keep(u.old(), active) {
@@ -44,8 +44,8 @@ func (u *rollout) recreate(ctx context.Context) error {
 	return u.writeProgress(ctx)
 }
 
-// oldPods reports whether an old ReplicaSet says that it has pods, or has one that has
-// not ended: pods are theirs by ControllerRef, whatever their labels (RULES H74).
+// oldPods reports whether an old ReplicaSet reports pods, or owns one that has not ended. Ownership is by
+// ControllerRef, whatever the labels (RULES H74).
 func (u *rollout) oldPods() bool {
 	return slices.ContainsFunc(u.old(), func(rs *appsv1.ReplicaSet) bool {
 		return rs.Status.Replicas > 0 ||
@@ -56,7 +56,7 @@ func (u *rollout) oldPods() bool {
 	})
 }
 
-// deletePods is what a Deployment must not do: pods are its ReplicaSets' own (LAW-2).
+// deletePods is what a Deployment must not do: pods belong to its ReplicaSets (LAW-2).
 func (u *rollout) deletePods(ctx context.Context) error {
 	for _, rs := range u.old() {
 		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {

@@ -11,22 +11,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The annotations of a Deployment's ReplicaSets. The first is the Deployment's, too.
+// The annotations of a Deployment's ReplicaSets. The Deployment has the first one too.
 const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
-	historyAnnotation  = "deployment.kubernetes.io/revision-history" // the revisions it was before
+	historyAnnotation  = "deployment.kubernetes.io/revision-history" // its earlier revisions
 	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas" // the Deployment's size when it was last scaled
 	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // ... with the surge
 )
 
-// historyLimit is how many characters of former revisions are kept.
+// historyLimit limits the characters of earlier revisions.
 const historyLimit = 2000
 
-// syncRevision gives the current ReplicaSet the highest revision, the Deployment's
-// annotations and minReadySeconds, and the Deployment the revision of the ReplicaSet.
+// syncRevision gives the current ReplicaSet the highest revision and the Deployment's annotations and minReadySeconds.
+// It gives the Deployment the revision of the ReplicaSet.
 //
-// A Deployment that is being deleted leaves its ReplicaSets alone (ADOPT-3);
-// upstream's still writes here (RULES H77).
+// A terminating Deployment leaves its ReplicaSets alone (ADOPT-3); upstream still writes here (RULES H77).
 func (u *rollout) syncRevision(ctx context.Context) error {
 	rs := u.current()
 	if rs == nil {
@@ -53,7 +52,7 @@ func (u *rollout) syncRevision(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// nextRevision is one more than the highest revision of the old ReplicaSets.
+// nextRevision returns one more than the highest revision of the old ReplicaSets.
 func (u *rollout) nextRevision() int64 {
 	highest := int64(0)
 	for _, rs := range u.old() {
@@ -64,7 +63,7 @@ func (u *rollout) nextRevision() int64 {
 	return highest + 1
 }
 
-// revision is a ReplicaSet's revision, 0 for none.
+// revision returns a ReplicaSet's revision, 0 for none.
 func revision(rs *appsv1.ReplicaSet) (int64, error) {
 	text, ok := rs.Annotations[revisionAnnotation]
 	if !ok {
@@ -73,10 +72,9 @@ func revision(rs *appsv1.ReplicaSet) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// annotations are those that the current ReplicaSet is to have: its own, over them
-// the Deployment's, and a revision that is no lower than next. A revision that it
-// had before is noted: the Deployment has come back to it. Where it is no number
-// nothing is changed.
+// annotations returns those of the current ReplicaSet: its own, overridden by the Deployment's, and a revision of at
+// least next. It records an earlier revision, because the Deployment has returned to it. If the revision is not a
+// number nothing changes.
 func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]string {
 	out := with(rs.Annotations, nil)
 	for k, v := range u.d.Annotations { //detcheck:ordered each key is set once
@@ -101,8 +99,7 @@ func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]stri
 	return out
 }
 
-// ofItsOwn reports whether an annotation is not copied between a Deployment and its
-// ReplicaSets.
+// ofItsOwn reports whether an annotation is not copied between a Deployment and its ReplicaSets.
 func ofItsOwn(key string) bool {
 	switch key {
 	case corev1.LastAppliedConfigAnnotation, appsv1.DeprecatedRollbackTo,
@@ -112,8 +109,7 @@ func ofItsOwn(key string) bool {
 	return false
 }
 
-// addHistory notes a former revision, and forgets the first ones where there are too
-// many.
+// addHistory adds an earlier revision, and drops the first ones beyond the limit.
 func addHistory(annotations map[string]string, former string) {
 	list := annotations[historyAnnotation]
 	for list != "" && len(list)+len(",")+len(former) > historyLimit {
@@ -127,7 +123,7 @@ func addHistory(annotations map[string]string, former string) {
 	}
 }
 
-// setRevision sets the Deployment's revision, and says whether it was another.
+// setRevision sets the Deployment's revision, and reports whether it changed.
 func (u *rollout) setRevision(text string) bool {
 	if u.d.Annotations[revisionAnnotation] == text {
 		return false
@@ -136,7 +132,7 @@ func (u *rollout) setRevision(text string) bool {
 	return true
 }
 
-// with is a copy of annotations with others set.
+// with returns a copy of annotations with others set.
 func with(annotations, others map[string]string) map[string]string {
 	out := make(map[string]string, len(annotations)+len(others))
 	maps.Copy(out, annotations)

@@ -8,7 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// What the current ReplicaSet's annotations become.
+// The new annotations of the current ReplicaSet.
 func TestAnnotations(t *testing.T) {
 	type m map[string]string
 	for _, c := range []struct {
@@ -32,7 +32,7 @@ func TestAnnotations(t *testing.T) {
 	}
 }
 
-// Former revisions are kept as far as there is room, the latest ones.
+// Earlier revisions are kept up to the limit, the latest ones.
 func TestHistoryHasALimit(t *testing.T) {
 	long := strings.TrimSuffix(strings.Repeat("1234567,", 250), ",") // 1999 characters
 	for _, c := range []struct{ history, former, want string }{

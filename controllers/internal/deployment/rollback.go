@@ -10,16 +10,15 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// rollbackTo is the revision to which old clients ask to go back, 0 for the one before
-// the last, by an annotation in which the field of old API versions is kept. kubectl of
-// today writes the old template into the Deployment itself.
+// rollbackTo returns the revision to which old clients request a rollback, 0 for the one before the last. An annotation
+// holds this field of old API versions. The current kubectl writes the old template into the Deployment instead.
 func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
 	return n, err == nil
 }
 
-// rollback gives the Deployment the template and the annotations of the ReplicaSet of
-// a revision, and takes the question away, whether or not there is an answer.
+// rollback gives the Deployment the template and annotations of a revision's ReplicaSet, and removes the request,
+// whether or not it succeeded.
 func (u *rollout) rollback(ctx context.Context, to int64) error {
 	if u.current() == nil {
 		if err := u.create(ctx); err != nil {
@@ -42,7 +41,7 @@ func (u *rollout) rollback(ctx context.Context, to int64) error {
 	return err
 }
 
-// annotationsOf are a Deployment's when it goes back to a ReplicaSet.
+// annotationsOf returns a Deployment's annotations after a rollback to a ReplicaSet.
 func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]string {
 	out := map[string]string{}
 	for k, v := range d.Annotations { //detcheck:ordered each key is set once
@@ -58,7 +57,7 @@ func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]strin
 	return out
 }
 
-// lastRevision is the highest revision but one, 0 for none.
+// lastRevision returns the second highest revision, 0 for none.
 func (u *rollout) lastRevision() int64 {
 	all := []int64{0, 0}
 	for _, rs := range u.sets {
@@ -70,7 +69,7 @@ func (u *rollout) lastRevision() int64 {
 	return all[len(all)-2]
 }
 
-// ofRevision is the ReplicaSet of a revision, old ones first; nil for none.
+// ofRevision returns the ReplicaSet of a revision, old ones first, or nil.
 func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
 	for _, rs := range append(u.old(), keep(u.sets, func(rs *appsv1.ReplicaSet) bool { return rs == u.current() })...) {
 		if v, err := revision(rs); err == nil && v == n && n != 0 {

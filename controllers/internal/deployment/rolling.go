@@ -7,8 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// roll is one step of strategy RollingUpdate: pods of the current ReplicaSet are asked
-// for as far as there is room, else old ones given up as far as enough are available.
+// roll is one step of strategy RollingUpdate: it scales up the current ReplicaSet as far as there is room, or else
+// removes old pods while enough are available.
 func (u *rollout) roll(ctx context.Context) error {
 	if u.current() == nil {
 		if err := u.create(ctx); err != nil {
@@ -30,8 +30,7 @@ func (u *rollout) roll(ctx context.Context) error {
 	return u.writeProgress(ctx)
 }
 
-// grow scales the current ReplicaSet up as far as there is room, or down to what is
-// asked for.
+// grow scales the current ReplicaSet up as far as there is room, or down to its wanted size.
 func (u *rollout) grow(ctx context.Context) (bool, error) {
 	rs := u.current()
 	if size(rs) >= replicas(u.d) {
@@ -40,7 +39,7 @@ func (u *rollout) grow(ctx context.Context) (bool, error) {
 	return u.scale(ctx, rs, u.room(size(rs)))
 }
 
-// room is how many pods a current ReplicaSet that has some may have.
+// room returns how many pods a current ReplicaSet with this many may have.
 func (u *rollout) room(have int32) int32 {
 	if u.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || u.options.Without.Room {
 		return replicas(u.d)
@@ -48,14 +47,11 @@ func (u *rollout) room(have int32) int32 {
 	return have + max(min(most(u.d)-total(u.sets, size), replicas(u.d)-have), 0)
 }
 
-// shrink scales old ReplicaSets down, the oldest first: their pods that are not
-// available before the others.
+// shrink scales old ReplicaSets down, the oldest first; unavailable pods go first.
 //
-// Not more than leaves enough when every unavailable pod of the current one is taken
-// for missing. So pods of it that never become available keep the old ones there. One
-// that has more available pods than it asks for is about to lose them: how many there
-// will be is known when it has. The pods of one that asks for none do not count, as its
-// status may be from before.
+// It leaves enough pods even if every unavailable pod of the current ReplicaSet is missing, so pods that never become
+// available keep the old ones. A ReplicaSet with more available pods than it wants is about to lose them; their number
+// is known afterwards. Pods of one that wants none do not count, as its status may be old.
 func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	rs, old := u.current(), keep(u.old(), active)
 	if u.options.Without.Least {
@@ -79,8 +75,7 @@ func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	return unhealthy || healthy, err
 }
 
-// takeFrom scales ReplicaSets down by up to n pods in all, each by up to what it has to
-// give.
+// takeFrom scales ReplicaSets down by up to n pods in all, each by up to what it can give.
 func (u *rollout) takeFrom(ctx context.Context, sets []*appsv1.ReplicaSet, n int32,
 	has func(*appsv1.ReplicaSet) int32) (took bool, err error) {
 	for _, rs := range sets {

@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// setOf is a ReplicaSet of an image that asks for some pods and has as many.
+// setOf returns a ReplicaSet of an image that wants and has this many pods.
 func setOf(name, image string, size int32, revision string) *appsv1.ReplicaSet {
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
 		Labels: map[string]string{"app": "x"}, Annotations: map[string]string{revisionAnnotation: revision}}}
@@ -31,8 +31,8 @@ func setOf(name, image string, size int32, revision string) *appsv1.ReplicaSet {
 	return rs
 }
 
-// rolloutOf is a sync of a Deployment that asks for 4 pods of image "now" in a cluster of its own,
-// which has it and its ReplicaSets.
+// rolloutOf returns a reconcile of a Deployment that wants 4 pods of image "now", in its own cluster with its
+// ReplicaSets.
 func rolloutOf(t *testing.T, change func(d *appsv1.Deployment), sets ...*appsv1.ReplicaSet) (*rollout, host.Client) {
 	world := sim.New(sim.Zero{})
 	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")
@@ -68,7 +68,7 @@ func made(t *testing.T, c host.Client, obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// there are the ReplicaSets that the server has, with their sizes.
+// there lists the server's ReplicaSets with their sizes.
 func there(t *testing.T, c host.Client) (list []string) {
 	items, err := c.List(t.Context(), SetKind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -83,7 +83,7 @@ func there(t *testing.T, c host.Client) (list []string) {
 
 var errRefused = apierrors.NewInternalError(errors.New("out of order"))
 
-// deletesNone is a client that may delete nothing, writesNone one that may change nothing.
+// deletesNone is a client whose deletes fail, writesNone one whose writes fail.
 type (
 	deletesNone struct{ host.Client }
 	writesNone  struct{ host.Client }
@@ -161,7 +161,7 @@ func TestCleanUp(t *testing.T) {
 			t.Errorf("%s: nothing said that no old one goes: %v", name, err)
 		}
 	}
-	// Who is paused, and asked to go back, keeps what he may go back to.
+	// A paused Deployment with a rollback request keeps its history.
 	u, user = rolloutOf(t, func(d *appsv1.Deployment) {
 		d.Annotations = map[string]string{appsv1.DeprecatedRollbackTo: "1"}
 		d.Spec.Paused, d.Spec.RevisionHistoryLimit = true, new(int32)
@@ -171,7 +171,7 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
-// What is gone already need not be deleted; nothing old is deleted before all that is moved has come to rest.
+// A missing ReplicaSet need not be deleted; no old one is deleted before the rollout has settled.
 func TestCleanUpWaits(t *testing.T) {
 	old := setOf("a", "a", 0, "1")
 	old.Status.ObservedGeneration = 1
@@ -193,7 +193,7 @@ func TestCleanUpWaits(t *testing.T) {
 	}
 }
 
-// What could not be written is said: by one that shares its pods among ReplicaSets, and by one that is being deleted.
+// Failed writes are reported, when sharing pods among ReplicaSets, and while terminating.
 func TestSaysWhatIsNotWritten(t *testing.T) {
 	u, user := rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "2"))
 	u.env.Client = writesNone{user}
@@ -246,7 +246,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// A Deployment of strategy Recreate asks for all pods at once, others for as many as there is room for.
+// A Deployment of strategy Recreate scales up at once, others as far as there is room.
 func TestRoom(t *testing.T) {
 	recreate := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }
 	if u, _ := rolloutOf(t, recreate, setOf("a", "old", 3, "1")); u.room(0) != 4 {
@@ -257,7 +257,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A Deployment that is being deleted gives its ReplicaSet no annotations (ADOPT-3).
+// A terminating Deployment does not annotate its ReplicaSet (ADOPT-3).
 func TestAnnotatesNoMoreWhileDeleted(t *testing.T) {
 	for _, going := range []bool{false, true} {
 		u, user := rolloutOf(t, func(d *appsv1.Deployment) { d.Annotations = map[string]string{"says": "this"} },

@@ -19,8 +19,8 @@ func routes(o *Options) []host.Route {
 	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}
 }
 
-// tieBreak wakes one Deployment of those that select a ReplicaSet. None ever expected
-// anything: a name that follows from the template is made once.
+// tieBreak enqueues one of the Deployments that select a ReplicaSet. They have no expectations: a name derived from the
+// template is created once.
 func tieBreak(v host.View, e host.Event, out *host.Effect) {
 	(&routing.TieBreak{Owner: Kind, Selects: selects}).Do(v, e, out)
 	out.Created, out.Deleted = out.Created[:0], out.Deleted[:0]
@@ -31,12 +31,11 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && len(have) > 0 && ref.Selects(s, have)
 }
 
-// podGone wakes a Deployment of strategy Recreate whose last pod is gone: it waits
-// for that. No other event on a pod concerns a Deployment; what its pods are like it
-// reads in the status of its ReplicaSets (RULES B34).
+// podGone enqueues a Deployment of strategy Recreate whose last pod is gone, because it waits for that. Other pod
+// events do not concern a Deployment, which reads its ReplicaSets' status (RULES B34).
 //
-// Upstream lists the ReplicaSets from the server here. The cache does: the one whose
-// pod has gone is in it, and of one that is yet to come an event will come.
+// Upstream lists the ReplicaSets from the server here; this uses the cache. The ReplicaSet of the deleted pod is in it,
+// and a new one will cause an event.
 func podGone(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil {
 		return
@@ -48,7 +47,7 @@ func podGone(v host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(d))
 }
 
-// deploymentOf is the Deployment that owns the ReplicaSet that owned a pod; nil.
+// deploymentOf returns the Deployment that owns a pod's ReplicaSet, or nil.
 func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -68,7 +67,7 @@ func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	return d
 }
 
-// hasPods reports whether a ReplicaSet that a Deployment owns owns a pod.
+// hasPods reports whether one of a Deployment's ReplicaSets owns a pod.
 func hasPods(v host.View, d *appsv1.Deployment) bool {
 	found := false
 	v.Each(podKind, d.Namespace, func(obj runtime.Object) bool {

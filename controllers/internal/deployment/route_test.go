@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// cached is what caches show, by kind.
+// cached holds what caches show, by kind.
 type cached map[schema.GroupVersionKind][]runtime.Object
 
 func (c cached) Get(kind schema.GroupVersionKind, namespace, name string) runtime.Object {
@@ -34,8 +34,7 @@ func (c cached) Each(kind schema.GroupVersionKind, namespace string, f func(runt
 	}
 }
 
-// A Deployment of strategy Recreate waits for its last pod to go, of which no other event tells
-// (RULES B34).
+// A Deployment of strategy Recreate waits for its last pod to be deleted; no other event tells it (RULES B34).
 func TestPodGone(t *testing.T) {
 	owned := func(m *metav1.ObjectMeta, kind schema.GroupVersionKind, name string, uid types.UID) {
 		m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: uid},

@@ -10,15 +10,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// sizes are the annotations by which a ReplicaSet tells for which size of its
-// Deployment it was scaled.
+// sizes returns a ReplicaSet's annotations with the size of its Deployment.
 func sizes(d *appsv1.Deployment) map[string]string {
 	return map[string]string{
 		desiredAnnotation: strconv.Itoa(int(replicas(d))), maxAnnotation: strconv.Itoa(int(most(d)))}
 }
 
-// scale makes a ReplicaSet ask for another number of pods, and reports whether it did
-// not already.
+// scale sets the size of a ReplicaSet, and reports whether it changed.
 func (u *rollout) scale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) (bool, error) {
 	if size(rs) == n {
 		return false, nil
@@ -26,8 +24,7 @@ func (u *rollout) scale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) (bo
 	return true, u.rescale(ctx, rs, n)
 }
 
-// rescale notes besides for which size of the Deployment that is, though the number
-// stays the same.
+// rescale also updates the annotations with the Deployment's size, even if the ReplicaSet's size does not change.
 func (u *rollout) rescale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) error {
 	changed := *rs
 	changed.Annotations, changed.Spec.Replicas = with(rs.Annotations, sizes(u.d)), &n
@@ -37,8 +34,8 @@ func (u *rollout) rescale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) e
 	return u.update(ctx, &changed)
 }
 
-// resized reports whether the Deployment's size is another than the one that a
-// ReplicaSet with pods was last scaled for: a change of size is not a rollout.
+// resized reports whether a ReplicaSet with pods was last scaled for another size of the Deployment: resizing is not a
+// rollout.
 func (u *rollout) resized() bool {
 	return slices.ContainsFunc(u.sets, func(rs *appsv1.ReplicaSet) bool {
 		n, ok := number(rs, desiredAnnotation)
@@ -46,14 +43,13 @@ func (u *rollout) resized() bool {
 	})
 }
 
-// number is a number in an annotation; not ok for one that is none, or negative.
+// number reads an annotation; ok is false if it is not a number, or negative.
 func number(rs *appsv1.ReplicaSet, annotation string) (n int32, ok bool) {
 	v, err := strconv.ParseUint(rs.Annotations[annotation], 10, 31)
 	return int32(v), err == nil
 }
 
-// resize scales the ReplicaSets there are with the Deployment, and makes no new one:
-// it is paused, or its size has changed.
+// resize scales the existing ReplicaSets with the Deployment, and creates none: it is paused, or was resized.
 func (u *rollout) resize(ctx context.Context) error {
 	if err := u.share(ctx); err != nil {
 		return err
@@ -66,10 +62,9 @@ func (u *rollout) resize(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// share gives the Deployment's size to the one ReplicaSet that has pods, or the newest
-// if none has. If the current one has all the pods that are needed, the others get
-// none: one of them may just have been adopted. Otherwise a rollout is under way, and
-// what there is to give or to take is shared in proportion.
+// share gives the Deployment's size to the one ReplicaSet that has pods, or the newest if none has. If the current one
+// has all wanted pods, the others get none: one may just have been adopted. Otherwise a rollout is under way, and the
+// change is shared in proportion.
 func (u *rollout) share(ctx context.Context) error {
 	running := keep(u.sets, active)
 	if rs := u.only(running); rs != nil || len(running) == 0 {
@@ -93,7 +88,7 @@ func (u *rollout) share(ctx context.Context) error {
 	return u.shareAmong(ctx, running)
 }
 
-// only is the ReplicaSet that gets all: nil where several have pods, or there is none.
+// only returns the ReplicaSet that gets all; nil if several have pods, or there is none.
 func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	switch rs, old := u.current(), u.old(); {
 	case len(running) > 1:
@@ -107,8 +102,8 @@ func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	}
 }
 
-// saturated: Deployment and current ReplicaSet agree that it has all the pods that are
-// asked for, and they are available.
+// saturated reports whether the current ReplicaSet has all wanted pods, in its spec and annotation, and they are
+// available.
 func (u *rollout) saturated() bool {
 	rs, n := u.current(), replicas(u.d)
 	if rs == nil {
@@ -118,9 +113,8 @@ func (u *rollout) saturated() bool {
 	return err == nil && int32(desired) == n && size(rs) == n && rs.Status.AvailableReplicas == n
 }
 
-// shareAmong scales ReplicaSets that have pods so that there are as many as there may
-// be, each by its part, the larger ones first: of two alike the newer one gets more,
-// and the older one loses more. What rounding leaves over is the first one's.
+// shareAmong scales ReplicaSets with pods to the allowed total, in proportion, larger ones first. Of two equal ones the
+// newer gains more, and the older loses more. The first gets the rounding remainder.
 func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) error {
 	allowed := int32(0)
 	if replicas(u.d) > 0 {
@@ -153,9 +147,8 @@ func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) 
 	return nil
 }
 
-// part is what a ReplicaSet gets or loses of a change, some of which others have: its
-// size keeps its proportion to the most pods that there could be before and can be
-// now.
+// part returns a ReplicaSet's share of a change, part of which was already given to others. It keeps the proportion to
+// the earlier and the current maximum of pods.
 func (u *rollout) part(rs *appsv1.ReplicaSet, change, changed int32) int32 {
 	left := change - changed
 	switch {
@@ -173,7 +166,7 @@ func (u *rollout) fraction(rs *appsv1.ReplicaSet) int32 {
 	}
 	before, ok := number(rs, maxAnnotation)
 	if !ok || before == 0 {
-		if before = u.d.Status.Replicas; before == 0 { // somebody has tampered with the annotation
+		if before = u.d.Status.Replicas; before == 0 { // the annotation was edited
 			return 0
 		}
 	}

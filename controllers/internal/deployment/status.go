@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// count is the status that follows from the Deployment's ReplicaSets: what their own
-// statuses say, added up (LAW-3). Its conditions are those that it had, and whether
-// enough pods are available.
+// count returns the status that follows from the statuses of the Deployment's ReplicaSets (LAW-3). It keeps the
+// conditions, and updates whether enough pods are available.
 func (u *rollout) count() appsv1.DeploymentStatus {
 	sets := u.sets
 	if u.options.Without.OwnStatus {
@@ -22,7 +21,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
 		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
 		AvailableReplicas:  available,
-		// There may be more than were asked for, when some have just been given up.
+		// There may be more than wanted, when some are about to be deleted.
 		UnavailableReplicas: max(total(sets, size)-available, 0),
 		TerminatingReplicas: u.terminating(),
 		CollisionCount:      u.d.Status.CollisionCount,
@@ -40,8 +39,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 	return s
 }
 
-// terminating counts the pods that are being deleted; nil if a ReplicaSet whose
-// controller has looked at it does not say.
+// terminating counts terminating pods; nil if an observed ReplicaSet does not report them.
 func (u *rollout) terminating() *int32 {
 	if u.options.Era != Current {
 		return nil
@@ -58,11 +56,11 @@ func (u *rollout) terminating() *int32 {
 	return &sum
 }
 
-// writeStatus writes a status if it is not there already (WRITE-9).
+// writeStatus writes a status if it changed (WRITE-9).
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
 	before := u.d.Status
 	if u.options.Era != Current {
-		before.TerminatingReplicas = nil // a field that an older program does not know
+		before.TerminatingReplicas = nil // a field that older programs do not know
 	}
 	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
 		return nil
@@ -71,9 +69,8 @@ func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) er
 	return u.updateStatus(ctx)
 }
 
-// updateStatus writes the Deployment's status, and its annotations, as they are. What
-// comes of it stands for the Deployment in the rest of the sync: it asks for the same,
-// or the write would have been refused.
+// updateStatus writes the Deployment's status and annotations. The result replaces the Deployment for the rest of the
+// reconcile: its spec is the same, or the write would have conflicted.
 func (u *rollout) updateStatus(ctx context.Context) error {
 	obj, err := u.env.Client.UpdateStatus(ctx, u.d)
 	if err != nil {
@@ -84,7 +81,7 @@ func (u *rollout) updateStatus(ctx context.Context) error {
 	return nil
 }
 
-// observe writes no more than that the Deployment was seen as it is.
+// observe only sets the observed generation.
 func (u *rollout) observe(ctx context.Context) error {
 	if u.d.Status.ObservedGeneration >= u.d.Generation {
 		return nil
@@ -93,8 +90,7 @@ func (u *rollout) observe(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// complete: every pod that is asked for is of the current ReplicaSet and available,
-// and no other is left.
+// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other is left.
 func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
 	n := replicas(d)
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&

@@ -13,11 +13,10 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// Sync brings one Deployment closer to what it asks for.
+// Sync brings one Deployment closer to its spec.
 //
-// What fails is tried again, with growing pauses, for ever; upstream gives a key up
-// after 15 failures, until the next event (RULES H79). In a namespace that is going
-// away nothing can be made, and nothing is tried again.
+// Failures are retried forever, with backoff; upstream drops a key after 15 failures, until the next event (RULES H79).
+// In a terminating namespace creations fail, and are not retried.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, _ := r.deployments.GetByKey(key)
 	if !exists {
@@ -71,8 +70,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 	return fmt.Errorf("deployment %s: unexpected strategy %q", key, d.Spec.Strategy.Type)
 }
 
-// writeOff is all that is done for a Deployment that is being deleted: its status is
-// written (ADOPT-3).
+// writeOff does all there is to do for a terminating Deployment: it writes the status (ADOPT-3).
 func (u *rollout) writeOff(ctx context.Context) error {
 	if err := u.syncRevision(ctx); err != nil {
 		return err
@@ -80,17 +78,16 @@ func (u *rollout) writeOff(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// rollout is one sync of one Deployment.
+// rollout is one reconcile of one Deployment.
 type rollout struct {
 	*reconciler
 	key  string
-	d    *appsv1.Deployment   // a shallow copy, with what this sync has written
-	sets []*appsv1.ReplicaSet // its own, the oldest first, with what this sync has written
-	now  int                  // which of them is the one of its template; -1 when there is none
+	d    *appsv1.Deployment   // a shallow copy, with the writes of this reconcile
+	sets []*appsv1.ReplicaSet // its own, the oldest first, with the writes of this reconcile
+	now  int                  // the index of the one of its template; -1 for none
 }
 
-// take takes the Deployment's ReplicaSets, and finds the one of its template: the
-// oldest of several (RULES H75).
+// take sets the Deployment's ReplicaSets, and finds the oldest one of its template (RULES H75).
 func (u *rollout) take(sets []*appsv1.ReplicaSet) {
 	slices.SortFunc(sets, older)
 	u.sets = sets
@@ -99,7 +96,7 @@ func (u *rollout) take(sets []*appsv1.ReplicaSet) {
 	})
 }
 
-// matches reports whether a ReplicaSet is that of the Deployment's template.
+// matches reports whether a ReplicaSet has the Deployment's template.
 func (u *rollout) matches(rs *appsv1.ReplicaSet) bool {
 	if u.options.Without.SameTemplate {
 		return rs.Labels[template.HashLabel] == u.hash()
@@ -115,7 +112,7 @@ func older(a, b *appsv1.ReplicaSet) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// current is the ReplicaSet of the Deployment's template; nil when there is none.
+// current returns the ReplicaSet of the Deployment's template, or nil.
 func (u *rollout) current() *appsv1.ReplicaSet {
 	if u.now < 0 {
 		return nil
@@ -123,7 +120,7 @@ func (u *rollout) current() *appsv1.ReplicaSet {
 	return u.sets[u.now]
 }
 
-// old are the other ReplicaSets, the oldest first.
+// old returns the other ReplicaSets, the oldest first.
 func (u *rollout) old() []*appsv1.ReplicaSet {
 	return keep(u.sets, func(rs *appsv1.ReplicaSet) bool { return rs != u.current() })
 }
@@ -138,10 +135,10 @@ func keep(sets []*appsv1.ReplicaSet, good func(*appsv1.ReplicaSet) bool) []*apps
 	return out
 }
 
-// active: it asks for pods.
+// active reports whether it wants pods.
 func active(rs *appsv1.ReplicaSet) bool { return size(rs) > 0 }
 
-// size is how many pods a ReplicaSet asks for.
+// size returns the pods that a ReplicaSet wants.
 func size(rs *appsv1.ReplicaSet) int32 {
 	if rs.Spec.Replicas == nil {
 		return 1
@@ -149,7 +146,7 @@ func size(rs *appsv1.ReplicaSet) int32 {
 	return *rs.Spec.Replicas
 }
 
-// total adds up a number of ReplicaSets.
+// total sums a number of ReplicaSets.
 func total(sets []*appsv1.ReplicaSet, number func(*appsv1.ReplicaSet) int32) int32 {
 	sum := int32(0)
 	for _, rs := range sets {
@@ -158,9 +155,8 @@ func total(sets []*appsv1.ReplicaSet, number func(*appsv1.ReplicaSet) int32) int
 	return sum
 }
 
-// update writes a ReplicaSet. What comes of it stands in its place for the rest of
-// the sync; upstream goes on with what it had read, is refused its next write of the
-// object, and starts over.
+// update writes a ReplicaSet. The result replaces it for the rest of the reconcile. Upstream continues with the old
+// version, and its next write of the object conflicts.
 func (u *rollout) update(ctx context.Context, rs *appsv1.ReplicaSet) error {
 	obj, err := u.env.Client.Update(ctx, rs)
 	if err == nil {
@@ -169,8 +165,7 @@ func (u *rollout) update(ctx context.Context, rs *appsv1.ReplicaSet) error {
 	return err
 }
 
-// put puts a ReplicaSet in the place of an older version of it, or behind the others,
-// and returns where it is.
+// put replaces an older version of a ReplicaSet, or appends it, and returns its index.
 func (u *rollout) put(rs *appsv1.ReplicaSet) int {
 	i := slices.IndexFunc(u.sets, func(is *appsv1.ReplicaSet) bool { return is.UID == rs.UID })
 	if i < 0 {

@@ -1,9 +1,8 @@
-// Package disruption is the controller of PodDisruptionBudgets: it writes into the
-// status of each how many of its Pods may be evicted at the moment.
+// Package disruption is the controller of PodDisruptionBudgets: it writes into each status how many Pods may be evicted
+// now.
 //
-// It owns nothing and reads whose Pods are by ControllerRef: of how many Pods a budget
-// is a part is the sum of what their controllers are to have (RULES L114). Of Pods that
-// were to be evicted and are there still it says that they are not (stale.go).
+// It owns nothing, and finds the controllers of Pods by ControllerRef: a budget refers to the sum of their sizes (RULES
+// L114). If a Pod stays although its eviction was announced, it resets that condition (stale.go).
 package disruption
 
 import (
@@ -39,16 +38,15 @@ var (
 
 // New returns the controller.
 //
-// Upstream looks at one budget of those that select a Pod, whichever comes first. Here
-// every budget that selects a Pod is looked at. That a controller is scaled is seen with
-// the next change of a Pod, as upstream sees it, and so is that a Pod is selected no
-// longer, or that its controller is gone.
+// Upstream reconciles one of the budgets that select a Pod, the first it finds; this controller reconciles all of them.
+// As upstream, it sees only with the next change of a Pod that a controller was scaled or is gone, or that a Pod is not
+// selected any more.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // of which it takes back that they go (stale.go)
+			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their announced eviction (stale.go)
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
@@ -67,11 +65,10 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// ignore is for the kinds of which only the numbers are read.
+// ignore is the route of kinds of which only the numbers are read.
 func ignore(host.View, host.Event, *host.Effect) {}
 
-// wakeForPod wakes the budgets that select a Pod, and the Pod itself if it is said to be
-// evicted.
+// wakeForPod enqueues the budgets that select a Pod, and the Pod itself if its eviction was announced.
 func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	pod, there := e.New.(*corev1.Pod)
 	if !there {
@@ -88,7 +85,7 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wanted is how many Pods a controller of a kind that is known here is to have.
+// wanted returns the size of a controller of a known kind.
 func wanted(obj runtime.Object) int32 {
 	n := (*int32)(nil)
 	switch o := obj.(type) {
@@ -120,11 +117,10 @@ func newReconciler(env *host.Env) *reconciler {
 	return &reconciler{env: env, budgets: env.Informer(budgetKind).GetIndexer(), pods: pods}
 }
 
-// Digest has nothing to fold.
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync brings the status of one budget up to date, or that of one Pod. Where that is not known how, no
-// eviction is allowed: the number that was right before may be too high.
+// Sync updates the status of one budget, or one Pod. If that fails, it allows no eviction: the previous number may be
+// too high.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if pod, ok := podOf(key); ok {
 		return r.stays(ctx, key, pod)
@@ -147,8 +143,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// update writes the status if it is not right already. It returns after what time
-// a Pod that is about to be evicted is taken to stay.
+// update writes the status if it changed. It returns when a Pod whose eviction was allowed counts as staying.
 func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
 	pods := r.podsOf(budget)
 	expected, desired, err := r.expect(ctx, budget, pods)
@@ -160,7 +155,7 @@ func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionB
 	healthy := countHealthy(pods, disrupted, now)
 	allowed := max(0, healthy-desired)
 	if expected <= 0 {
-		allowed = 0 // the Pods may not have been shown yet
+		allowed = 0 // the cache may not show the Pods yet
 	}
 	status := policyv1.PodDisruptionBudgetStatus{
 		CurrentHealthy: healthy, DesiredHealthy: desired, ExpectedPods: expected, DisruptionsAllowed: allowed,

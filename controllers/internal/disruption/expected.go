@@ -18,9 +18,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// expect returns how many Pods a budget is about, and how many of them are to be
-// healthy. An absolute minimum is about the Pods that are there; a share, and what may
-// be missing, is about those that their controllers are to have.
+// expect returns how many Pods a budget is about, and how many must be healthy. An absolute minimum counts existing
+// Pods. A percentage, or a maximum of unavailable Pods, counts the sizes of their controllers.
 func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionBudget,
 	pods []*corev1.Pod) (expected, desired int32, err error) {
 	least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
@@ -47,9 +46,8 @@ func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionB
 	return expected, int32(n), nil
 }
 
-// scaleOf is how many Pods the controllers of Pods are to have together. A Pod
-// without a ControllerRef is nobody's, and is passed over; that one's controller is
-// not to be found is an error.
+// scaleOf returns the total size of Pods' controllers. A Pod without a ControllerRef is skipped; a missing controller
+// is an error.
 func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, error) {
 	scales := map[types.UID]int32{}
 	for _, pod := range pods {
@@ -76,9 +74,8 @@ func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, er
 	return sum, nil
 }
 
-// controllerOf finds the controller that a reference names, by group, kind and uid, and
-// what it is to have; "" if there is none. A ReplicaSet of a Deployment counts as that
-// Deployment.
+// controllerOf finds a referenced controller by group, kind and uid, and its size; "" if there is none. A Deployment's
+// ReplicaSet counts as the Deployment.
 func (r *reconciler) controllerOf(ctx context.Context, ref *metav1.OwnerReference,
 	namespace string) (types.UID, int32, error) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -106,7 +103,7 @@ func (r *reconciler) controllerOf(ctx context.Context, ref *metav1.OwnerReferenc
 	return r.asScale(ctx, ref, gv.WithKind(ref.Kind), namespace)
 }
 
-// named is the cached object that a reference names, nil if there is none.
+// named returns the cached object of a reference, or nil.
 func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerReference, namespace string) runtime.Object {
 	obj, exists, err := r.env.Informer(kind).GetIndexer().GetByKey(namespace + "/" + ref.Name)
 	if err != nil || !exists || obj.(metav1.Object).GetUID() != ref.UID {

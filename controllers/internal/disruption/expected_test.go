@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// What nobody can read, as another version of the server may have stored it, is an error, and
-// no number.
+// An unreadable value, stored by another version of the server, is an error rather than a number.
 func TestUnreadable(t *testing.T) {
 	r := &reconciler{}
 	share := intstr.FromString("many")

@@ -9,21 +9,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pods that are said to be evicted have keys of their own in the queue. No budget has
-// such a name.
+// Pods with an announced eviction have keys of their own in the queue. No budget has such a name.
 const podMark = "/pod:"
 
 func podKey(pod *corev1.Pod) string { return pod.Namespace + podMark + pod.Name }
 
-// podOf is the key of the Pod that such a key stands for.
+// podOf returns the Pod of such a key.
 func podOf(key string) (pod string, ok bool) {
 	namespace, name, ok := strings.Cut(key, podMark)
 	return namespace + "/" + name, ok
 }
 
-// announced is the condition that says that a Pod is about to be evicted. It is nothing
-// to wait for where the Pod is going, or has ended, or where its kubelet says so: that may
-// take as long as it likes.
+// announced returns the condition of an announced eviction. It returns nil if the Pod is terminating or has ended, or
+// if its kubelet set the condition, since that may take any time.
 func announced(pod *corev1.Pod) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions,
 		func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })
@@ -38,7 +36,7 @@ func announced(pod *corev1.Pod) *corev1.PodCondition {
 	return c
 }
 
-// stays takes back that a Pod is about to be evicted, when it has not gone in time.
+// stays resets a Pod's announced eviction after a time.
 func (r *reconciler) stays(ctx context.Context, key, pod string) error {
 	obj, exists, err := r.pods.GetByKey(pod)
 	if err != nil || !exists {

@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// patience is how long a Pod whose eviction was allowed is taken for one that goes.
+// patience is how long a Pod whose eviction was allowed counts as disrupted.
 const patience = 2 * time.Minute
 
-// stillAwaited are the Pods whose eviction was allowed and that are not seen to go yet.
-// One that has not gone in time is taken to stay; it returns when the first of them is.
+// stillAwaited returns the Pods whose eviction was allowed but that are not terminating yet. After patience they count
+// as staying. It returns when the first of them does.
 func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	now time.Time) (map[string]metav1.Time, time.Duration) {
 	awaited := map[string]metav1.Time{}
@@ -28,13 +28,13 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 		}
 		awaited[pod.Name] = at
 		if first == 0 || left < first {
-			first = max(left, 1) // at the very moment it is looked at again at once
+			first = max(left, 1) // at that exact moment it is requeued at once
 		}
 	}
 	return awaited, first
 }
 
-// countHealthy counts the Pods that are ready and do not go.
+// countHealthy counts the Pods that are ready and not disrupted.
 func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.Time) (n int32) {
 	for _, pod := range pods {
 		going := awaited[pod.Name]
@@ -50,7 +50,7 @@ func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.T
 	return n
 }
 
-// upToDate: a budget's status is as it should be, its condition included.
+// upToDate reports whether a budget's status and condition are right.
 func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruptionBudgetStatus) bool {
 	have := &budget.Status
 	c := meta.FindStatusCondition(have.Conditions, policyv1.DisruptionAllowedCondition)
@@ -68,8 +68,7 @@ func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruption
 		maps.EqualFunc(have.DisruptedPods, want.DisruptedPods, func(a, b metav1.Time) bool { return a.Equal(&b) })
 }
 
-// setCondition says in a budget's status whether evictions are allowed. One that says
-// the same keeps its time.
+// setCondition sets the condition that says whether evictions are allowed. An unchanged condition keeps its time.
 func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionStatus, reason, message string,
 	now time.Time) {
 	conditions := slices.Clone(budget.Status.Conditions)

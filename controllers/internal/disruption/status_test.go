@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A status that is as it should be is not written again, and one in which a single thing is not, is: somebody else
-// may have written it.
+// A right status is not written again; one with any wrong field is, since others may write it.
 func TestUpToDate(t *testing.T) {
 	right := func() *policyv1.PodDisruptionBudgetStatus {
 		return &policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 2, CurrentHealthy: 3, DesiredHealthy: 1,

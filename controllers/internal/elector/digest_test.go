@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TestDigest: candidates that will do otherwise have other digests, and what the two have lived
-// through before does not matter.
+// TestDigest: candidates that will act differently have different digests, whatever happened to them before.
 func TestDigest(t *testing.T) {
 	now, minute := time.Unix(1000, 0), int32(60)
 	lease := func(term int32, holder string, renewed time.Time) *coordinationv1.Lease {

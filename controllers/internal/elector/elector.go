@@ -1,8 +1,7 @@
-// Package elector is leader election by a Lease, as client-go has it: of several
-// instances of the controller manager the holder of the lease runs its controllers.
+// Package elector is leader election by a Lease, like client-go's: of several controller manager instances, the holder
+// of the lease runs its controllers.
 //
-// The lease keeps nothing from anybody. Who does not hear that it was taken from him
-// goes on until he looks; so for a while two may lead (SKEW-1).
+// The lease is not a lock. A holder that lost it goes on until it looks; so two may lead for a while (SKEW-1).
 package elector
 
 import (
@@ -19,9 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The lease, and the times of kube-controller-manager: how long others leave a lease
-// alone that is not renewed, for how long its holder tries in vain to renew it, and how
-// often either looks.
+// The lease, and the times of kube-controller-manager: how long others wait for a lease that is not renewed, how long
+// its holder tries to renew it, and the retry period.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -33,9 +31,8 @@ const (
 
 var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// New returns a candidate. It calls lead when it comes to hold the lease, and when it
-// has lost it. Each of its lives has an identity of its own: one that comes up anew
-// waits like any other until its predecessor's lease is over.
+// New returns a candidate. It calls lead when it gets the lease, and when it has lost it. Each start has an identity of
+// its own: a restarted candidate waits until its previous lease expires, like any other.
 func New(candidate string, lead func(bool)) host.Controller {
 	lives := 0
 	return host.Controller{
@@ -48,7 +45,7 @@ func New(candidate string, lead func(bool)) host.Controller {
 	}
 }
 
-// elector is what a candidate remembers.
+// elector is a candidate's memory.
 type elector struct {
 	env       *host.Env
 	lead      func(bool)
@@ -56,22 +53,21 @@ type elector struct {
 	life      int
 
 	leading bool
-	renewed time.Time             // when it last held the lease for sure
+	renewed time.Time             // when it last certainly held the lease
 	lease   *coordinationv1.Lease // as last read or written
-	since   time.Time             // when it first saw it say so
+	since   time.Time             // when it first saw this lease
 }
 
 func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e.life) }
 
-// Sync tries once to take or to keep the lease, and looks again later.
+// Sync tries once to take or to keep the lease, and requeues.
 func (e *elector) Sync(ctx context.Context, key string) error {
 	asked := e.env.Now()
-	// The deadline runs from the first try in vain, and that is one retry after the last
-	// that was not.
+	// The deadline runs from the first failed try, one retry period after the last success.
 	over := e.leading && asked.Sub(e.renewed) >= retry+deadline
 	switch held := !over && e.try(ctx); {
 	case over:
-		// A real manager exits, and comes up as somebody else.
+		// A real manager exits and restarts with another identity.
 		e.leading, e.lease = false, nil
 		e.life++
 		e.lead(false)
@@ -85,9 +81,9 @@ func (e *elector) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// try reports whether the lease is the candidate's.
+// try reports whether the candidate has the lease.
 func (e *elector) try(ctx context.Context) bool {
-	// Who holds it renews what it last saw, and reads it only when that is refused.
+	// The holder renews the lease as last seen, and reads it only after a conflict.
 	if e.holds() && e.write(e.env.Client.Update(ctx, e.claim(e.lease))) {
 		return true
 	}
@@ -99,7 +95,7 @@ func (e *elector) try(ctx context.Context) bool {
 		return false
 	}
 	found := obj.(*coordinationv1.Lease)
-	// Its metadata is no matter: who annotates a lease does not renew it.
+	// Metadata does not matter: annotating a lease does not renew it.
 	if e.lease == nil || !equality.Semantic.DeepEqual(found.Spec, e.lease.Spec) {
 		e.since = e.env.Now()
 	}
@@ -110,15 +106,15 @@ func (e *elector) try(ctx context.Context) bool {
 	return e.write(e.env.Client.Update(ctx, e.claim(found)))
 }
 
-// holds reports whether the lease is the candidate's, for all it has seen.
+// holds reports whether the candidate has the lease, as far as it knows.
 func (e *elector) holds() bool {
 	return e.lease != nil && holderOf(e.lease) == e.identity() && e.valid()
 }
 
-// valid reports whether others leave the lease alone.
+// valid reports whether others must leave the lease alone.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
-// write takes in the answer to a write: a conflict means that somebody was faster.
+// write handles the answer to a write: a conflict means that another candidate was faster.
 func (e *elector) write(obj any, err error) bool {
 	if err != nil {
 		return false
@@ -127,7 +123,7 @@ func (e *elector) write(obj any, err error) bool {
 	return true
 }
 
-// claim is the lease as the candidate wants it, in place of the one found.
+// claim returns the lease as the candidate wants it, based on the one found.
 func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	now, seconds, holder := metav1.NewMicroTime(e.env.Now()), int32(duration/time.Second), e.identity()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -149,7 +145,7 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	return lease
 }
 
-// term is how long others leave a lease alone, by its holder's word.
+// term returns the lease duration that the holder set.
 func term(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil {
 		return 0
@@ -164,7 +160,7 @@ func holderOf(l *coordinationv1.Lease) string {
 	return *l.Spec.HolderIdentity
 }
 
-// Digest folds what is remembered: whose the lease is, and for how long it was so.
+// Digest hashes the memory: the holder, and for how long.
 func (e *elector) Digest(h *sim.Hash) {
 	h.Bool(e.leading)
 	h.Word(uint64(e.life))
@@ -175,7 +171,7 @@ func (e *elector) Digest(h *sim.Hash) {
 	if e.lease != nil {
 		s := &e.lease.Spec
 		if e.holds() {
-			h.String(e.lease.ResourceVersion) // which is what is renewed
+			h.String(e.lease.ResourceVersion) // the version to renew
 		}
 		h.String(holderOf(e.lease))
 		h.Word(uint64(term(e.lease)))

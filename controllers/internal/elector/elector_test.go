@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// election is a candidate, and what it was told: when it leads and when it does not.
+// election is a candidate, and its calls of lead.
 type election struct {
 	*trial.Trial
 	t    *testing.T
@@ -35,7 +35,7 @@ func (e *election) lease() *coordinationv1.Lease {
 	return obj.(*coordinationv1.Lease)
 }
 
-// write has somebody else write the lease.
+// write changes the lease as another writer.
 func (e *election) write(change func(*coordinationv1.Lease)) {
 	e.t.Helper()
 	l := e.lease().DeepCopy()
@@ -48,7 +48,7 @@ func (e *election) write(change func(*coordinationv1.Lease)) {
 
 func (e *election) pass(d time.Duration) { e.Settle(trial.Limits{For: d}) }
 
-// want compares what the candidate was told, and the lease.
+// want compares the calls of lead, and the lease.
 func (e *election) want(holder string, transitions int32, renewed time.Duration, told ...string) {
 	e.t.Helper()
 	if !slices.Equal(e.told, told) {
@@ -69,8 +69,8 @@ func TestLeadsAndRenews(t *testing.T) {
 	e.want("a_1", 0, 4*time.Second, "0s true")
 }
 
-// A lease of somebody else's is left alone until it has not been renewed for its duration, as
-// the candidate has seen it; who has led goes on until the deadline, and comes up as another.
+// A candidate leaves another's lease alone until it has seen no renewal for its duration. A holder that lost it leads
+// until the deadline, and restarts with another identity.
 func TestTakenAway(t *testing.T) {
 	e := newElection(t)
 	e.pass(5 * time.Second)
@@ -80,14 +80,14 @@ func TestTakenAway(t *testing.T) {
 	e.want("b", 0, 4*time.Second, "0s true")
 	e.pass(2 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true", "16s false")
-	// Since the deadline it has known nothing of the lease: its time begins anew.
+	// It knows nothing about the lease since the deadline, so its waiting time starts again.
 	e.pass(15 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true", "16s false")
 	e.pass(2 * time.Second)
 	e.want("a_2", 1, 34*time.Second, "0s true", "16s false", "34s true")
 }
 
-// A lease that nobody holds is taken at once.
+// A released lease is taken at once.
 func TestReleased(t *testing.T) {
 	e := newElection(t)
 	e.pass(time.Second)
@@ -97,7 +97,7 @@ func TestReleased(t *testing.T) {
 	e.want("a_1", 4, 2*time.Second, "0s true")
 }
 
-// Who cannot write the lease does not hold it, for all it knows; to read it its holder has no need.
+// A candidate that cannot write the lease assumes that it lost it; the holder does not need to read it.
 func TestCutOff(t *testing.T) {
 	for verb, cutOff := range map[fakeapi.Verb]bool{fakeapi.Update: true, fakeapi.Get: false} {
 		e := newElection(t)
@@ -111,7 +111,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// Who holds the lease and finds that somebody has annotated it reads it, and goes on.
+// A holder whose lease was annotated reads it and continues.
 func TestAnnotated(t *testing.T) {
 	e := newElection(t)
 	for range 10 {

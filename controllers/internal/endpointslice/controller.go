@@ -28,14 +28,13 @@ var (
 )
 
 const (
-	manager = "endpointslice-controller.k8s.io" // what the label that says who manages a slice has
-	// settleDown is how long the controller waits after somebody else has changed a
-	// slice, to see more changes at once.
+	manager = "endpointslice-controller.k8s.io" // the value of the label that names a slice's manager
+	// settleDown delays a reconcile after another writer has changed a slice, to batch changes.
 	settleDown = time.Second
 )
 
-// New returns the controller. It routes events on slices by what it remembers to
-// have written, so the routing laws of upstream's claiming controllers are not for it.
+// New returns the controller. It routes events on slices by its memory of writes, so the routing laws for claiming
+// controllers do not apply.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "endpointslice", Contract: law.Contract{Profile: law.Writing,
@@ -49,9 +48,8 @@ func New(without Without) host.Controller {
 	}
 }
 
-// wanted is how many slices a Service wants: one for each family of addresses, while
-// its Pods fit into one and agree on the ports; negative where they may not, and where
-// those that are there are left as they are.
+// wanted returns how many slices a Service wants: one per address family, if its Pods fit into one and agree on the
+// ports; negative if they may not, or if existing slices are left alone.
 func wanted(owner runtime.Object) int {
 	svc := owner.(*corev1.Service)
 	if !selects(svc) {
@@ -65,7 +63,7 @@ func wanted(owner runtime.Object) int {
 	return len(families(svc))
 }
 
-// most is how many slices a Service may be given: none if it selects nothing.
+// most returns the most slices of a Service: none if it has no selector.
 func most(owner runtime.Object) int {
 	if selects(owner.(*corev1.Service)) {
 		return -1
@@ -73,8 +71,8 @@ func most(owner runtime.Object) int {
 	return 0
 }
 
-// found is whether a slice is one that the controller finds by its labels. What a user has
-// relabelled it knows no more, and makes another.
+// found reports whether the controller finds a slice by its labels. It does not find a relabelled slice, and creates
+// another.
 func found(dependent runtime.Object) bool {
 	slice := dependent.(*discoveryv1.EndpointSlice)
 	owner := metav1.GetControllerOfNoCopy(slice)
@@ -82,13 +80,12 @@ func found(dependent runtime.Object) bool {
 		slice.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// selects: the controller makes slices for it. For others somebody else does.
+// selects reports whether a Service has a selector; other Services' slices have other managers.
 func selects(svc *corev1.Service) bool {
 	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
 }
 
-// reconciler remembers what it has written and what it has told the time of, and which
-// Services wait to see what was written.
+// reconciler remembers its writes, the reported change times, and which Services wait to see writes.
 type reconciler struct {
 	env      *host.Env
 	without  *Without
@@ -121,7 +118,7 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 	return r
 }
 
-// Digest digests what the controller remembers.
+// Digest hashes the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.written.digest(h)
 	r.told.digest(h)
@@ -130,9 +127,8 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync brings the slices of one Service in line with its Pods. Where the cache does not
-// show yet what was written, it is the cache that wakes the Service; upstream fails, and
-// tries again.
+// Sync updates the slices of one Service to match its Pods. If the cache does not show earlier writes yet, the next
+// event enqueues the Service; upstream fails and retries.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, err := r.services.GetByKey(key)
 	if err != nil {
@@ -150,7 +146,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if !r.without.Stale {
-		r.waiting[key] = true // from here on: what is waited for may be shown meanwhile
+		r.waiting[key] = true // from here on, since the event may come meanwhile
 		stale, err := r.behind(ctx, key, svc.Namespace, have)
 		if stale || err != nil {
 			return err
@@ -169,8 +165,8 @@ func (r *reconciler) podsOf(svc *corev1.Service) []*corev1.Pod {
 		func(p *corev1.Pod) bool { return !ref.Contains(p.Labels, svc.Spec.Selector) })
 }
 
-// slicesOf are the slices that the controller keeps for Services of that name. One that
-// is being deleted is left out: what holds it may hold it for long.
+// slicesOf returns the controller's slices for Services of that name, without terminating ones: a finalizer may hold
+// them for long.
 func (r *reconciler) slicesOf(svc *corev1.Service) (found []*discoveryv1.EndpointSlice) {
 	for _, obj := range list(r.slices, svc.Namespace) {
 		s := obj.(*discoveryv1.EndpointSlice)

@@ -1,25 +1,22 @@
-// Package endpointslice is the EndpointSlice controller: it keeps, for each Service
-// with a selector, slices that list the addresses of the Pods that it selects.
+// Package endpointslice is the EndpointSlice controller: for each Service with a selector it keeps slices with the
+// addresses of the selected Pods.
 //
-// It reads Pods and owns slices. Which slices are a Service's it goes by two labels
-// and by the owner's uid (RULES L115); upstream deletes slices that have the labels
-// and another owner, here they are left to the garbage collector. Names are made up
-// by the server, so a tracker of what was written keeps a late cache from leading to
-// a second slice.
+// It reads Pods and owns slices. Two labels and the owner's uid say which slices are a Service's (RULES L115). Upstream
+// deletes slices with these labels and another owner; here the garbage collector does. The server generates names, so a
+// tracker of writes keeps a late cache from causing a second slice.
 //
-// Hints by topology annotations, which weigh zones by their processors, are not
-// computed; those by traffic distribution are.
+// Topology-aware hints by annotation, which weigh zones by CPU, are not computed; those by traffic distribution are.
 package endpointslice
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
+// guard.
 type Without struct {
-	TakeOwned   bool // slices are made without a reference to their Service
-	OwnerUID    bool // slices of a former Service of that name are its own
-	Stale       bool // a sync goes on although the cache does not show what was written
-	Lost        bool // a slice that was written and is not shown is waited for, there or not
-	Version     bool // slices are written whatever version they have by now
-	Dying       bool // a slice that is being deleted is waited for
-	Children    bool // slices that others change or delete wake nobody
-	Terminating bool // slices are made for a Service that is being deleted
+	TakeOwned   bool // create slices without a reference to their Service
+	OwnerUID    bool // own slices of an earlier Service of that name
+	Stale       bool // reconcile although the cache does not show earlier writes
+	Lost        bool // wait for a written slice that is not shown, even if it is gone
+	Version     bool // write slices whatever their current version
+	Dying       bool // wait for a terminating slice
+	Children    bool // ignore changes and deletions of slices by others
+	Terminating bool // create slices for a terminating Service
 }

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// families are the families of addresses that a Service has, in the order in which
-// its slices are kept. The server gives some to every one with a selector.
+// families returns the address families of a Service, in the order of its slices. The server sets them for every
+// Service with a selector.
 func families(svc *corev1.Service) []discoveryv1.AddressType {
 	var out []discoveryv1.AddressType
 	for _, f := range [...]corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
@@ -26,7 +26,7 @@ func families(svc *corev1.Service) []discoveryv1.AddressType {
 	return out
 }
 
-// listed: a Pod has an address and has not ended.
+// listed reports whether a Pod has an address and has not ended.
 func listed(pod *corev1.Pod) bool {
 	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed &&
 		(pod.Status.PodIP != "" || len(pod.Status.PodIPs) > 0)
@@ -46,8 +46,7 @@ func ready(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// endpointOf is what a slice tells of a Pod. One that is being deleted serves as long
-// as it is ready, but is not to get new connections.
+// endpointOf returns a Pod's endpoint. A terminating Pod serves as long as it is ready, but gets no new connections.
 func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	family discoveryv1.AddressType) discoveryv1.Endpoint {
 	serving, terminating := ready(pod), pod.DeletionTimestamp != nil
@@ -73,8 +72,7 @@ func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	return e
 }
 
-// hints keep traffic in a zone, or on a node, if the Service asks for it. They are
-// given to endpoints that take connections.
+// hints keep traffic in a zone, or on a node, if the Service asks for it. Only ready endpoints get them.
 func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHints {
 	if svc.Spec.TrafficDistribution == nil || !*e.Conditions.Ready {
 		return nil
@@ -98,7 +96,7 @@ func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHi
 	return &h
 }
 
-// addresses are a Pod's of one family: the server takes one at the most.
+// addresses returns a Pod's addresses of one family; the server allows at most one.
 func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	for _, ip := range pod.Status.PodIPs {
 		a, err := netip.ParseAddr(ip.IP)
@@ -109,9 +107,8 @@ func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	return out
 }
 
-// portsOf are the ports of a Service on a Pod. A named one that the Pod does not have
-// is left out. Their order is that of upstream's slices, which is no order of the
-// Service's: by the hashes of the ports as they are written for debugging.
+// portsOf returns the ports of a Service on a Pod, without named ports that the Pod does not have. They are sorted as
+// in upstream's slices: by the hashes of the ports' debug format.
 func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPort) {
 	for i := range svc.Spec.Ports {
 		p := svc.Spec.Ports[i]
@@ -161,15 +158,14 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// toldOtherwise: a slice may tell something else of the Pod. Any change of one that is
-// being deleted is looked at, as upstream does: so that it has ended is seen, which of
-// another is not before its next change.
+// toldOtherwise reports whether the Pod's endpoint may differ. As upstream, any change of a terminating Pod counts. So
+// its end is noticed; another Pod's end is noticed with its next change only.
 func toldOtherwise(old, cur *corev1.Pod) bool {
 	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)
 }
 
-// moves: other Services may select the Pod, or know it by another name.
+// moves reports whether other Services may select the Pod, or its name in slices changes.
 func moves(old, cur *corev1.Pod) bool {
 	return !maps.Equal(old.Labels, cur.Labels) || old.Spec.Hostname != cur.Spec.Hostname ||
 		old.Spec.Subdomain != cur.Spec.Subdomain

@@ -12,24 +12,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// capacity is how many endpoints a slice may have.
+// capacity is the maximum number of endpoints in a slice.
 const capacity = 100
 
-// plan is what is to be done to the slices of one family of a Service.
+// plan lists the writes to the slices of one family of a Service.
 type plan struct {
 	create, update, remove []*discoveryv1.EndpointSlice
 }
 
-// group is the endpoints that agree on their ports, and the slices with these ports.
+// group holds the endpoints with the same ports, and the slices with these ports.
 type group struct {
 	ports  []discoveryv1.EndpointPort
 	wanted map[string]discoveryv1.Endpoint // by identity
 	slices []*discoveryv1.EndpointSlice
-	pods   bool // some Pod has these ports, though its endpoint may be left out
+	pods   bool // some Pod has these ports, although its endpoint may be left out
 }
 
-// groups sorts Pods and slices by ports. A Pod whose node the cache does not show is
-// left out: what a slice tells of a Pod it tells of its node, too.
+// groups groups Pods and slices by ports. A Pod whose node is missing from the cache is left out, because an endpoint
+// also describes the node.
 func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice) map[string]*group {
 	groups := map[string]*group{}
@@ -80,10 +80,9 @@ func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType
 	return p
 }
 
-// plan fits the endpoints into the slices: first it goes through what is there, then
-// it fills up those that change anyhow, then one that has the room, then new ones. What
-// fits into one slice is kept in one; upstream leaves two that came about as they are.
-// fresh is what a new slice looks like.
+// plan distributes the endpoints over the slices: first over existing ones, then over those that change anyway, then
+// over one with room, then over new ones. What fits into one slice ends in one; upstream leaves two. fresh is an empty
+// new slice.
 func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	left := maps.Clone(g.wanted)
 	if len(left) <= capacity && len(g.slices) > 1 {
@@ -130,8 +129,8 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	p.update = append(p.update, changed...)
 }
 
-// keep returns the endpoints of a slice that are wanted, as they are wanted, takes
-// them from those left, and says whether the slice differs from that.
+// keep returns a slice's wanted endpoints in their new form, removes them from left, and reports whether the slice
+// changes.
 func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.Endpoint) (keep []discoveryv1.Endpoint,
 	differs bool) {
 	for i := range s.Endpoints {
@@ -148,7 +147,7 @@ func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.E
 	return keep, differs
 }
 
-// roomFor is the slice that is fullest when it has taken n endpoints more; nil for none.
+// roomFor returns the slice that will be fullest after n more endpoints, or nil.
 func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	if n >= capacity {
 		return nil
@@ -161,7 +160,7 @@ func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.Endpoi
 	return best
 }
 
-// keepOne sees that a Service without endpoints has a slice that says so.
+// keepOne ensures that a Service without endpoints has an empty slice.
 func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
 	if len(p.remove) == 1 && len(p.remove[0].Endpoints) == 0 && len(p.remove[0].Ports) == 0 &&
 		sameLabels(p.remove[0].Labels, empty.Labels) {
@@ -171,7 +170,7 @@ func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
 	p.create = append(p.create, empty)
 }
 
-// reuse writes what is to be made into slices that would be deleted.
+// reuse writes new content into slices that would be deleted.
 func (p *plan) reuse() {
 	for len(p.create) > 0 && len(p.remove) > 0 {
 		last := p.create[len(p.create)-1]
@@ -182,8 +181,7 @@ func (p *plan) reuse() {
 	}
 }
 
-// newSlice is a slice without endpoints. It carries the ControllerRef from the first
-// moment (LAW-1).
+// newSlice returns an empty slice. It has the ControllerRef from the start (LAW-1).
 func (r *reconciler) newSlice(svc *corev1.Service, family discoveryv1.AddressType,
 	ports []discoveryv1.EndpointPort) *discoveryv1.EndpointSlice {
 	s := &discoveryv1.EndpointSlice{
@@ -204,8 +202,7 @@ func (r *reconciler) newSlice(svc *corev1.Service, family discoveryv1.AddressTyp
 	return s
 }
 
-// sameLabels compares the labels of two slices of a Service, but for what they say of its
-// being headless.
+// sameLabels compares the labels of two slices of a Service, except the headless label.
 func sameLabels(a, b map[string]string) bool {
 	theirs := func(m map[string]string) map[string]string {
 		out := maps.Clone(m)
@@ -215,7 +212,7 @@ func sameLabels(a, b map[string]string) bool {
 	return maps.Equal(theirs(a), theirs(b))
 }
 
-// identity is what makes two endpoints the same one, whatever else is told of it.
+// identity identifies an endpoint, whatever its other fields.
 func identity(e *discoveryv1.Endpoint) string {
 	id := []string{strings.Join(slices.Sorted(slices.Values(e.Addresses)), ","), "", "", ""}
 	if e.Hostname != nil {

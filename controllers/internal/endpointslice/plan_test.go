@@ -15,9 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/plans.txt")
 
-// TestPlans plans slices that are as full as can be, or nearly, or not at all, for endpoints
-// that stay, go and come: whatever the plan is, each endpoint is in one slice, no slice has
-// too many, and what fits into one is in one. Which slices are written is pinned.
+// TestPlans plans full, nearly full and empty slices for endpoints that stay, go and come. In every plan each endpoint
+// is in one slice, no slice is too full, and what fits into one is in one. The test pins which slices are written.
 func TestPlans(t *testing.T) {
 	var got strings.Builder
 	for seed := range uint64(150) {
@@ -69,7 +68,7 @@ func endpoint(n int) discoveryv1.Endpoint {
 	return discoveryv1.Endpoint{Addresses: []string{fmt.Sprintf("10.0.%d.%d", n/250, n%250)}}
 }
 
-// told are slices by name and by how many endpoints they have.
+// told formats slices by name and number of endpoints.
 func told(list []*discoveryv1.EndpointSlice) (out string) {
 	for _, s := range list {
 		out += fmt.Sprintf(" %s(%d)", s.Name, len(s.Endpoints))

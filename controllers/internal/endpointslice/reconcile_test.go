@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// server has slices by name, and notes what is deleted of which uid.
+// server has slices by name, and records deletions with uids.
 type server struct {
 	host.Client
 	slices  map[string]*discoveryv1.EndpointSlice
@@ -40,7 +40,7 @@ func (s *server) Delete(_ context.Context, _ schema.GroupVersionKind, _, name st
 	return s.fails
 }
 
-// queue notes the keys that are woken.
+// queue records enqueued keys.
 type queue struct {
 	workqueue.TypedRateLimitingInterface[string]
 	keys []string
@@ -56,7 +56,7 @@ func reconcilerOf(s *server) (*reconciler, *queue) {
 		waiting: map[string]bool{}}, q
 }
 
-// slice is one that the controller keeps for the Service ns/s; its uid is its name.
+// slice returns a slice of the Service ns/s; its uid is its name.
 func slice(name string) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name),
 		Generation: 1,
@@ -70,8 +70,7 @@ func service() *corev1.Service {
 			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}}}
 }
 
-// The slices of a family that a Service has no longer go, each of them by its uid. What fails is
-// tried again.
+// Slices of a family that a Service no longer has are deleted by uid. Failures are retried.
 func TestFamilyIsGone(t *testing.T) {
 	for _, fails := range []error{nil, errors.New("no")} {
 		s := &server{fails: fails}
@@ -88,7 +87,7 @@ func TestFamilyIsGone(t *testing.T) {
 	}
 }
 
-// A Service owns a slice by its uid, its kind and its version.
+// A Service owns a slice by uid, kind and version.
 func TestOwnedBy(t *testing.T) {
 	for want, r := range map[string]metav1.OwnerReference{
 		"its own":       {UID: "s", Kind: "Service", APIVersion: "v1"},
@@ -104,8 +103,7 @@ func TestOwnedBy(t *testing.T) {
 	}
 }
 
-// A Pod is listed that has an address, in either of the fields; when it is replaced it may have
-// another name.
+// A Pod is listed if either address field is set. A replaced Pod may have another name.
 func TestListedAndMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
@@ -134,8 +132,8 @@ func TestListedAndMoves(t *testing.T) {
 	}
 }
 
-// As many endpoints as fit into one slice get one of their own; and one without endpoints that
-// has ports is not what a Service without endpoints has.
+// A slice's capacity of endpoints fills a new slice. An empty slice with ports differs from that of a Service without
+// endpoints.
 func TestOwnSlices(t *testing.T) {
 	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity) != nil {
 		t.Error("a full slice is put into another")
@@ -162,8 +160,7 @@ func TestOwnSlices(t *testing.T) {
 	}
 }
 
-// A cache that shows a slice that was deleted is behind; of what it does not show the server says
-// whether it is there, by uid.
+// A cache that shows a deleted slice is behind. For a slice that it does not show, the server decides by uid.
 func TestBehind(t *testing.T) {
 	s := &server{slices: map[string]*discoveryv1.EndpointSlice{"a": slice("a")}}
 	r, _ := reconcilerOf(s)
@@ -197,7 +194,7 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// A Service that waited to see one of its slices goes on when that is gone.
+// A Service that waits to see a slice continues when that slice is gone.
 func TestGoneIsShownToo(t *testing.T) {
 	r, q := reconcilerOf(&server{})
 	r.written.set(slice("a"), deleted)
@@ -208,7 +205,7 @@ func TestGoneIsShownToo(t *testing.T) {
 	}
 }
 
-// A Service of the same name that was made later is a change.
+// A recreated Service counts as a change.
 func TestTriggerOfAnotherService(t *testing.T) {
 	first, second := time.Unix(1000, 0), time.Unix(2000, 0)
 	svc, told := service(), triggers{}
@@ -234,7 +231,7 @@ func (v view) Each(kind schema.GroupVersionKind, _ string, f func(runtime.Object
 	}
 }
 
-// A node that comes to be known wakes all Services that its Pods were left out of.
+// A new node enqueues all Services whose Pods were left out without it.
 func TestNodeWakesAll(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{"app": "x"}},
 		Spec: corev1.PodSpec{NodeName: "n"}}

@@ -18,8 +18,7 @@ func wakeService(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// wakeForPod wakes the Services that select a Pod, or did, if it has changed in what
-// they tell of it.
+// wakeForPod enqueues the Services that select a Pod, or did, if its endpoint changed.
 func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.Pod)
 	cur, _ := e.New.(*corev1.Pod)
@@ -51,9 +50,8 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeForNode wakes the Services of Pods that were left out because their node was not
-// known. Upstream tries again after a while. Those that publish Pods whatever becomes of
-// them left none out.
+// wakeForNode enqueues the Services of Pods that were left out because their node was unknown. Upstream retries after a
+// while. Services that publish Pods in any state left none out.
 func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	if e.Old != nil {
 		return
@@ -67,7 +65,7 @@ func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeLeftOut wakes the Services that select a Pod and would leave it out without its node.
+// wakeLeftOut enqueues the Services that select a Pod and would leave it out without its node.
 func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
 	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
 		svc := obj.(*corev1.Service)

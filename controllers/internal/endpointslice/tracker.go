@@ -12,14 +12,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// deleted is the generation of a slice that the controller has deleted.
+// deleted stands for the generation of a slice that the controller has deleted.
 const deleted = -1
 
-// tracker has, for each Service by its key, the slices that the controller has written,
-// by uid.
+// tracker holds the slices that the controller has written, by Service key and uid.
 type tracker map[string]map[types.UID]written
 
-// written is a slice as it was written last.
+// written is a slice as last written.
 type written struct {
 	generation int64
 	name       string
@@ -35,21 +34,21 @@ func (t tracker) set(s *discoveryv1.EndpointSlice, generation int64) {
 
 func (t tracker) forget(service string) { delete(t, service) }
 
-// surprised: a slice is newer than what was written, or was not written here.
+// surprised reports whether a slice is newer than the last write, or was not written here.
 func (t tracker) surprised(s *discoveryv1.EndpointSlice) bool {
 	return s.Generation > t[serviceOf(s)][s.UID].generation
 }
 
-// gone notes that a slice is gone. It reports whether that was the controller's doing.
-// What it did not write in this life is nobody's doing here; upstream takes it for its
-// own, and does not see after a restart that others delete its slices.
+// gone records that a slice is gone, and reports whether the controller deleted it. A slice that this process did not
+// write counts as deleted by others. Upstream assumes that it deleted it, and so misses deletions by others after a
+// restart.
 func (t tracker) gone(s *discoveryv1.EndpointSlice) bool {
 	w := t[serviceOf(s)][s.UID]
 	delete(t[serviceOf(s)], s.UID)
 	return w.generation == deleted
 }
 
-// stale: the cached slices of a Service are older than what was written.
+// stale reports whether the cached slices of a Service are older than the last writes.
 func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool {
 	return slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
 		w := t[service][s.UID]
@@ -57,8 +56,7 @@ func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool
 	})
 }
 
-// missing are the slices of a Service that were written and that the cache does not
-// show, by uid.
+// missing returns the uids of a Service's written slices that the cache does not show.
 func (t tracker) missing(service string, cached []*discoveryv1.EndpointSlice) (uids []types.UID) {
 	for uid, w := range t[service] { //detcheck:ordered sorted below
 		if w.generation != deleted && !slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
@@ -81,19 +79,18 @@ func (t tracker) digest(h *sim.Hash) {
 	}
 }
 
-// triggers has, for each Service by its key, the times of the changes that were told.
+// triggers holds the change times already reported, by Service key.
 type triggers map[string]changes
 
 type changes struct {
 	service time.Time
-	pods    map[string]time.Time // when each became ready, or ceased to be, by name
+	pods    map[string]time.Time // when each became ready or unready, by name
 }
 
 func (t triggers) forget(service string) { delete(t, service) }
 
-// trigger is the time of the first change that has not been told: a slice says so in
-// an annotation, from which the delay of the network is measured. Of a Service that
-// is met the first time it is that of its creation; zero means that there is none.
+// trigger returns the time of the first unreported change; a slice stores it in an annotation, for measuring the
+// programming latency. For a new Service it is the creation time; zero means none.
 func (t triggers) trigger(key string, svc *corev1.Service, pods []*corev1.Pod) time.Time {
 	last, known := t[key]
 	now := changes{service: svc.CreationTimestamp.Time, pods: map[string]time.Time{}}

@@ -11,9 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// sliceShown wakes the Service of a slice that is not as it was written, and those of
-// one that was moved from one to another. One that is being deleted is as good as gone:
-// upstream waits for it where somebody else has deleted it.
+// sliceShown enqueues the Service of a slice that differs from the last write, and both Services of a slice that was
+// moved. A terminating slice counts as gone; upstream waits for it if another client deleted it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
 	if old != nil && old.ResourceVersion == cur.ResourceVersion {
 		return // WRITE-9
@@ -51,7 +50,7 @@ func managed(s *discoveryv1.EndpointSlice) bool {
 	return s.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// serviceOf is the key of the Service whose label a slice has; "" for none.
+// serviceOf returns the key of the Service in a slice's label, or "".
 func serviceOf(s *discoveryv1.EndpointSlice) string {
 	if name := s.Labels[discoveryv1.LabelServiceName]; name != "" {
 		return s.Namespace + "/" + name
@@ -59,10 +58,10 @@ func serviceOf(s *discoveryv1.EndpointSlice) string {
 	return ""
 }
 
-// Waiting lists the Services whose slices are left alone until the cache shows them.
+// Waiting lists the Services that wait until the cache shows their slices.
 func (r *reconciler) Waiting() []string { return slices.Sorted(maps.Keys(r.waiting)) }
 
-// resume goes on with a Service that waited to see one of its slices.
+// resume continues with a Service that waited to see one of its slices.
 func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
 	if key := serviceOf(s); r.waiting[key] {
 		delete(r.waiting, key)
@@ -70,9 +69,8 @@ func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
 	}
 }
 
-// behind reports whether the cached slices of a Service are not yet what was written. One
-// that is not shown at all may be gone before it could be, and no event may tell, or may
-// have another's labels: the server is asked. Upstream does not ask, and waits for ever.
+// behind reports whether the cached slices of a Service do not show its writes yet. A slice that is not shown may
+// already be gone without an event, or relabelled, so the server is read. Upstream does not read it, and waits forever.
 func (r *reconciler) behind(ctx context.Context, key, namespace string,
 	have []*discoveryv1.EndpointSlice) (bool, error) {
 	stale := r.written.stale(key, have)
@@ -93,7 +91,7 @@ func (r *reconciler) behind(ctx context.Context, key, namespace string,
 	return stale, nil
 }
 
-// still reports whether a slice is the one that was written, and a Service's by its labels.
+// still reports whether a slice is the written one, and has a Service's labels.
 func still(slice *discoveryv1.EndpointSlice, uid types.UID, service string) bool {
 	return slice.UID == uid && serviceOf(slice) == service &&
 		slice.Labels[discoveryv1.LabelManagedBy] == manager

@@ -12,8 +12,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
-// reconcile writes what differs. Slices of a family that the Service has no longer
-// are deleted.
+// reconcile writes the differences. It deletes slices of families that the Service no longer has.
 func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice, trigger time.Time) error {
 	byFamily := map[discoveryv1.AddressType][]*discoveryv1.EndpointSlice{}
@@ -36,8 +35,8 @@ func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []
 	return utilerrors.NewAggregate(errs)
 }
 
-// carryOut writes a plan. Nothing is made for a Service that is being deleted: the
-// garbage collector takes its slices (ADOPT-3).
+// carryOut executes a plan. It creates nothing for a terminating Service, whose slices the garbage collector deletes
+// (ADOPT-3).
 func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan, trigger time.Time) error {
 	if svc.DeletionTimestamp != nil && !r.without.Terminating {
 		p.create = nil
@@ -72,7 +71,7 @@ func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan,
 
 func (r *reconciler) note(s *discoveryv1.EndpointSlice) { r.written.set(s, s.Generation) }
 
-// dated is a slice that tells when the change happened that it shows.
+// dated adds the time of the change to a slice.
 func dated(s *discoveryv1.EndpointSlice, trigger time.Time) *discoveryv1.EndpointSlice {
 	c := *s
 	c.Annotations = maps.Clone(s.Annotations)

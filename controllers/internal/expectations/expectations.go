@@ -1,10 +1,9 @@
-// Package expectations lets a controller sleep until it has seen what it did.
+// Package expectations makes a controller wait until it has seen its own writes.
 //
-// A controller reads a cache that lags behind its own writes. Having created
-// three pods it would, asked again before the cache shows them, create three
-// more. So before it writes it records how many creations and which deletions
-// it expects to see, its event handlers strike them out, and until the record
-// is empty, or old, it does not create or delete again (WATCH-2, WATCH-7).
+// A controller's cache lags behind its writes. After creating three pods, it would create three more if it ran again
+// before the cache shows them. So before it writes, it records the expected creations and deletions. Its event handlers
+// remove what they see. Until the record is empty or old, the controller does not create or delete again (WATCH-2,
+// WATCH-7).
 package expectations
 
 import (
@@ -17,48 +16,40 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Timeout is the age at which a record counts as fulfilled: an event that has
-// not come by then was missed.
+// Timeout is the age at which a record counts as fulfilled: the missing event was lost.
 const Timeout = 5 * time.Minute
 
-// Expectations are one controller's records, by the key of the controller
-// object. Events find them by key, so they must be dropped when the object is
-// deleted or replaced: see [Expectations.Forget]. A sync of the old object that
-// is still going on may write a record after that; so each says which object it
-// is of, and one of another object of the same key is void. (Upstream has keys
-// only, and the successor waits until the record expires.) The zero value is not
-// usable; call [New].
+// Expectations holds one controller's records, by the key of the controller object. Drop a record when its object is
+// deleted or replaced: see [Expectations.Forget]. A reconcile of the old object that is still running may write a
+// record after that. So each record names the uid of its object, and is void for another object of the key. (Upstream
+// has keys only, and the new object waits until the record expires.) The zero value is not usable; call [New].
 type Expectations struct {
 	now     func() time.Time
 	records map[string]*record
 }
 
-// record is what one controller object still waits for. An empty record is
-// removed: it says the same as none.
+// record is what one controller object still waits for. An empty record is removed, since it equals none.
 type record struct {
 	owner     types.UID
 	creations int
-	// made are the names of those created objects that the creator knows by name
-	// and has not seen; early those that were seen before it knew them.
+	// made are the names of created objects that were not seen yet; early those seen before their names were known.
 	made, early []string
-	// dying are those that were first shown when they were being deleted, before
-	// the creator knew them by name.
+	// dying are those first seen while terminating, before their names were known.
 	dying []string
 	open  bool // not all names are known
-	// deletions are keys, not a number: a deletion may be seen twice, as the
-	// update that sets deletionTimestamp and as the removal, and must count once.
+	// deletions are keys, not a number: a deletion may be seen twice, as the update that sets deletionTimestamp and as
+	// the removal, and must count once.
 	deletions []string
-	adopted   []string // those of them that nobody has shown to be the owner's yet
+	adopted   []string // those of them that no event has shown to be the owner's yet
 	since     time.Time
 }
 
-// New returns expectations without any record.
+// New returns empty expectations.
 func New(now func() time.Time) *Expectations {
 	return &Expectations{now: now, records: map[string]*record{}}
 }
 
-// ExpectCreations replaces the record of key: n creations by the object with
-// uid owner are to be seen.
+// ExpectCreations replaces the record of key: it expects n creations by the object with uid owner.
 func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
 		names := make([]string, 2*n)
@@ -67,17 +58,16 @@ func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	}
 }
 
-// ExpectDeletions replaces the record of key: the deletions of the objects with
-// these keys, by the object with uid owner, are to be seen. Those that it has only
-// just adopted may not have been shown to be its own yet. The slices are kept.
+// ExpectDeletions replaces the record of key: it expects deletions of the objects with these keys by the object with
+// uid owner. Those in adopted may not have been shown as its own yet. It keeps the slices.
 func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string, adopted ...string) {
 	if len(objects) > 0 {
 		e.records[key] = &record{owner: owner, deletions: objects, adopted: adopted, since: e.now()}
 	}
 }
 
-// Expect replaces the record of key by one of both: n creations and the deletions of
-// the objects with these keys, by the object with uid owner, are to be seen.
+// Expect replaces the record of key by one of both: n creations, and deletions of the objects with these keys, by the
+// object with uid owner.
 func (e *Expectations) Expect(key string, owner types.UID, n int, objects []string, adopted ...string) {
 	e.ExpectCreations(key, owner, n)
 	if r := e.records[key]; n > 0 {
@@ -87,14 +77,13 @@ func (e *Expectations) Expect(key string, owner types.UID, n int, objects []stri
 	e.ExpectDeletions(key, owner, objects, adopted...)
 }
 
-// Created strikes out one expected creation of key, because it will not happen.
+// Created removes one expected creation of key, because it will not happen.
 func (e *Expectations) Created(key string) { e.change(key, (*record).strike) }
 
-// strike strikes out a creation that is known by number only.
+// strike removes a creation without a known name.
 func (r *record) strike() { r.creations = max(r.creations-1, 0) }
 
-// Seen strikes out the expected creation of key that an object turns out to be:
-// the one known by that name, or else one that is known by number only.
+// Seen removes the expected creation of key that an object is: the one of that name, or else one without a known name.
 func (e *Expectations) Seen(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {
@@ -107,11 +96,9 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made says which object one of the expected creations of key has become. From
-// then on no other is taken for it: one that was created although the creator was
-// told that it had failed will be seen, too. (Upstream's number alone would count
-// that as seen which was not; since 1.36 its consistency store makes up for it.)
-// A record that was forgotten, with its owner, is not begun again.
+// Made names the object of an expected creation of key. From then on no other object counts for it; an object may
+// appear although its creation seemed to fail. (Upstream has only a number and would count that object; since 1.36 its
+// consistency store makes up for it.) A record that was forgotten with its owner is not started again.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.early, object) {
@@ -124,10 +111,9 @@ func (e *Expectations) Made(key, object string) {
 	})
 }
 
-// Dying says that an object is being deleted, which may be the first that is
-// shown of it, after a gap in the watch: of an expected creation that is what was
-// waited for; of an object that another made, or an earlier life of the process,
-// it is not. (Upstream takes none for seen, and sleeps until the record expires.)
+// Dying records that an object is terminating, which may be the first event for it, after a gap in the watch. For an
+// expected creation it is the awaited event. For an object created by others, or before a restart, it is not. (Upstream
+// never counts it, and waits until the record expires.)
 func (e *Expectations) Dying(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {
@@ -139,8 +125,8 @@ func (e *Expectations) Dying(key, object string) {
 	})
 }
 
-// Deleted strikes out the expected deletion of an object, because it was seen
-// or because it will not happen. An object that is not expected is no matter.
+// Deleted removes the expected deletion of an object, because it was seen or will not happen. An unexpected object is
+// ignored.
 func (e *Expectations) Deleted(key, object string) {
 	e.change(key, func(r *record) { take(&r.deletions, object) })
 }
@@ -150,13 +136,12 @@ type Sight uint8
 
 // The sights.
 const (
-	Owned Sight = iota // the owner's, and there
-	Lost               // nobody's: it has lost its owner, or its adoption is yet to be shown
-	Moot               // its deletion will not be shown: it is gone, going, or another's
+	Owned Sight = iota // it exists and is the owner's
+	Lost               // it has no owner: it lost it, or its adoption is not shown yet
+	Moot               // no deletion will be shown: it is gone, terminating, or another's
 )
 
-// Recheck compares the expected deletions of key with a cache, and strikes out
-// those that will not be shown.
+// Recheck compares the expected deletions of key with a cache, and removes those that will not be shown.
 func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 	e.change(key, func(r *record) {
 		r.deletions = slices.DeleteFunc(r.deletions, func(object string) bool {
@@ -172,13 +157,12 @@ func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 	})
 }
 
-// Answered ends a round of creations of key: the names of all that were made are
-// known.
+// Answered ends a round of creations of key: all names are known.
 func (e *Expectations) Answered(key string) {
 	e.change(key, func(r *record) { r.early, r.dying, r.open = nil, nil, false })
 }
 
-// take strikes an object off a list; it reports whether it stood there.
+// take removes an object from a list; it reports whether it was there.
 func take(list *[]string, object string) bool {
 	i := slices.Index(*list, object)
 	if i >= 0 {
@@ -187,8 +171,8 @@ func take(list *[]string, object string) bool {
 	return i >= 0
 }
 
-// change changes the record of key, if there is one, and removes it when it is fulfilled.
-// While not all names are known, what was seen by name is still to be compared with them.
+// change changes the record of key, if any, and removes it when it is fulfilled. While some names are unknown, names
+// seen must be kept for comparison.
 func (e *Expectations) change(key string, how func(r *record)) {
 	r := e.records[key]
 	if r == nil {
@@ -203,9 +187,8 @@ func (r *record) fulfilled() bool {
 	return r.creations == 0 && len(r.made) == 0 && len(r.deletions) == 0
 }
 
-// Satisfied reports whether the object with key and uid owner may create and
-// delete: everything it expected was seen, or the record is older than
-// [Timeout]. A record of another object is dropped, and so is one that is too old.
+// Satisfied reports whether the object with key and uid owner may create and delete: everything it expected was seen,
+// or the record is older than [Timeout]. It drops a record of another object, or one that is too old.
 func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	r := e.records[key]
 	if r != nil && (r.owner != owner || e.now().Sub(r.since) > Timeout) {
@@ -218,8 +201,8 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 // Forget drops the record of key.
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
-// Waiting lists the keys that still expect something, sorted. One whose record
-// has passed its [Timeout] is among them: nothing wakes it up but an event.
+// Waiting lists the keys that still expect something, sorted. It includes expired records: only an event enqueues their
+// keys.
 func (e *Expectations) Waiting() []string {
 	if len(e.records) == 0 {
 		return nil
@@ -237,8 +220,7 @@ func (e *Expectations) Waiting() []string {
 	return keys
 }
 
-// Digest folds the records in, their ages included: those decide when they
-// count as fulfilled.
+// Digest hashes the records with their ages, which decide when they expire.
 func (e *Expectations) Digest(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(e.records)) {
 		r := e.records[key]

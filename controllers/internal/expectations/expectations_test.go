@@ -188,7 +188,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Whatever a later sync depends on is part of the state: no two of these are the same.
+// Everything that affects a later reconcile is part of the state: these digests are all different.
 func TestDigestTellsRecordsApart(t *testing.T) {
 	now := sim.Epoch
 	seen := map[sim.Hash]string{}
@@ -220,7 +220,7 @@ func TestDigestTellsRecordsApart(t *testing.T) {
 	}
 }
 
-// What is dropped is gone: a record of nobody, or one that is too old, is never asked again.
+// A dropped record stays dropped: that of another object, or an expired one.
 func TestNothingToRecheck(t *testing.T) {
 	now := sim.Epoch
 	e := New(func() time.Time { return now })

@@ -1,10 +1,8 @@
-// Package history keeps the past templates of a set as ControllerRevisions, which
-// StatefulSet and DaemonSet share: what a revision holds, what it is called, which
-// revisions are a set's, and how many of them are kept.
+// Package history keeps the earlier templates of a set as ControllerRevisions, for StatefulSet and DaemonSet: a
+// revision's content and name, a set's revisions, and how many are kept.
 //
-// A revision holds the template as a strategic merge patch that puts it back. It
-// is found again by these bytes, not by its name: the name ends in a hash of them
-// and is only likely to be free.
+// A revision holds the template as a strategic merge patch that restores it. It is found by these bytes, not by name:
+// the name ends in a hash of them and may be taken.
 package history
 
 import (
@@ -27,12 +25,11 @@ import (
 // Kind is the kind of a revision.
 var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
-// HashLabel is the label by which a StatefulSet's revision says the hash in its name.
+// HashLabel is the label of a StatefulSet's revision with the hash in its name.
 const HashLabel = "controller.kubernetes.io/hash"
 
-// Data is what a revision of a template holds. It depends on the template alone,
-// byte for byte: fields are sorted by name, as upstream's are, so that its
-// revisions are ours and have equal names.
+// Data returns the content of a template's revision. It depends on the template only, byte for byte. Fields are sorted
+// by name, as upstream's are, so both produce equal revisions and names.
 func Data(template *corev1.PodTemplateSpec) []byte {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -46,8 +43,7 @@ func Data(template *corev1.PodTemplateSpec) []byte {
 	return data
 }
 
-// Memo remembers by its set's key what a revision of a template holds: what it holds was worked
-// out from the template, and can be again.
+// Memo caches the content of a template's revision by the set's key.
 type Memo map[string]memorized
 
 type memorized struct {
@@ -56,8 +52,7 @@ type memorized struct {
 	data       []byte
 }
 
-// Data is [Data] of a set's template, which is another one only in another generation of the
-// set.
+// Data returns [Data] of a set's template, cached by the set's generation.
 func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSpec) []byte {
 	e, ok := m[key]
 	if !ok || e.uid != set.GetUID() || e.generation != set.GetGeneration() {
@@ -67,9 +62,8 @@ func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSp
 	return e.data
 }
 
-// Restore returns a set as it was at a revision: with the template, and whatever
-// else the revision holds, put back. It returns an error where the revision holds
-// no patch of such a set, as one made by hand may.
+// Restore returns a set at a revision: with the template and everything else that the revision holds. It returns an
+// error if the revision is not a patch of such a set, as a hand-made one may be.
 func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
 	now, err := json.Marshal(set)
 	if err != nil {
@@ -83,9 +77,8 @@ func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, erro
 	return restored, json.Unmarshal(then, restored)
 }
 
-// Hash is a hash of a revision's data in ten characters or fewer that name it.
-// Another number of collisions gives another hash of the same data; nil is none,
-// which is not the same as 0.
+// Hash returns a hash of a revision's data, of at most ten characters, for its name. Another collision count gives
+// another hash; nil differs from 0.
 func Hash(data []byte, collisions *int32) string {
 	h := fnv.New32()
 	h.Write(data)
@@ -95,7 +88,7 @@ func Hash(data []byte, collisions *int32) string {
 	return Safe(h.Sum32())
 }
 
-// Safe writes a hash in characters that make no words: consonants and few digits.
+// Safe formats a hash in characters that form no words: consonants and few digits.
 func Safe(hash uint32) string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	text := strconv.AppendUint(nil, uint64(hash), 10)

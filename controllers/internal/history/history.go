@@ -14,16 +14,16 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
+// guard.
 type Without struct {
-	Collision bool // a name that is taken by another revision is no reason to take another one
-	Live      bool // revisions that are in use are not spared when old ones are deleted
+	Collision bool // do not use another name when another revision has the name
+	Live      bool // delete old revisions even if they are in use
 }
 
 var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").GroupResource()
 
-// History is one set's, for one sync.
+// History is one set's history, for one reconcile.
 type History struct {
 	Client    host.Client
 	Owner     metav1.Object // the set, as cached
@@ -31,8 +31,8 @@ type History struct {
 	Without   *Without
 }
 
-// List returns the revisions that are the set's, or nobody's, and whose labels
-// match: what a claim is to look at, and what is left of it after one.
+// List returns the revisions that are the set's or ownerless and whose labels match: the candidates of a claim, and its
+// results.
 func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.ControllerRevision {
 	list := slices.DeleteFunc(Own(h.Revisions, h.Owner),
 		func(r *appsv1.ControllerRevision) bool { return !matches(r.Labels) })
@@ -40,11 +40,10 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 	return list
 }
 
-// Adopt makes those of the revisions that have no controller the set's, after a
-// look whether it is still there (ADOPT-4), and returns those that are its own then.
-// At the first error it stops: the sync does not know its history (RULES F62). One
-// that is being deleted is let be (ADOPT-5), and so is each while the set itself is
-// (ADOPT-3); upstream tries to adopt these, and fails the sync in the second case.
+// Adopt makes the set the controller of ownerless revisions, after a live check that it still exists (ADOPT-4), and
+// returns those that it then owns. It stops at the first error: the reconcile does not know its history (RULES F62). It
+// skips terminating revisions (ADOPT-5), and all revisions while the set itself is terminating (ADOPT-3). Upstream
+// tries to adopt these, and the second case fails the reconcile.
 func Adopt(ctx context.Context, m *ref.Manager,
 	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
 	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -60,10 +59,9 @@ func Adopt(ctx context.Context, m *ref.Manager,
 	return own, nil
 }
 
-// Create makes a revision, named by the hash of its data and the number of
-// collisions so far, which it returns: where the name is taken by a revision of
-// other data there is one collision more, and another name (CORPUS C32). One that
-// holds the same data is as good as made, whoever its owner is (RULES L117).
+// Create creates a revision, named by the hash of its data and the number of collisions, which it returns. If a
+// revision of other data has the name, it counts one more collision and uses another name (CORPUS C32). An existing one
+// with the same data counts as created, whoever owns it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
@@ -90,8 +88,8 @@ func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevisio
 	}
 }
 
-// Renumber gives a revision another number: what was rolled back to is the newest
-// again. It tries again with what the cache has when somebody else wrote it.
+// Renumber gives a revision another number: after a rollback it is the newest again. After a conflict it retries with
+// the cached version.
 func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevision,
 	number int64) (*appsv1.ControllerRevision, error) {
 	var err error
@@ -111,12 +109,11 @@ func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevis
 	return revision, err
 }
 
-// attempts is how often a write that is refused for a conflict is tried in a sync.
+// attempts limits the tries of a conflicting write in a reconcile.
 const attempts = 4
 
-// Truncate deletes the oldest of the revisions, which are sorted, until no more
-// than limit are left that are not in use. Each delete carries the uid
-// (EXACT-4); upstream's does not.
+// Truncate deletes the oldest of the sorted revisions, until at most limit unused ones are left. Each delete carries
+// the uid (EXACT-4); upstream's does not.
 func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRevision,
 	live func(*appsv1.ControllerRevision) bool, limit int) error {
 	old := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -129,8 +126,7 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 		return nil
 	}
 	for _, r := range old[:len(old)-limit] {
-		// As it was read: a revision that has become the newest again since is none to delete.
-		// Upstream deletes by name.
+		// As it was read: a revision that has become the newest again must stay. Upstream deletes by name.
 		err := h.Client.Delete(ctx, Kind, r.Namespace, r.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}})
 		if err != nil {

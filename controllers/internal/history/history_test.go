@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recorded is the template of the recorded cases, and what they show of it.
+// recorded is the template of the recorded cases, with their results.
 const (
 	recorded = `{"spec":{"template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"image":"img:1",` +
 		`"imagePullPolicy":"IfNotPresent","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log",` +
@@ -80,7 +80,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// historyOf is the history of a set in a cluster of its own.
+// historyOf returns the history of a set in its own cluster.
 func historyOf(t *testing.T) *History {
 	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	set := recordedSet(t)
@@ -90,7 +90,7 @@ func historyOf(t *testing.T) *History {
 	return &History{Client: c.Client("user"), Owner: set, Without: &Without{}, Revisions: revisions}
 }
 
-// stored are the revisions that the server has, with their owners and numbers.
+// stored lists the server's revisions with owners and numbers.
 func stored(t *testing.T, h *History) []string {
 	items, err := h.Client.List(t.Context(), Kind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -244,7 +244,7 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
-// What is refused for anything but a conflict is not tried again, and is no success.
+// Errors other than conflicts are not retried, and are returned.
 func TestRenumberOfOneThatIsGone(t *testing.T) {
 	h := historyOf(t)
 	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
@@ -280,7 +280,7 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// Of the revisions in the cache a set is handed its own and nobody's, in the order of their names.
+// A set gets its own and the ownerless revisions of the cache, sorted by name.
 func TestOwn(t *testing.T) {
 	h := historyOf(t)
 	elsewhere, theirs := revision("a", "", "me", 1), revision("f", "", "", 1)

@@ -9,13 +9,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ownerIndex holds revisions by the uid of their controller, and those that have none by
-// their namespace, which is no uid.
+// ownerIndex indexes revisions by the uid of their controller; ownerless ones by namespace, which is never a uid.
 const ownerIndex = "threelaws/owner"
 
-// Index gives a process's cache of revisions the index that [Own] uses: a set that looks at
-// its history is not to be handed everybody's. It may be called for every controller of the
-// process.
+// Index adds the index that [Own] uses to a process's cache of revisions, so that a set need not read all revisions.
+// Every controller of the process may call it.
 func Index(revisions cache.Indexer) {
 	if revisions.GetIndexers()[ownerIndex] != nil {
 		return
@@ -34,8 +32,7 @@ func Index(revisions cache.Indexer) {
 
 func nobodys(namespace string) string { return "in " + namespace }
 
-// Own are the cached revisions of a set's namespace whose controller is the set or nobody, in
-// the order of their keys.
+// Own returns the cached revisions of a set's namespace that are the set's or ownerless, sorted by key.
 func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
 	own := by(revisions, ownerIndex, string(set.GetUID()))
 	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })
@@ -46,7 +43,7 @@ func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevisio
 	return own
 }
 
-// In are the cached revisions of a namespace, in the order of their keys.
+// In returns the cached revisions of a namespace, sorted by key.
 func In(revisions cache.Indexer, namespace string) []*appsv1.ControllerRevision {
 	return by(revisions, cache.NamespaceIndex, namespace)
 }

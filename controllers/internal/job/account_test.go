@@ -14,12 +14,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// accounts is a client that keeps what statuses are written, and refuses the write with a number from 1 on.
+// accounts is a client that records written statuses, and refuses the nth write.
 type accounts struct {
 	host.Client
 	wrote   []batchv1.JobStatus
 	refuses int
-	holds   string // the pod whose finalizer stays on
+	holds   string // the pod whose finalizer stays
 }
 
 var errNoStatus = errors.New("no status is written")
@@ -40,7 +40,7 @@ func (c *accounts) Patch(ctx context.Context, gvk schema.GroupVersionKind, names
 	return c.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// accountOf is a sync of a Job that has met its goal, with so many pods that have succeeded.
+// accountOf returns a reconcile of a Job that has met its goal, with this many succeeded pods.
 func accountOf(t *testing.T, pods int) (*attempt, *accounts) {
 	var all []*corev1.Pod
 	for i := range pods {
@@ -53,7 +53,7 @@ func accountOf(t *testing.T, pods int) (*attempt, *accounts) {
 	return a, c
 }
 
-// A Job with more ended pods than its status may name is not at its end when those it names are counted.
+// A Job with more ended pods than its status may name has not ended when those it names are counted.
 func TestAccountOfMany(t *testing.T) {
 	for pods, ends := range map[int]bool{maxUncounted - 1: true, maxUncounted + 1: false} {
 		a, c := accountOf(t, pods)
@@ -68,8 +68,8 @@ func TestAccountOfMany(t *testing.T) {
 	}
 }
 
-// Of pods of which one is held those that are not are counted; that this is not written is said first, and that
-// one is held if it is.
+// If one pod's finalizer stays, the others are counted. A failed write of the status is the first error, the
+// finalizer's the second.
 func TestAccountOfOneThatIsHeld(t *testing.T) {
 	for refuses, want := range map[int]error{0: errRefused, 1: errNoStatus, 2: errNoStatus} {
 		a, c := accountOf(t, 2)

@@ -9,14 +9,13 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// backoff is how many pods of a Job have failed since the last that succeeded, and
-// when the last of them did.
+// backoff holds how many pods of a Job have failed since the last success, and when the last one did.
 type backoff struct {
 	failures int
 	last     time.Time
 }
 
-// after is the backoff when more pods have ended.
+// after returns the backoff after more pods have ended.
 func (b backoff) after(succeeded, failed []*corev1.Pod) backoff {
 	if len(succeeded) == 0 {
 		if len(failed) > 0 {
@@ -45,7 +44,7 @@ func later(a, b time.Time) time.Time {
 
 func sooner(a, b *corev1.Pod) int { return endedAt(a).Compare(endedAt(b)) }
 
-// remaining is how long no pod is made yet.
+// remaining returns how long to wait before creating a pod.
 func (b backoff) remaining(now time.Time) time.Duration {
 	if b.failures == 0 {
 		return 0
@@ -57,8 +56,8 @@ func (b backoff) remaining(now time.Time) time.Duration {
 	return max(0, wait-now.Sub(b.last))
 }
 
-// endedAt is when a pod ended: when its last container did, or else when it ceased to
-// be ready, or when it was deleted, or, where none of that is known, when it was made.
+// endedAt returns when a pod ended: when its last container did, or else when it became unready, was deleted, or was
+// created.
 func endedAt(p *corev1.Pod) time.Time {
 	if at := containersEnded(p); !at.IsZero() {
 		return at
@@ -77,8 +76,7 @@ func endedAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersEnded is when the last container of a pod ended, those included that
-// restart beside the others for as long as these run; zero unless all have.
+// containersEnded returns when the last container of a pod ended, including sidecars; zero unless all have.
 func containersEnded(p *corev1.Pod) time.Time {
 	var last time.Time
 	for _, s := range p.Status.ContainerStatuses {

@@ -14,7 +14,7 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(start.Add(time.Duration(seconds) * time.Second))
 }
 
-// exited is a pod whose containers ended at these seconds; a negative one runs still.
+// exited returns a pod whose containers ended at these seconds; a negative one still runs.
 func exited(seconds ...int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(0)}}
 	for _, n := range seconds {

@@ -11,10 +11,9 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// oversteps says that the deletion of a pod at work leaves fewer than a Job asks for
-// (EXACT-11). It says so of a Job only that cannot have come to an end by what its pods
-// are like: upstream deletes first and writes the condition after. One pod of an Indexed
-// Job is not as good as another.
+// oversteps reports that deleting a running pod leaves fewer than a Job wants (EXACT-11). It skips Jobs that may end
+// because of their pods: upstream deletes first and writes the condition afterwards. In an Indexed Job, pods are not
+// interchangeable.
 func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	j := owner.(*batchv1.Job)
@@ -53,8 +52,8 @@ func oversteps(owner runtime.Object, others []runtime.Object, before, after runt
 	return fmt.Sprintf("leaves %d active pods, at least %d there have to be", active, least)
 }
 
-// endsOtherwise reports whether a Job can come to an end by other things than how many of
-// its pods have succeeded and failed: the clock, rules, restarts of containers.
+// endsOtherwise reports whether a Job may end for other reasons than its numbers of succeeded and failed pods: the
+// clock, rules, container restarts.
 func endsOtherwise(j *batchv1.Job) bool {
 	return len(j.Status.Conditions) > 0 || j.Spec.ActiveDeadlineSeconds != nil || j.Spec.SuccessPolicy != nil ||
 		j.Spec.PodFailurePolicy != nil || j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever

@@ -14,11 +14,9 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// claim returns the pods that are the Job's: of its own and the orphans of its
-// namespace it keeps, adopts and releases, those that have ended and those that are
-// being deleted among them, as they are to be accounted for. The finalizer comes and
-// goes in the same patch as the reference (RULES I80): a pod that is adopted is as
-// good as one that was made.
+// claim returns the Job's pods. It keeps and releases its own pods and adopts orphans of its namespace, including ended
+// and terminating ones, which must be counted. The finalizer is added and removed in the same patch as the reference
+// (RULES I80): an adopted pod counts like a created one.
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
@@ -44,9 +42,8 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 	return pods, nil
 }
 
-// awake says whether the Job may create and delete pods, or waits to see what it did.
-// A deletion that it expects is not shown to it where the pod has lost its owner
-// meanwhile (WATCH-5), or was shown before it was expected: so what is expected is
+// awake reports whether the Job may create and delete pods, or waits for its expectations. An expected deletion may
+// never be shown: the pod may have lost its owner (WATCH-5), or the deletion was shown too early. So expectations are
 // compared with the cache, too.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
@@ -55,8 +52,7 @@ func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
 }
 
-// owner is the uid by which what a Job expects is known. Before ControllerRef that
-// went by key alone.
+// owner returns the uid for a Job's expectations. Before ControllerRef only the key counted.
 func (r *reconciler) owner(j *batchv1.Job) types.UID {
 	if r.options.Era == Selector || r.options.Era == Gated {
 		return ""
@@ -64,7 +60,7 @@ func (r *reconciler) owner(j *batchv1.Job) types.UID {
 	return j.UID
 }
 
-// sight is how the cache shows a pod that the Job deletes.
+// sight returns how the cache shows a pod that the Job deletes.
 func (r *reconciler) sight(object string, j *batchv1.Job) expectations.Sight {
 	obj, exists, _ := r.pods.GetByKey(object)
 	if !exists {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// find is the condition of a type, nil for none.
+// find returns the condition of a type, or nil.
 func find(list []batchv1.JobCondition, of batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range list {
 		if list[i].Type == of {
@@ -24,7 +24,7 @@ func met(j *batchv1.Job, of batchv1.JobConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// finished: it has ended, and nothing is done for it any more (RULES I85).
+// finished reports whether the Job has ended, so that nothing is done for it any more (RULES I85).
 func finished(j *batchv1.Job) bool { return met(j, batchv1.JobComplete) || met(j, batchv1.JobFailed) }
 
 func suspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
@@ -33,12 +33,12 @@ func indexed(j *batchv1.Job) bool {
 	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-// foreign reports whether a Job is another controller's to run.
+// foreign reports whether another controller runs a Job.
 func foreign(j *batchv1.Job) bool {
 	return j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName
 }
 
-// moment is a time as the API keeps it, in whole seconds.
+// moment returns a time as the API stores it, in whole seconds.
 func moment(now time.Time) metav1.Time { return metav1.NewTime(now.Truncate(time.Second)) }
 
 // newCondition makes a condition that is true.
@@ -47,9 +47,8 @@ func newCondition(of batchv1.JobConditionType, reason, message string, now time.
 		LastProbeTime: moment(now), LastTransitionTime: moment(now)}
 }
 
-// failure is the condition that says why a Job is to fail, and success that it has
-// succeeded. Each stands beside the one that ends the Job, which comes when all its
-// pods are accounted for, with the same words.
+// failure returns the condition that says why a Job will fail; success the one that it has succeeded. The condition
+// that ends the Job follows, in the same words, when all its pods are counted.
 func failure(reason, message string, now time.Time) *batchv1.JobCondition {
 	return newCondition(batchv1.JobFailureTarget, reason, message, now)
 }
@@ -58,8 +57,7 @@ func success(reason, message string, now time.Time) *batchv1.JobCondition {
 	return newCondition(batchv1.JobSuccessCriteriaMet, reason, message, now)
 }
 
-// setCondition sets a condition and reports whether that changed anything. One that
-// is not there is not made to say that it is false.
+// setCondition sets a condition and reports whether anything changed. It does not add a condition that is false.
 func setCondition(s *batchv1.JobStatus, c *batchv1.JobCondition) bool {
 	old := find(s.Conditions, c.Type)
 	switch {

@@ -12,9 +12,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
-// create makes n pods, for these indexes in an Indexed Job, in batches of 1, 2, 4 and
-// so on: a template that is refused is refused a few times, not n times. What fails
-// or is not tried is no longer expected.
+// create creates n pods, for these indexes in an Indexed Job, in batches of 1, 2, 4 and so on: a refused template fails
+// a few times, not n times. Failed and skipped creations are no longer expected.
 func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	r := a.r
 	r.expected.ExpectCreations(a.key, a.r.owner(a.job), n)
@@ -44,11 +43,11 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	return firstErr
 }
 
-// createOne makes one pod; nil where that is of no use.
+// createOne creates one pod; nil if that is useless.
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Object, error) {
 	obj, err := r.env.Client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil, nil // every create will be refused
+		return nil, nil // every create would be refused
 	}
 	if err != nil {
 		return nil, err
@@ -56,8 +55,8 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Objec
 	return obj.(metav1.Object), nil
 }
 
-// newPod makes a pod from the Job's template, with which it shares its parts. From
-// the first moment it has the ControllerRef (LAW-1) and the finalizer.
+// newPod makes a pod from the Job's template and shares its parts. It has the ControllerRef (LAW-1) and the finalizer
+// from the start.
 func (a *attempt) newPod() *corev1.Pod {
 	t, without := &a.job.Spec.Template, &a.r.options.Without
 	p := &corev1.Pod{

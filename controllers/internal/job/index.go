@@ -15,14 +15,13 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// indexKey is the annotation, and the label, that says for which completion index a
-// pod was made.
+// indexKey is the annotation and label with a pod's completion index.
 const indexKey = batchv1.JobCompletionIndexAnnotation
 
-// nowhere is the index of a pod that has none.
+// nowhere is the index of a pod without one.
 const nowhere = -1
 
-// indexOf is the completion index of a pod.
+// indexOf returns the completion index of a pod.
 func indexOf(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[indexKey])
 	if err != nil || i < 0 {
@@ -31,8 +30,7 @@ func indexOf(p *corev1.Pod) int {
 	return i
 }
 
-// within reports whether a pod is for one of the Job's indexes; any pod is for a Job
-// without.
+// within reports whether a pod's index is one of the Job's; true for a Job without indexes.
 func within(p *corev1.Pod, j *batchv1.Job) bool {
 	if !indexed(j) {
 		return true
@@ -43,7 +41,7 @@ func within(p *corev1.Pod, j *batchv1.Job) bool {
 
 func byIndex(a, b *corev1.Pod) int { return cmp.Compare(indexOf(a), indexOf(b)) }
 
-// indexesOf are the indexes of pods.
+// indexesOf returns the indexes of pods.
 func indexesOf(pods []*corev1.Pod) []int {
 	var list []int
 	for _, p := range pods {
@@ -54,17 +52,16 @@ func indexesOf(pods []*corev1.Pod) []int {
 	return list
 }
 
-// perIndex: failures are limited for each index by itself.
+// perIndex reports whether failures are limited per index.
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// failures is how often pods of a pod's index had failed before it: so that they
-// counted, and in all.
+// failures returns how often earlier pods of a pod's index had failed: counted failures, and all.
 func failures(p *corev1.Pod) (counted, all int) {
 	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
 	return counted, counted + annotated(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// annotated reads a number from an annotation; whatever is none is zero.
+// annotated reads a number from an annotation; anything else is zero.
 func annotated(p *corev1.Pod, key string) int {
 	n, _ := strconv.Atoi(p.Annotations[key])
 	if n > math.MaxInt32 {
@@ -86,7 +83,7 @@ func givesUp(p *corev1.Pod, j *batchv1.Job) bool {
 	return v.counts() && before >= int(*j.Spec.BackoffLimitPerIndex)
 }
 
-// failedIndexes are those the status has, and those given up since.
+// failedIndexes returns those in the status, and those given up since.
 func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
 	var before intervals
 	if j.Status.FailedIndexes != nil {
@@ -98,8 +95,8 @@ func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
 	return &list
 }
 
-// awaitingReplacement are the failed pods that are kept until there is a replacement, by index:
-// it is told from them how often its index had failed. Of several the last counts.
+// awaitingReplacement returns the failed pods that are kept until there is a replacement, by index: they hold the
+// number of the index's failures. The last of several counts.
 func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	running := intervals(nil).with(indexesOf(a.active)...)
 	last := map[int]*corev1.Pod{}
@@ -120,8 +117,7 @@ func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	return last
 }
 
-// newIndexes are the indexes for which pods are to be made, at most n, and how long
-// to wait where there is none yet.
+// newIndexes returns the indexes that need pods, at most n, and how long to wait if there is none yet.
 func (a *attempt) newIndexes(n int) (list []int, wait time.Duration) {
 	taken := a.succeededIndexes
 	if !a.r.options.Without.Indexes {
@@ -152,7 +148,7 @@ func (a *attempt) newIndexes(n int) (list []int, wait time.Duration) {
 	return list, wait
 }
 
-// indexBackoff is the backoff of one index.
+// indexBackoff returns the backoff of one index.
 func (a *attempt) indexBackoff(i int) backoff {
 	p := a.awaiting[i]
 	if p == nil {
@@ -162,9 +158,8 @@ func (a *attempt) indexBackoff(i int) backoff {
 	return backoff{failures: before + 1, last: endedAt(p)}
 }
 
-// duplicates are the active pods that have no place in an Indexed Job: all of one
-// index but the one that is worth most, and those of no index of it. rest are the
-// others.
+// duplicates returns the active pods without a place in an Indexed Job: all but the best of each index, and those of no
+// index. rest are the others.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)
@@ -185,7 +180,7 @@ func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod
 	return surplus, rest
 }
 
-// forIndex makes a pod from the template one for an index.
+// forIndex adds an index to a pod made from the template.
 func (a *attempt) forIndex(p *corev1.Pod, i int) *corev1.Pod {
 	made := *p
 	text := strconv.Itoa(i)
@@ -220,11 +215,10 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// maxPrefix is how much of generateName the server keeps before it appends.
+// maxPrefix limits the part of generateName that the server keeps.
 const maxPrefix = 58
 
-// indexPrefix is the generateName of the pods of an index: the index stays, however
-// long the Job's name is.
+// indexPrefix returns the generateName of an index's pods: it keeps the index, however long the Job's name is.
 func indexPrefix(name string, i int) string {
 	suffix := "-" + strconv.Itoa(i) + "-"
 	if len(name)+len(suffix) > maxPrefix {
@@ -233,7 +227,7 @@ func indexPrefix(name string, i int) string {
 	return name + suffix
 }
 
-// indexEnv tells every container its index, unless it has a variable of that name.
+// indexEnv gives every container its index, unless it has a variable of that name.
 func indexEnv(spec *corev1.PodSpec) {
 	for _, list := range [...]*[]corev1.Container{&spec.InitContainers, &spec.Containers} {
 		*list = slices.Clone(*list)

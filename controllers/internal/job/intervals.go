@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// interval is a run of completion indexes, both ends included; intervals are several
-// of them in order, none of which touch.
+// interval is a run of completion indexes, both ends included; intervals are several, sorted and not adjacent.
 type (
 	interval  struct{ first, last int }
 	intervals []interval
 )
 
-// parseIntervals reads what [intervals.String] writes. What it cannot read, and
-// indexes from completions on, are left out.
+// parseIntervals reads the format of [intervals.String]. It skips unreadable parts, and indexes from completions on.
 func parseIntervals(text string, completions int) intervals {
 	if text == "" {
 		return nil
@@ -49,7 +47,7 @@ func (list intervals) add(next interval) intervals {
 	return append(list, next)
 }
 
-// with is the list and the given indexes.
+// with returns the list with more indexes.
 func (list intervals) with(indexes ...int) intervals {
 	var more intervals
 	for _, i := range slices.Sorted(slices.Values(indexes)) {
@@ -58,7 +56,7 @@ func (list intervals) with(indexes ...int) intervals {
 	return list.union(more)
 }
 
-// union is what is in either of two lists.
+// union returns the union of two lists.
 func (list intervals) union(other intervals) intervals {
 	var both intervals
 	for len(list)+len(other) > 0 {
@@ -75,7 +73,7 @@ func (list intervals) has(index int) bool {
 	return slices.ContainsFunc(list, func(i interval) bool { return i.first <= index && index <= i.last })
 }
 
-// total is how many indexes are in the list.
+// total returns the number of indexes in the list.
 func (list intervals) total() int {
 	n := 0
 	for _, i := range list {
@@ -84,7 +82,7 @@ func (list intervals) total() int {
 	return n
 }
 
-// common is how many indexes are in both lists.
+// common returns the number of indexes in both lists.
 func (list intervals) common(other intervals) int {
 	n := 0
 	for _, a := range list {
@@ -95,7 +93,7 @@ func (list intervals) common(other intervals) int {
 	return n
 }
 
-// missing are the first n indexes below completions that are not in the list.
+// missing returns the first n indexes below completions that are not in the list.
 func (list intervals) missing(n, completions int) []int {
 	var free []int
 	for i := 0; i < completions && len(free) < n; i++ {
@@ -108,7 +106,7 @@ func (list intervals) missing(n, completions int) []int {
 	return free
 }
 
-// String is the form that statuses have: "1,3,4,7-9".
+// String formats them as in statuses: "1,3,4,7-9".
 func (list intervals) String() string {
 	var b strings.Builder
 	for n, i := range list {

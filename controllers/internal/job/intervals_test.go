@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Intervals are a set of indexes, whatever way they came about.
+// Intervals are a set of indexes, in whatever order they were added.
 func TestIntervalsAreASet(t *testing.T) {
 	indexes := rapid.SliceOf(rapid.IntRange(0, 12))
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,15 +1,12 @@
-// Package job is the Job controller: run pods until enough of them have succeeded.
+// Package job is the Job controller: it runs pods until enough of them have succeeded.
 //
-// Pods of a Job end, and once they have they are deleted by others, so how many
-// ended cannot be counted from those that are there. Each pod carries a finalizer
-// and goes only when the Job's status has counted it (track.go): its uid is written
-// down as one that is not counted yet, then its finalizer is taken off, then the
-// counter is raised. Whatever is lost in between, no pod is counted twice and none
-// is missed (RULES I80 to I86).
+// Ended pods are deleted by others, so the existing pods do not show how many have ended. Each pod has a finalizer and
+// goes only when the Job's status has counted it (track.go). First its uid is stored as uncounted, then its finalizer
+// is removed, then the counter is raised. Whatever fails in between, each pod is counted exactly once (RULES I80 to
+// I86).
 //
-// A sync reads the Job and its pods from the caches, claims pods, decides whether
-// the Job has failed or succeeded, creates or deletes pods if it has not, and
-// accounts for those that ended.
+// A reconcile reads the Job and its pods from the caches, and claims pods. It decides whether the Job has failed or
+// succeeded, creates or deletes pods if it has not, and counts those that ended.
 package job
 
 import (

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
-// carryOn brings the Job to the number of pods it wants, and sees whether it is
-// complete. It reports whether the status says something else for it.
+// carryOn brings the Job to its wanted number of pods, and checks whether it is complete. It reports whether the status
+// changed.
 func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 	j, without := a.job, &a.r.options.Without
 	managed := a.awake && (j.DeletionTimestamp == nil || without.Terminating)
@@ -23,16 +23,16 @@ func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 		err = a.manage(ctx)
 	}
 	if a.complete() && (a.awake || without.Early) {
-		// What it made and has not seen might be at work still. Upstream does not wait for it, but since 1.36 no
-		// sync begins before its writes are seen.
+		// Its unseen pods may still run. Upstream does not wait for them, but since 1.36 no reconcile begins before its
+		// writes are seen.
 		a.end = success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods", a.r.env.Now())
 		return false, err
 	}
 	return managed && a.writeSuspended(), err
 }
 
-// complete: enough pods have succeeded, and none is at work. A Job that does not say
-// how many it needs is content with one, and waits for the others to end.
+// complete reports whether enough pods have succeeded and none runs. A Job without completions needs one success, and
+// waits for the others to end.
 func (a *attempt) complete() bool {
 	enough := a.succeeded > 0
 	if n := a.job.Spec.Completions; n != nil {
@@ -41,8 +41,7 @@ func (a *attempt) complete() bool {
 	return enough && (a.running == 0 || a.r.options.Without.Linger)
 }
 
-// writeSuspended has the status say whether the Job is suspended. The time for which
-// it has been active starts anew when it goes on.
+// writeSuspended updates the condition Suspended. The start time is reset when the Job resumes.
 func (a *attempt) writeSuspended() bool {
 	s, now := &a.job.Status, a.r.env.Now()
 	c := newCondition(batchv1.JobSuspended, "JobSuspended", "Job suspended", now)
@@ -59,8 +58,7 @@ func (a *attempt) writeSuspended() bool {
 	return true
 }
 
-// manage creates or deletes pods so that as many are at work as should be, never
-// both in one sync.
+// manage creates or deletes pods to reach the wanted number, never both in one reconcile.
 func (a *attempt) manage(ctx context.Context) error {
 	if suspended(a.job) && !a.r.options.Without.Suspend {
 		return a.remove(ctx, a.surplus(int(a.running)))
@@ -96,7 +94,7 @@ func (a *attempt) manage(ctx context.Context) error {
 	return a.create(ctx, missing, indexes)
 }
 
-// want is how many pods should be at work.
+// want returns how many pods should run.
 func (a *attempt) want() int {
 	parallel := int(*a.job.Spec.Parallelism)
 	switch n := a.job.Spec.Completions; {
@@ -105,13 +103,12 @@ func (a *attempt) want() int {
 	case n != nil:
 		return max(min(int(*n)-int(a.succeeded), parallel), 0)
 	case a.succeeded > 0:
-		return int(a.running) // one was enough; those that are at work go on
+		return int(a.running) // one success was enough; running ones continue
 	}
 	return parallel
 }
 
-// surplus chooses the active pods that are to go: those without a place in an Indexed
-// Job, and as many more as make n together.
+// surplus chooses the active pods to delete: those without a place in an Indexed Job, and others up to n in total.
 func (a *attempt) surplus(n int) []*corev1.Pod {
 	var surplus []*corev1.Pod
 	rest := a.active
@@ -122,8 +119,7 @@ func (a *attempt) surplus(n int) []*corev1.Pod {
 	return append(surplus, rest[:max(n-len(surplus), 0)]...)
 }
 
-// remove deletes pods that are too many. They have not failed, so they are let go of
-// first: nothing is to be counted when they end.
+// remove deletes surplus pods. They have not failed, so their finalizers are removed first and they are not counted.
 func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
@@ -140,7 +136,7 @@ func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 			err = a.r.delete(ctx, p)
 		}
 		if err != nil {
-			a.r.expected.Deleted(a.key, keys[i]) // nobody will see it
+			a.r.expected.Deleted(a.key, keys[i]) // no event will show it
 		}
 		if err == nil || apierrors.IsNotFound(err) {
 			a.removed(p)
@@ -151,7 +147,7 @@ func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 	return firstErr
 }
 
-// removed takes a pod that was deleted out of the numbers.
+// removed subtracts a deleted pod from the numbers.
 func (a *attempt) removed(p *corev1.Pod) {
 	a.running--
 	a.terminating++
@@ -160,16 +156,15 @@ func (a *attempt) removed(p *corev1.Pod) {
 	}
 }
 
-// stop deletes the pods that are at work: the Job ends. They keep their finalizers,
-// as it is written down first what they were. The Job does not end in this sync
-// where one is left, or may be.
+// stop deletes the running pods because the Job ends. They keep their finalizers until they are counted. The Job does
+// not end in this reconcile if a pod is left, or may be.
 func (a *attempt) stop(ctx context.Context) error {
 	without := &a.r.options.Without
 	var firstErr error
 	gone := 0
 	for _, p := range a.active {
 		if a.job.DeletionTimestamp != nil && !without.Terminating || without.Linger {
-			continue // ADOPT-3: it does nothing any more; upstream would delete them
+			continue // ADOPT-3: a terminating Job does nothing more; upstream would delete them
 		}
 		err := a.r.delete(ctx, p)
 		if err == nil || apierrors.IsNotFound(err) {
@@ -185,9 +180,8 @@ func (a *attempt) stop(ctx context.Context) error {
 	return firstErr
 }
 
-// late deletes pods that are at work though their Job has ended: they were made on
-// the word of an older list, after a restart. Upstream lets them run. The cache may
-// show a pod at work that has ended, so each is read live.
+// late deletes pods that run although their Job has ended: they were created from an older list, after a restart.
+// Upstream lets them run. A pod that runs in the cache may have ended, so each is read live.
 func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	if j.DeletionTimestamp != nil || r.options.Without.Late {
 		return nil
@@ -211,8 +205,7 @@ func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	return nil
 }
 
-// delete deletes this incarnation of a pod. Upstream's deletes whatever has the name
-// (RULES E56, CORPUS B12).
+// delete deletes a pod by uid. Upstream deletes whatever has the name (RULES E56, CORPUS B12).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 	if g := r.options.Era; r.options.Without.VictimUID || g == Selector || g == Gated {

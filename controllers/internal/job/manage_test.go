@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
 )
 
-// A Job that has not seen all that it did does not end, whatever has succeeded; what could not be deleted is said,
-// and so is that the Job ends.
+// A Job with unseen writes does not end, whatever has succeeded. Failed deletions are reported, and so is the end of
+// the Job.
 func TestCarryOn(t *testing.T) {
 	a, user := attemptOf(t, func(j *batchv1.Job) { *j.Spec.Completions, *j.Spec.Parallelism = 1, 1 },
 		aPod("done", phase(corev1.PodSucceeded)), aPod("works"), aPod("too"))
@@ -40,7 +40,7 @@ func TestCarryOn(t *testing.T) {
 	}
 }
 
-// A Job that ends deletes what is at work; one that is being deleted does not (ADOPT-3).
+// A Job that ends deletes its running pods; a terminating one does not (ADOPT-3).
 func TestStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		going bool
@@ -56,7 +56,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// What a Job without a number of completions waits for is that nothing is at work; what could not be made is said.
+// A Job without completions ends when no pod runs; failed creations are reported.
 func TestManageOld(t *testing.T) {
 	for name, c := range map[string]struct {
 		running, succeeded int32
@@ -80,8 +80,8 @@ func TestManageOld(t *testing.T) {
 	}
 }
 
-// A pod that replaces one of its index says how often the index has failed, and apart from that how often so that it
-// does not count.
+// A pod that replaces another of its index holds the number of counted failures, and separately the number of ignored
+// ones.
 func TestForIndex(t *testing.T) {
 	for name, c := range map[string]struct {
 		counted, ignored string
@@ -109,7 +109,7 @@ func TestForIndex(t *testing.T) {
 	}
 }
 
-// How the cache shows a pod that is to be deleted says whether its deletion is yet to be seen.
+// The cached state of a pod decides whether its deletion is still to be seen.
 func TestSight(t *testing.T) {
 	a, _ := attemptOf(t, nil, aPod("owned"), aPod("going"), aPod("others"), aPod("released"))
 	a.pods[1].DeletionTimestamp = &metav1.Time{Time: start}
@@ -123,7 +123,7 @@ func TestSight(t *testing.T) {
 	}
 }
 
-// A pod fails a Job by its policy once it has failed; one that succeeded while it was deleted has not.
+// The policy fails a Job for a pod that has failed, but not for one that succeeded while terminating.
 func TestWhyFailed(t *testing.T) {
 	a, _ := attemptOf(t, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
@@ -145,8 +145,7 @@ func TestWhyFailed(t *testing.T) {
 	}
 }
 
-// What a Job expects of the deletion of a pod that its cache shows no more is not waited for; eras before
-// compared nothing with the cache.
+// A deletion is not expected any more if the cache does not show the pod; earlier eras did not check the cache.
 func TestAwake(t *testing.T) {
 	for g, awake := range map[Era]bool{Current: true, ControllerRef: false} {
 		a, _ := attemptOf(t, nil, aPod("p"))
@@ -158,8 +157,7 @@ func TestAwake(t *testing.T) {
 	}
 }
 
-// A failed pod may go that is not the one from which it is told how often its index has failed; and what the status
-// names is not told of anew.
+// A failed pod may go unless it holds its index's number of failures; pods named in the status are not reported again.
 func TestMayGo(t *testing.T) {
 	a, _ := attemptOf(t, func(j *batchv1.Job) {
 		j.Spec.CompletionMode = some(batchv1.IndexedCompletion)

@@ -17,22 +17,22 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory. None of it says which pods are whose
-// (API-5); all but the backoff can be read off the API again.
+// reconciler is the controller's memory. It does not decide which pods are whose (API-5); all but the backoff can be
+// read from the API again.
 type reconciler struct {
 	options  *Options
 	env      *host.Env
 	jobs     cache.Indexer
 	pods     cache.Indexer
 	expected *expectations.Expectations
-	backoffs map[string]backoff   // of Jobs of which a pod has failed, by key
-	closed   map[string]types.UID // Jobs whose end was written and is yet to be shown, by key
+	backoffs map[string]backoff   // of Jobs with a failed pod, by key
+	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
 	wrote    *consistency.Store
 	shed     map[string]map[types.UID]uint64 // see [reconciler.hasShed], by key
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client will record what it writes
+	own := *env // its client will record its writes
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now),
 		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
 	r.jobs = env.Informer(Kind).GetIndexer()
@@ -45,7 +45,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed strikes out what a route says was seen.
+// Observed removes an expectation that an event has fulfilled.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	if deletion {
 		r.expected.Deleted(key, object)
@@ -55,7 +55,7 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops what is remembered of a Job: it is gone, or another has its name.
+// Forget drops the memory of a Job that is gone or was recreated.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	delete(r.backoffs, key)
@@ -64,11 +64,11 @@ func (r *reconciler) Forget(key string) {
 	r.wrote.Clear(key, "")
 }
 
-// Waiting lists the keys that will make no pods until they have seen something.
+// Waiting lists the keys that wait for expectations.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// noteShed remembers that the finalizer is off a pod, as it was left. One that is
-// being deleted can be given it no more.
+// noteShed records that a pod's finalizer was removed, and the resulting version. A terminating pod cannot get it
+// again.
 func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 	since, _ := strconv.ParseUint(left.ResourceVersion, 10, 64)
 	if left.DeletionTimestamp != nil {
@@ -80,12 +80,11 @@ func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 	r.shed[key][left.UID] = since
 }
 
-// hasShed reports whether a pod that the cache shows with the finalizer has it no
-// more: it was taken off, and the cache lags (RULES I83). Such a pod was accounted
-// for. Upstream waits for an event that shows the pod without it; here the version
-// at which it went is compared, so that a pod that was given it anew counts anew.
+// hasShed reports whether the finalizer of a cached pod was already removed, and the cache lags (RULES I83). Such a pod
+// was counted. Upstream waits for an event without the finalizer; here the version of the removal is compared, so a pod
+// that got the finalizer again counts again.
 func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
-	since := r.shed[key][p.UID] // no version is below 0, where none was noted
+	since := r.shed[key][p.UID] // 0 if none was recorded: no version is below it
 	if r.options.Without.Twice {
 		return false
 	}
@@ -108,7 +107,7 @@ func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	}
 }
 
-// Digest digests what later syncs go by.
+// Digest hashes what affects later reconciles.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.wrote.Digest(h)
@@ -133,7 +132,7 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// digestBackoffs folds the backoffs in, as how long ago the failures were.
+// digestBackoffs hashes the backoffs, with the ages of failures.
 func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(r.backoffs)) {
 		b := r.backoffs[key]

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a Job expects is known by its key alone before ControllerRef, and by its uid since: one made again
-// under the name of another does not wait for what that one expected.
+// Before ControllerRef the key identified a Job's expectations, since then the uid: a recreated Job does not wait for
+// those of the old one.
 func TestWhoseExpectationsTheyAre(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
 	for g, want := range map[Era]types.UID{Selector: "", Gated: "", ControllerRef: "u", Current: "u"} {

@@ -12,9 +12,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// syncOld is a sync before [Current]: what has ended is counted from the pods that are
-// there, which nothing keeps. A Job has ended when enough have, whatever else is at
-// work.
+// syncOld is a reconcile before [Current]: it counts the ended pods that still exist, although nothing keeps them. A
+// Job has ended when enough have, whether or not others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -26,7 +25,7 @@ func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) er
 	err := a.manageOld(ctx)
 	s := &a.job.Status
 	s.Active = a.running
-	// The server takes no number of pods that ended that is less than before.
+	// The server refuses lower numbers of ended pods.
 	s.Succeeded, s.Failed = max(s.Succeeded, a.succeeded), max(s.Failed, a.failed)
 	if equality.Semantic.DeepEqual(s, &j.Status) {
 		return err
@@ -37,7 +36,7 @@ func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) er
 	return err
 }
 
-// findOld finds the Job's pods as its era does, and counts them.
+// findOld finds and counts the Job's pods by its era's rules.
 func (a *attempt) findOld(ctx context.Context) error {
 	var err error
 	if a.r.options.Era == ControllerRef {
@@ -56,9 +55,8 @@ func (a *attempt) findOld(ctx context.Context) error {
 	return err
 }
 
-// manageOld creates or deletes pods, and has the status say that the Job has ended if
-// it has. The server takes that from nobody who does not say why in a condition of its
-// own: both are written at once.
+// manageOld creates or deletes pods, and updates the status if the Job has ended. The server requires a condition with
+// the reason: both are written at once.
 func (a *attempt) manageOld(ctx context.Context) error {
 	j, s, now := a.job, &a.job.Status, a.r.env.Now()
 	if limit := j.Spec.ActiveDeadlineSeconds; limit != nil {
@@ -80,13 +78,12 @@ func (a *attempt) manageOld(ctx context.Context) error {
 		why := success("", "", now)
 		s.Conditions = append(s.Conditions, *why, *newCondition(batchv1.JobComplete, "", "", now))
 		s.CompletionTime = &why.LastTransitionTime
-		a.running = 0 // nor a number of those that are at work, in a Job that has ended
+		a.running = 0 // nor a number of running pods, in a Job that has ended
 	}
 	return err
 }
 
-// scaleOld: pods are too many only where they are more than may run at once, not where
-// fewer are left to succeed (CORPUS C11).
+// scaleOld deletes pods beyond the parallelism, but not those beyond the remaining completions (CORPUS C11).
 func (a *attempt) scaleOld(ctx context.Context) error {
 	parallel := int(*a.job.Spec.Parallelism)
 	if n := int(a.running) - parallel; n > 0 {

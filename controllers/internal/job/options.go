@@ -9,32 +9,31 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
-// Kind is the kind that the controller syncs.
+// Kind is the kind that the controller reconciles.
 var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// tracking is the finalizer by which a Job keeps its pods until it has counted them.
+// tracking is the finalizer that keeps a Job's pods until they are counted.
 const tracking = batchv1.JobTrackingFinalizer
 
-// The times and numbers by which upstream works.
+// Upstream's times and limits.
 const (
-	batch        = time.Second      // that an event waits for others before a sync
-	firstBackoff = 10 * time.Second // before a failed pod is replaced; doubled by each failure
+	batch        = time.Second      // the delay of an event, to batch it with others
+	firstBackoff = 10 * time.Second // before a failed pod is replaced; each failure doubles it
 	maxBackoff   = 10 * time.Minute
-	burst        = 500 // most pods that a sync creates, or deletes as too many
-	maxUncounted = 500 // most uids that a status holds
+	burst        = 500 // the most pods that a reconcile creates, or deletes as surplus
+	maxUncounted = 500 // the most uids in a status
 )
 
-// Era is a way of deciding which pods are a Job's own, and of counting them.
+// Era decides which pods a Job owns, and how it counts them.
 type Era string
 
-// The eras. Those before Current know what has ended from the pods that are
-// there.
+// The eras. Those before Current count the ended pods that still exist.
 const (
-	// Selector: every pod that the selector matches, whoever made it (before
-	// ControllerRef). An event goes to the oldest Job that matches.
+	// Selector: every matching pod, whoever created it (before ControllerRef). An event goes to the oldest Job that
+	// matches.
 	Selector Era = "selector"
-	// Gated: the same, with what the proposal's checklist has ticked for Job: nothing
-	// is done to pods while the Job is being deleted.
+	// Gated: the same, with the items that the proposal's checklist ticks for Job: a terminating Job leaves its pods
+	// alone.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
@@ -48,32 +47,32 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
+// guard.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
-	TakeOwned   bool // pods are created without a reference to the Job
+	TakeOwned   bool // create pods without a reference to the Job
 	Tracking    bool // ... without the finalizer
-	AdoptBare   bool // pods are adopted without the finalizer
-	Shed        bool // the finalizer is never taken off again
-	HoldDeleted bool // ... from the pods of a Job that is being deleted
+	AdoptBare   bool // adopt pods without the finalizer
+	Shed        bool // never remove the finalizer
+	HoldDeleted bool // ... from the pods of a terminating Job
 	Orphans     bool // ... from pods that have lost their Job
-	Thief       bool // it is taken off whatever controls the pod
-	Adopted     bool // ... of a pod that was nobody's when it was read, though a Job has adopted it
-	OwnCount    bool // every matching pod counts as the Job's own, whoever owns it
-	Terminating bool // a Job that is being deleted creates and deletes pods
-	VictimUID   bool // pods are written and deleted by name, whatever pod has it by now
-	Wait        bool // a sync creates whatever is still expected
-	Lag         bool // a sync begins though the caches do not show what it wrote
-	Twice       bool // a pod whose finalizer was taken off is counted anew while the cache shows it with that
-	Indexes     bool // pods are made for indexes that others run for
-	Least       bool // of pods that are too many one more is deleted
-	Surplus     bool // pods beyond what is left to complete run on
-	Linger      bool // pods that are at work when the Job ends run on
-	Late        bool // pods that were made after the Job had ended run on
-	Early       bool // the Job ends while it waits to see what it made
+	Thief       bool // remove it whatever controls the pod
+	Adopted     bool // ... from a pod that was ownerless when read, although a Job has adopted it
+	OwnCount    bool // every matching pod counts as the Job's own
+	Terminating bool // a terminating Job creates and deletes pods
+	VictimUID   bool // write and delete pods by name, whichever pod has it now
+	Wait        bool // create pods despite pending expectations
+	Lag         bool // reconcile although the caches do not show earlier writes
+	Twice       bool // count a pod again while the cache still shows its finalizer
+	Indexes     bool // create pods for indexes that already have one
+	Least       bool // delete one pod more than the surplus
+	Surplus     bool // keep pods beyond the remaining completions
+	Linger      bool // keep pods that run when the Job ends
+	Late        bool // keep pods that were created after the Job had ended
+	Early       bool // end the Job while it waits to see its creations
 	Suspend     bool // a suspended Job runs on
 	Managed     bool // a Job that names another controller is synced all the same
 	Ready       bool // the status counts every active pod as ready

@@ -49,8 +49,7 @@ type Options struct {
 	Without   Without
 }
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
 type Without struct {
 	Quarantine bool // a node that the cache does not show is taken for missing at once
 	LiveNode   bool // ... and is not looked for at the server

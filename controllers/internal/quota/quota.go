@@ -37,7 +37,7 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota wakes a quota that is there anew or limits something else. What became of
+// wakeQuota wakes a quota that is there again or limits something else. What became of
 // its status is the controller's own doing.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)

@@ -124,7 +124,7 @@ func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 }
 
 // delete deletes pods. Each delete carries the pod's uid, so that a pod that has
-// taken another's name since is let be (EXACT-4); upstream's deletes whatever has
+// taken another's name since is left alone (EXACT-4); upstream's deletes whatever has
 // the name (RULES E56, CORPUS B12). One that is gone already is as good as
 // deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {

@@ -45,8 +45,7 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to leave out; see package mutants. The zero value keeps
-// them all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -137,7 +136,7 @@ func availableLater(owner, old, cur runtime.Object) time.Duration {
 }
 
 // reconciler is the controller's memory: what it wrote and has not seen yet, and
-// templates in the form that revisions hold, which could be worked out anew.
+// templates in the form that revisions hold, which could be worked out again.
 type reconciler struct {
 	options   *Options
 	env       *host.Env

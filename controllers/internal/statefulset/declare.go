@@ -122,7 +122,7 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 }
 
 // strands says which claim is to go with a pod that is not wanted and is not the pod's yet.
-// One that somebody else controls, or an earlier pod or set of the name, is let be.
+// One that somebody else controls, or an earlier pod or set of the name, is left alone.
 func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := parent.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)

@@ -1,5 +1,4 @@
-// Package pagetest makes histories for the tests of pages: long ones, and ones in
-// which somebody has put what a browser could take for markup.
+// Package pagetest makes histories for the tests of pages: long ones, and ones with text that looks like markup.
 package pagetest
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Evil is what a browser would run if any part of a page took it for markup.
+// Evil runs in a browser if any part of a page treats it as markup.
 const Evil = `</script><script>window.pwned=1</script><img src=x onerror="window.pwned=2">` +
 	`"><svg onload=window.pwned=3>'-window.pwned=4-'{{title}}<!--`
 
@@ -44,8 +43,7 @@ func ref(o *corev1.ConfigMap) sim.Ref {
 	return sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: o.Name, UID: string(o.UID)}
 }
 
-// Long is a history of so many records: two controllers write forty objects in turn, and
-// each is shown what the other wrote.
+// Long returns a history of this length: two controllers write forty objects in turn, and each sees the other's writes.
 func Long(records int) *sim.History {
 	m := &maker{}
 	now := map[string]*corev1.ConfigMap{}
@@ -75,7 +73,7 @@ func Long(records int) *sim.History {
 	return &m.h
 }
 
-// Hostile is a history in which every text that somebody else chooses is [Evil].
+// Hostile returns a history in which [Evil] is the value of every text that others may choose.
 func Hostile() *sim.History {
 	m := &maker{step: 1}
 	was, is := m.object(Evil, Evil), m.object(Evil, Evil+"2")

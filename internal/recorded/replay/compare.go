@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
-// compareAnswer compares status, warnings and body. The random sequences and the cases
-// of admission were recorded without warnings: silent.
+// compareAnswer compares status, warnings and body. The random sequences and the cases of admission were recorded
+// without warnings: silent.
 func compareAnswer(b *recorded.Binding, ex *recorded.Exchange, w *httptest.ResponseRecorder, silent bool) error {
 	if w.Code != ex.Response.Status {
 		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, w.Code, ex.Response.Status, w.Body)
@@ -48,22 +48,21 @@ func compareBody(b *recorded.Binding, ex *recorded.Exchange, w *httptest.Respons
 	return nil
 }
 
-// reordered says whether a request was refused for the same causes in another order,
-// where the real server finds them in the order of Go's maps: what is wrong with an object
-// of a definition, and conflicts with several field managers.
+// reordered reports whether a request was refused for the same causes in another order. The real server uses Go's map
+// order for errors of custom resources, and for conflicts with several field managers.
 func reordered(ex *recorded.Exchange, got []byte) bool {
 	want, have := causes(ex.Response.Body), causes(got)
 	return len(want) > 1 && slices.Equal(want, have)
 }
 
-// shuffled says whether a request was refused for the same causes, where those of one field are
-// in another order: labels, annotations and other maps are looked at in any.
+// shuffled reports whether a request was refused for the same causes, with those of one field in another order: labels,
+// annotations and other maps have no order.
 func shuffled(b *recorded.Binding, ex *recorded.Exchange, got []byte) bool {
 	want, have := byField(b.Fill(string(ex.Response.Body))), byField(string(got))
 	return len(want) > 1 && slices.Equal(want, have)
 }
 
-// byField are the causes of a refusal, those of one field one after the other sorted.
+// byField lists the causes of a refusal, with adjacent causes of one field sorted.
 func byField(body string) (texts []string) {
 	var st metav1.Status
 	if json.Unmarshal([]byte(body), &st) != nil || st.Details == nil {

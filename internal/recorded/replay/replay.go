@@ -1,5 +1,5 @@
-// Package replay plays recorded cases to a server, over HTTP without a network, and
-// says where it answers otherwise than the recorded one. Tests are its only users.
+// Package replay plays recorded cases to a server, over HTTP without a network, and reports differing answers. Only
+// tests use it.
 package replay
 
 import (
@@ -17,17 +17,16 @@ import (
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
-// Subject is the server that a case is played to. It is new, and nothing but the case
-// acts on it.
+// Subject is the server that a case is played to. It is new, and only the case uses it.
 type Subject struct {
 	http.Handler
-	// Sleep lets the server's clock advance.
+	// Sleep advances the server's clock.
 	Sleep func(time.Duration)
 	// Compact makes the server forget all revisions but the latest.
 	Compact func()
 }
 
-// Start makes the namespace of a case and what is known of its placeholders.
+// start creates the namespace of a case, and its binding.
 func (s *Subject) start(v *recorded.Case) (*recorded.Binding, error) {
 	b := recorded.NewBinding()
 	b.Bind("$ns", "ns-1")
@@ -89,18 +88,18 @@ func Case(s *Subject, v *recorded.Case) error {
 	return b.Order(v.RVOrder)
 }
 
-// Tally counts exchanges, those with the right status, and those that are right wholly.
+// Tally counts exchanges, those with the right status, and fully right ones.
 type Tally struct{ Exchanges, Statuses, Answers int }
 
-// String says how much of it is right.
+// String formats how many are right.
 func (t *Tally) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / float64(max(t.Exchanges, 1)) }
 	return fmt.Sprintf("of %d exchanges %d statuses (%.1f %%) and %d answers (%.1f %%) are right",
 		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
 }
 
-// Through plays a case to its end, whatever differs, and tells of each answer that
-// does. Watches are compared where they are opened.
+// Through plays a case to its end, whatever differs, and reports each differing answer. Watches are compared where they
+// are opened.
 func Through(s *Subject, v *recorded.Case, sum *Tally, tell func(ex *recorded.Exchange, sent string, why error)) {
 	b, err := s.start(v)
 	if err != nil {
@@ -148,8 +147,7 @@ func (s *Subject) pause(ex *recorded.Exchange) {
 	}
 }
 
-// aside does what the record says happened outside the API. A server that
-// starts writes something of its own.
+// aside does what the record says happened outside the API. A starting server writes objects of its own.
 func (s *Subject) aside(what string) {
 	switch {
 	case strings.Contains(what, "compacted"):
@@ -161,9 +159,8 @@ func (s *Subject) aside(what string) {
 	}
 }
 
-// sent is the body of a recorded request, its placeholders filled in. The client of
-// random2 sent JSON with spaces, as it stands in the record, the others without: it
-// shows where the server compares what is stored as text, in revisions.
+// sent returns the body of a recorded request, with its placeholders filled in. The client of random2 sent JSON with
+// spaces, the others without. That matters where the server compares stored text, as in revisions.
 func sent(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange) string {
 	if ex.RawBody != nil {
 		return b.Fill(*ex.RawBody)
@@ -176,7 +173,7 @@ func sent(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange) string {
 	return body
 }
 
-// ports are placeholders that stand for numbers.
+// ports are placeholders for numbers.
 var ports = regexp.MustCompile(`"(\$port:[0-9]+)"`)
 
 func request(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange) *http.Request {
@@ -184,7 +181,7 @@ func request(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange) *http
 	return NewRequest(ex.Method, path, query, ex.Headers, sent(v, b, ex))
 }
 
-// Query is a recorded query, its placeholders filled in.
+// Query returns a recorded query, with its placeholders filled in.
 func Query(b *recorded.Binding, query map[string]any) string {
 	q := url.Values{}
 	for k, v := range query {
@@ -200,7 +197,7 @@ func Query(b *recorded.Binding, query map[string]any) string {
 	return q.Encode()
 }
 
-// NewRequest makes a request of its parts.
+// NewRequest makes a request from its parts.
 func NewRequest(method, path, query string, headers map[string]string, body string) *http.Request {
 	u := &url.URL{Path: path, RawQuery: query}
 	r := httptest.NewRequest(method, u.String(), strings.NewReader(body))

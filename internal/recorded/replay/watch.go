@@ -10,12 +10,11 @@ import (
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
-// watching is a watch that is open. Its client reads nothing until the end: so what it
-// is sent does not depend on who is quicker.
+// watching is an open watch. Its client reads nothing until the end, so the result does not depend on timing.
 type watching struct {
 	code   int
 	begun  chan struct{} // closed when the server has answered
-	read   chan struct{} // closed when the client begins to read
+	read   chan struct{} // closed when the client starts reading
 	done   chan struct{} // closed when the server has returned
 	header http.Header
 	text   bytes.Buffer
@@ -38,7 +37,7 @@ func open(h http.Handler, r *http.Request) *watching {
 	return w
 }
 
-// finish reads what the watch was sent, and ends it.
+// finish reads the events of the watch, and ends it.
 func (w *watching) finish() []byte {
 	w.cancel()
 	select {
@@ -50,7 +49,7 @@ func (w *watching) finish() []byte {
 	return w.text.Bytes()
 }
 
-// peek reads what a watch is sent at once.
+// peek reads the initial events of a watch.
 func peek(h http.Handler, r *http.Request) (int, []byte) {
 	w := open(h, r)
 	return w.code, w.finish()
@@ -96,7 +95,7 @@ func compareWatch(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange, 
 	for i, want := range ex.Watch.Events {
 		if i >= len(events) {
 			if want.Type == "BOOKMARK" {
-				continue // how many come late is a matter of time
+				continue // how many come late depends on time
 			}
 			return fmt.Errorf("event %d of %d is missing: %s %s", i, len(ex.Watch.Events), want.Type, want.Object)
 		}

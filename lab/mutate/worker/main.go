@@ -40,7 +40,7 @@ var parts = []part{
 	{"mutant", []string{"mutant"}},   // whether it still kills the mutants that are made by hand
 }
 
-// few is how many schedules a step explores at the most: every mutant that survives
+// few is how many schedules a step explores at most: every mutant that survives
 // explores all files.
 const few = 5
 
@@ -106,7 +106,7 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 	return f, nil
 }
 
-// run is what is wrong with a file. The controllers are made anew, as what makes them is
+// run is what is wrong with a file. The controllers are made again, as what makes them is
 // mutated too.
 func run(f *scenarios.File) error {
 	if res := scenarios.Interpret(f, scenarios.Options{Registry: builtin.Registry()}); len(res.Errors) > 0 {

@@ -1,5 +1,4 @@
-// Package golden has the expected output of a step as it stands in a scenario
-// file, and how what was printed differs from it.
+// Package golden formats the expected output of a step and shows how an output differs from it.
 package golden
 
 import (
@@ -7,11 +6,10 @@ import (
 	"strings"
 )
 
-// None stands for the output of a step that prints nothing.
+// None stands for an empty output.
 const None = "(none)"
 
-// Text is output as it stands in a file: no trailing spaces, no blank lines,
-// [None] for nothing.
+// Text formats output as in a file: no trailing spaces, no blank lines, [None] for nothing.
 func Text(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
@@ -25,7 +23,7 @@ func Text(output string) string {
 	return b.String()
 }
 
-// Diff shows the lines in which two texts differ, with one line around them.
+// Diff shows the lines in which two texts differ, with one line of context.
 func Diff(want, got string) string {
 	a, b := strings.Split(strings.TrimSuffix(want, "\n"), "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	edits := align(a, b)
@@ -51,8 +49,8 @@ type edit struct {
 	line string
 }
 
-// align finds a shortest edit script by longest common subsequence. Texts with
-// more than 400 lines are shown as replaced, which bounds the work.
+// align returns a shortest edit script by longest common subsequence. It replaces texts of more than 400 lines whole,
+// which bounds the work.
 func align(a, b []string) []edit {
 	var out []edit
 	if len(a) > 400 || len(b) > 400 {

@@ -17,12 +17,12 @@ import (
 // decoder decodes the documents of one text.
 type decoder struct {
 	*Text
-	server  *fakeapi.Server // a fork: it learns what the text defines
-	refused error           // the first definition that was refused
+	server  *fakeapi.Server // a fork with the kinds that the text defines
+	refused error           // the first CRD that was refused
 }
 
-// Decode reads the manifests of a text. What a document defines, those after it
-// may be of; the server stays as it is. Errors are [*Error]s.
+// Decode reads the manifests of a text. A document may use kinds that an earlier one defines; the server does not
+// change. Errors are [*Error]s.
 func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 	d := &decoder{Text: &t, server: server.Fork()}
 	var all []*Manifest
@@ -59,7 +59,7 @@ func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 	return all, nil
 }
 
-// textAt is the document that a line stands in.
+// textAt returns the document that contains a line.
 func textAt(docs []yamldoc.Document, line int) string {
 	text := ""
 	for _, d := range docs {
@@ -74,14 +74,14 @@ func empty(n *yaml.Node) bool {
 	return len(n.Content) == 0 || n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Tag == "!!null"
 }
 
-// define makes the kinds of a definition known to the documents behind it.
+// define makes the kinds of a CRD known to later documents.
 func (d *decoder) define(m *Manifest) {
 	if what := m.DefineIn(d.server); what != "" && d.refused == nil {
 		d.refused = d.Refused(m, what)
 	}
 }
 
-// Refused is a definition that the server does not take.
+// Refused reports a CRD that the server refuses.
 func (t *Text) Refused(m *Manifest, what string) *Error {
 	return t.Wrong(m.Line, "%s is refused: %s", m.Ref(), what)
 }
@@ -112,7 +112,7 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 		return nil, d.Wrong(m.Line, "%s without metadata.name", kind.GVK.Kind)
 	}
 	if definition, _ := kind.Definition(); definition != nil {
-		return m, nil // what its fields mean is its own affair
+		return m, nil // its fields are not checked
 	}
 	return m, d.checkSelector(n, tree)
 }
@@ -144,7 +144,7 @@ func (d *decoder) kind(n *yaml.Node) (*fakeapi.Kind, error) {
 	return nil, d.Wrong(d.line(name), "%s", UnknownKind(name.Value, d.DefinedBy(name.Value), kinds))
 }
 
-// child returns the value of a key of a mapping, nil when it has none.
+// child returns the value of a key of a mapping, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil

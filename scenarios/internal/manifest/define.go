@@ -14,10 +14,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Definition is the kind of the objects that define kinds.
+// Definition is the kind of CRDs.
 const Definition = "CustomResourceDefinition"
 
-// Defines reports whether the manifest defines a kind.
+// Defines reports whether the manifest is a CRD.
 func (m *Manifest) Defines() bool {
 	return m.Kind.GVK.Kind == Definition && m.Kind.GVK.Group == apiextensionsv1.GroupName
 }
@@ -27,9 +27,8 @@ func isDefinition(n *yaml.Node) bool {
 	return kind != nil && kind.Value == Definition
 }
 
-// DefineIn applies a definition to a server that is of no run, so that what
-// follows in the file can be checked. It returns what the server refused, ""
-// when it took it, or when the manifest is no definition.
+// DefineIn applies a CRD to a server outside of any run, so that the rest of the file can be checked. It returns the
+// server's refusal; "" on success or if the manifest is not a CRD.
 func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	if !m.Defines() {
 		return ""
@@ -48,8 +47,7 @@ func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
 }
 
-// DefinesKind reports whether a definition in a text is that of a kind that goes
-// by this name, as far as the text can be read.
+// DefinesKind reports whether a CRD in a text defines a kind of this name, as far as the text is readable.
 func DefinesKind(body, name string) bool {
 	if name == "" {
 		return false

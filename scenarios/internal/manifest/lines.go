@@ -8,15 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// line translates a line of the text into one of the file.
+// line translates a line number of the text into one of the file.
 func (t *Text) line(n *yaml.Node) int { return t.Line + n.Line }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// otherLine is a second line that an error names: where a key stood first.
+// otherLine matches the second line that an error names: where a key occurred first.
 var otherLine = regexp.MustCompile(`\bat line \d+\b`)
 
-// yamlError moves the lines of a YAML error into the file.
+// yamlError moves the line numbers of a YAML error into the file.
 func (t *Text) yamlError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "unmarshal errors:")), "\n")
@@ -39,8 +39,7 @@ func (t *Text) yamlError(err error) error {
 	return t.Wrong(line, "bad YAML in %s: %s", t.Name, text)
 }
 
-// tabLine is the first line from one on that is indented with a tab: the parser
-// names the line before it.
+// tabLine returns the first line at or after a line that is indented with a tab. The parser names the line before it.
 func (t *Text) tabLine(from int) int {
 	line := t.Line
 	for text := range strings.Lines(t.Body) {
@@ -52,8 +51,8 @@ func (t *Text) tabLine(from int) int {
 	return from
 }
 
-// find goes down a mapping by a path like spec.containers[0].name. It returns
-// the key's node, or the deepest one found.
+// find follows a path like spec.containers[0].name into a mapping. It returns the key's node, or the deepest node
+// found.
 func find(n *yaml.Node, path string) *yaml.Node {
 	at := n
 	for _, part := range steps(path) {
@@ -76,12 +75,12 @@ func find(n *yaml.Node, path string) *yaml.Node {
 	return at
 }
 
-// steps cuts a field path at dots and brackets.
+// steps splits a field path at dots and brackets.
 func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// cutPath cuts the last field off a path.
+// cutPath splits the last field off a path.
 func cutPath(path string) (parent, last string) {
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
 		return path[:i], path[i+1:]

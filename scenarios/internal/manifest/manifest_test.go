@@ -28,7 +28,7 @@ func text(body string) manifest.Text {
 	return manifest.Text{File: "f.txtar", Line: 10, Name: "w.yaml", Body: body, DefinedBy: nobody}
 }
 
-// A manifest knows where it stands and how it is written, whatever is around it.
+// A manifest knows its line and its source text, whatever surrounds it.
 func TestDecode(t *testing.T) {
 	all, err := manifest.Decode(text(pods), fakeapi.New(fakeapi.Options{}))
 	if err != nil || len(all) != 2 {
@@ -56,7 +56,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A mistake is told on the line of the file that it stands on.
+// A mistake names its line in the file.
 func TestMistakes(t *testing.T) {
 	change := func(from, to string) string { return strings.Replace(pods, from, to, 1) }
 	for _, c := range []struct{ body, want string }{

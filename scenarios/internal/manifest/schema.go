@@ -14,9 +14,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// checkSchema refuses a field of a custom resource that its definition does not
-// know: the server drops it unless it is asked to be strict, as kubectl does.
-// What values are right is left to the server, which is asked in the run.
+// checkSchema refuses a field of a custom resource that its CRD does not have. The server drops such fields unless the
+// request asks for strict validation, as kubectl's does. The server checks the values during the run.
 func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]any) error {
 	_, version := kind.Definition()
 	if version == nil {

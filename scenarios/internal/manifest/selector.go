@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// checkSelector refuses an object whose selector does not match the labels of
-// its own template, before any server is asked.
+// checkSelector refuses an object whose selector does not match the labels of its own template. No request is sent.
 func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
 	spec, _ := field(tree, "spec").(map[string]any)
 	template, _ := field(spec, "template", "metadata", "labels").(map[string]any)
@@ -67,7 +66,7 @@ func toSelector(raw map[string]any) (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(&s)
 }
 
-// field is what stands in a tree at a path, nil for nothing.
+// field returns the value at a path in a tree, or nil.
 func field(tree any, path ...string) any {
 	m, _ := tree.(map[string]any)
 	v, _, _ := unstructured.NestedFieldNoCopy(m, path...)

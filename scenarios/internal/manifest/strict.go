@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// decode fills an object of the kind; a field the kind does not have is an
-// error on the field's own line.
+// decode fills an object of the kind. A field that the kind does not have is an error on that field's line.
 func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime.Object, error) {
 	obj := kind.New()
 	if u, ok := obj.(runtime.Unstructured); ok {
@@ -35,7 +34,7 @@ func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime
 	return obj, nil
 }
 
-// typeError is a value of the wrong type.
+// typeError reports a value of the wrong type.
 func (d *decoder) typeError(n *yaml.Node, kind *fakeapi.Kind, err error) error {
 	var te *json.UnmarshalTypeError
 	path, what := "", strings.TrimPrefix(err.Error(), "json: ")
@@ -51,7 +50,7 @@ func (d *decoder) typeError(n *yaml.Node, kind *fakeapi.Kind, err error) error {
 	return d.Wrong(d.line(at), "bad %s in %s: %s: %s", kind.GVK.Kind, d.Name, path, what)
 }
 
-// fieldError is a field the kind does not have.
+// fieldError reports a field that the kind does not have.
 func (d *decoder) fieldError(n *yaml.Node, kind *fakeapi.Kind, obj runtime.Object, err error) error {
 	var fe interface{ FieldPath() string }
 	if !errors.As(err, &fe) {
@@ -67,7 +66,7 @@ func (d *decoder) fieldError(n *yaml.Node, kind *fakeapi.Kind, obj runtime.Objec
 	return d.Wrong(d.line(at), "unknown field %s of %s in %s%s", path, kind.GVK.Kind, d.Name, hint)
 }
 
-// fieldNames lists the JSON names of the fields of a type at a path.
+// fieldNames lists the JSON names of a type's fields at a path.
 func fieldNames(t reflect.Type, path string) []string {
 	for _, part := range steps(path) {
 		t = deref(t)

@@ -5,14 +5,13 @@ import (
 	"regexp"
 )
 
-// uidOf is where a manifest or a patch has the uid of an object:
-// "$(uid rs/web)".
+// uidOf matches the uid of an object in a manifest or a patch: "$(uid rs/web)".
 var uidOf = regexp.MustCompile(`\$\(uid ([^()\s"]*)\)`)
 
 func hasUIDs(text []byte) bool { return uidOf.Match(text) }
 
-// ReplaceUIDs puts in what uid returns for each expression in the text and the
-// object that it names. The first error is returned; its expression stays.
+// ReplaceUIDs replaces each expression in the text by the result of uid for it and the object it names. It returns the
+// first error, and keeps the expression that caused it.
 func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]byte, error) {
 	var first error
 	out := uidOf.ReplaceAllFunc(text, func(expr []byte) []byte {
@@ -28,7 +27,7 @@ func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]
 	return out, first
 }
 
-// WithUIDs is the manifest with the uids that objects have now.
+// WithUIDs returns the manifest with the uids that the objects have now.
 func (m *Manifest) WithUIDs(uid func(expr, object string) (string, error)) (*Manifest, error) {
 	if !m.uids {
 		return m, nil

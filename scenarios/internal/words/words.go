@@ -1,5 +1,4 @@
-// Package words cuts the line of a script into words, and quotes a word that
-// holds spaces.
+// Package words splits a line of a script into words, and quotes words that contain spaces.
 package words
 
 import "strings"
@@ -7,12 +6,11 @@ import "strings"
 // Word is one word of a line, quotes removed.
 type Word struct {
 	Text   string
-	Quoted bool // it begins with a quote, and so is never key=value
+	Quoted bool // it begins with a quote, so it is never key=value
 }
 
-// Split cuts a line into words at spaces outside of quotes. Within " a
-// backslash keeps the next character; within ' nothing is special. The string
-// returned says what is wrong, "" when nothing is.
+// Split cuts a line into words at spaces outside of quotes. Within " a backslash escapes the next character; within '
+// nothing is special. The string is the error text, or "".
 func Split(line string) ([]Word, string) {
 	var words []Word
 	for i := 0; i < len(line); {
@@ -41,8 +39,7 @@ func Split(line string) ([]Word, string) {
 	return words, ""
 }
 
-// unquote writes the quoted text at the start of s and returns its length,
-// quotes included.
+// unquote writes the quoted text at the start of s and returns its length, including the quotes.
 func unquote(b *strings.Builder, s string) (int, bool) {
 	q := s[0]
 	for i := 1; i < len(s); i++ {

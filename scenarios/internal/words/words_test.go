@@ -25,7 +25,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// A word that is quoted reads as the word it was.
+// Quoting a word and splitting it again yields the same word.
 func TestQuote(t *testing.T) {
 	for _, w := range []string{"", "a", "a b", `it's`, `'"\`, "a\tb"} {
 		if got, what := words.Split(words.Quote(w)); what != "" || len(got) != 1 || got[0].Text != w {

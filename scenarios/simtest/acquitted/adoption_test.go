@@ -16,9 +16,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// adoptions gathers the ConfigMaps that are labelled with an App's name: it adopts
-// the orphans, lets go what is labelled so no more, and counts the rest. Each
-// update carries the resourceVersion that it read.
+// adoptions gathers the ConfigMaps that are labelled with an App's name. It adopts orphans, releases those that lost
+// the label, and counts the rest. Each update carries the resourceVersion that it read.
 var adoptions = host.Controller{
 	Name: "adoptions", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Contract: law.Contract{
@@ -51,7 +50,7 @@ var adoptions = host.Controller{
 				m.OwnerReferences = append(m.OwnerReferences, *metav1.NewControllerRef(app, appKind))
 			}
 			if _, err := c.Update(ctx, m); err != nil {
-				return ignoreNotFound(err) // its event comes back here
+				return ignoreNotFound(err) // an event will requeue the key
 			}
 		}
 		if app.Status.Replicas == n {

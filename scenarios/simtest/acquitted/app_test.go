@@ -15,14 +15,14 @@ type App struct {
 	Status            AppStatus `json:"status,omitempty"`
 }
 
-// AppSpec is what the user asks for.
+// AppSpec is the state that the user wants.
 type AppSpec struct {
 	Replicas int64  `json:"replicas,omitempty"`
 	Image    string `json:"image,omitempty"`
 	Secret   string `json:"secret,omitempty"`
 }
 
-// AppStatus is what the operator tells him.
+// AppStatus is the state that the operator reports.
 type AppStatus struct {
 	Replicas           int64              `json:"replicas,omitempty"`
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
@@ -32,7 +32,7 @@ type AppStatus struct {
 
 var appKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "App"}
 
-// definition is what controller-gen makes of the type.
+// definition is the CRD that controller-gen generates from the type.
 const definition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -75,7 +75,7 @@ spec:
                     lastTransitionTime: {type: string, format: date-time}
 `
 
-// appOf decodes an App; what it returns is a copy.
+// appOf decodes an App into a copy.
 func appOf(obj runtime.Object) *App {
 	a := &App{}
 	fields := obj.(*unstructured.Unstructured).Object
@@ -96,7 +96,7 @@ func (a *App) object() *unstructured.Unstructured {
 	return u
 }
 
-// replicas is what an App asks for, for the laws.
+// replicas returns the number that an App wants, for the laws.
 func replicas(obj runtime.Object) int {
 	n, _, _ := unstructured.NestedInt64(obj.(*unstructured.Unstructured).Object, "spec", "replicas")
 	return int(n)

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// applies keeps a ConfigMap of the App's name by server-side apply: it says what it
-// wants, at every look, and never what it read.
+// applies keeps a ConfigMap of the App's name by server-side apply. Each time it sends the full wanted state, never
+// what it read.
 var applies = host.Controller{
 	Name: "applies", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},

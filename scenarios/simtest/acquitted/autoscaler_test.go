@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// autoscaler scales, by its office, ReplicaSets that are an App's.
+// autoscaler scales an App's ReplicaSets; it is an allowed writer.
 var autoscaler = host.Controller{
 	Name: "autoscaler", For: secrets, Contract: law.Contract{MayEdit: []schema.GroupVersionKind{replicaSets}},
 	Routes: []host.Route{itself(secrets), {Kind: replicaSets, Do: func(v host.View, _ host.Event, out *host.Effect) {
@@ -30,7 +30,7 @@ var autoscaler = host.Controller{
 			}
 			set := obj.(*appsv1.ReplicaSet).DeepCopy()
 			metav1.SetMetaDataAnnotation(&set.ObjectMeta, "load", "high")
-			_, err := c.Update(ctx, set) // a patch by name would land on a later ReplicaSet of that name
+			_, err := c.Update(ctx, set) // a patch by name could hit a later ReplicaSet of that name
 			if ignoreNotFound(err) != nil {
 				return err
 			}

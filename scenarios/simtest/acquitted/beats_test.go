@@ -13,11 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// beats never end: each is tried in fewer schedules, as its world goes on for an
-// hour before it counts as being at rest.
+// beats never stop. Each runs in fewer schedules, because its world runs for an hour before it counts as settled.
 var beats = []host.Controller{heartbeat, leader}
 
-// What only tells the time is no fight, and keeps no world from being at rest.
+// A heartbeat is not a fight, and does not keep a world from settling.
 func TestBeats(t *testing.T) {
 	for _, c := range beats {
 		t.Run(c.Name, func(t *testing.T) {

@@ -13,21 +13,19 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// client is what a manager hands to its reconcilers: it reads copies from the
-// caches and writes to the server.
+// client does what a manager's client does for reconcilers: it reads copies from the caches and writes to the server.
 type client struct {
 	host.Client
 	env *host.Env
 }
 
-// object is what the operators' typed children are.
+// object is the type of the operators' typed children.
 type object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// operator makes the New of a controller that is one function of a client and a
-// key, without a memory.
+// operator returns the New of a controller without memory: one function of a client and a key.
 func operator(sync func(ctx context.Context, c client, key string) error) func(*host.Env) host.Reconciler {
 	return func(env *host.Env) host.Reconciler {
 		c := client{env.Client, env}
@@ -35,7 +33,7 @@ func operator(sync func(ctx context.Context, c client, key string) error) func(*
 	}
 }
 
-// app reads an App from the cache, nil where there is none.
+// app reads an App from the cache, or returns nil.
 func (c client) app(key string) *App {
 	obj, ok, _ := c.env.Informer(appKind).GetStore().GetByKey(key)
 	if !ok {
@@ -44,7 +42,7 @@ func (c client) app(key string) *App {
 	return appOf(obj.(runtime.Object))
 }
 
-// cached reads an object from the cache; false where there is none.
+// cached reads an object from the cache; false if there is none.
 func cached[T object](c client, kind schema.GroupVersionKind, namespace, name string) (T, bool) {
 	obj, ok, _ := c.env.Informer(kind).GetStore().GetByKey(namespace + "/" + name)
 	if !ok {
@@ -76,8 +74,7 @@ func (c client) updateAppStatus(ctx context.Context, a *App) error {
 	return err
 }
 
-// remove deletes the incarnation of an object that it was given, and finds it gone
-// as good as deleted.
+// remove deletes an object by its uid. It treats an object that is gone as deleted.
 func (c client) remove(ctx context.Context, kind schema.GroupVersionKind, o object) error {
 	uid := o.GetUID()
 	err := c.Delete(ctx, kind, o.GetNamespace(), o.GetName(),
@@ -92,8 +89,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// controlled makes an object an App's own, as controllerutil.SetControllerReference
-// does: it refuses what is another's.
+// controlled sets an App as the controller of an object, as controllerutil.SetControllerReference does. It refuses an
+// object with another controller.
 func controlled(a *App, o metav1.Object) error {
 	if metav1.IsControlledBy(o, a) {
 		return nil

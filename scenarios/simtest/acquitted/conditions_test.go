@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// conditions writes status and nothing else: whether the Secret that an App names
-// is there.
+// conditions writes status only: whether the Secret that an App names exists.
 var conditions = host.Controller{
 	Name: "conditions", For: appKind,
 	Routes: []host.Route{itself(appKind), mapped(secrets, usersOf)},
@@ -43,7 +42,7 @@ var conditions = host.Controller{
 	}),
 }
 
-// DeepCopy is what controller-gen makes.
+// DeepCopy is like controller-gen's.
 func (s *AppStatus) DeepCopy() *AppStatus {
 	out := *s
 	out.Conditions = append([]metav1.Condition(nil), s.Conditions...)

@@ -15,9 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// upserts keeps a ConfigMap of the App's name with the App's image in it, by
-// controllerutil.CreateOrUpdate: what was there by that name and is nobody's, a
-// user's or an orphan of an earlier App, becomes its own in the one update.
+// upserts keeps a ConfigMap of the App's name with the App's image in it, by controllerutil.CreateOrUpdate. It takes
+// over an ownerless ConfigMap of that name, a user's or an orphan of an earlier App, in the same update.
 var upserts = host.Controller{
 	Name: "upserts", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},
@@ -37,8 +36,7 @@ var upserts = host.Controller{
 	}),
 }
 
-// createOrUpdate reads the object from the cache, brings it to the desired state,
-// and writes it where that changed it.
+// createOrUpdate reads the object from the cache, changes it to the desired state, and writes it if that changed it.
 func createOrUpdate[T object](ctx context.Context, c client, kind schema.GroupVersionKind, o T,
 	mutate func(T) error) error {
 	found, ok := cached[T](c, kind, o.GetNamespace(), o.GetName())
@@ -86,8 +84,7 @@ func upsertsCase() simtest.Case {
 	}
 }
 
-// conflicts is the same operator where a conflict is no error to talk about: it
-// looks again a little later.
+// conflicts is the same operator, but it requeues after a conflict instead of returning an error.
 var conflicts = host.Controller{
 	Name: "conflicts", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Routes: upserts.Routes,
 	New: func(env *host.Env) host.Reconciler {

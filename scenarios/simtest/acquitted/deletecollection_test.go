@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// collections cleans up by one request for all that is labelled with the App's uid.
+// collections cleans up with one request for everything labelled with the App's uid.
 var collections = host.Controller{
 	Name: "collections", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Contract: law.Contract{Finalizers: []string{finalizer}},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},

@@ -22,9 +22,8 @@ var (
 
 const finalizer = "example.com/clean-up"
 
-// finalizers keeps spec.replicas ConfigMaps for each App, and an account for it in
-// a namespace of another department, which no reference can reach. Its finalizer
-// holds the App until both are gone.
+// finalizers keeps spec.replicas ConfigMaps for each App, and an account for it in another namespace, which no
+// reference can reach. Its finalizer holds the App until both are gone.
 var finalizers = host.Controller{
 	Name: "finalizers", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Contract: law.Contract{
@@ -50,7 +49,7 @@ func syncFinalizers(ctx context.Context, c client, key string) error {
 	}
 	if !slices.Contains(app.Finalizers, finalizer) {
 		app.Finalizers = append(app.Finalizers, finalizer)
-		return c.updateApp(ctx, app) // whose event comes back here
+		return c.updateApp(ctx, app) // its event requeues the key
 	}
 	if _, err := c.Create(ctx, account(app)); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
@@ -80,8 +79,7 @@ func syncFinalizers(ctx context.Context, c client, key string) error {
 	return nil
 }
 
-// cleanUp takes the finalizer off once nothing is left: as long as a ConfigMap is,
-// its deletion comes back here.
+// cleanUp removes the finalizer when nothing is left. Until then the deletion of each ConfigMap requeues the key.
 func cleanUp(ctx context.Context, c client, app *App, own []*corev1.ConfigMap) error {
 	if !slices.Contains(app.Finalizers, finalizer) {
 		return nil

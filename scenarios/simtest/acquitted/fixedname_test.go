@@ -13,14 +13,13 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// fixedNames keeps one ConfigMap for each App, by a name that follows from the
-// App's: two never come to be. What is there by that name and is not its own it
-// leaves alone, and says so.
+// fixedNames keeps one ConfigMap for each App, by a name derived from the App's, so there are never two. If the
+// existing one is not its own, it leaves it alone and reports it.
 var fixedNames = host.Controller{
 	Name: "fixed-names", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
 		mapped(configMaps, func(_ host.View, o metav1.Object) []string {
-			return []string{keyOf(o)} // of another by that name, too
+			return []string{keyOf(o)} // also of another object by that name
 		})},
 	New: operator(func(ctx context.Context, c client, key string) error {
 		app := c.app(key)

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// generated keeps spec.replicas ConfigMaps by names that the server makes, counted
-// live before anything is made or deleted.
+// generated keeps spec.replicas ConfigMaps with server-generated names. It counts them live before it creates or
+// deletes.
 var generated = host.Controller{
 	Name: "generated", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Contract: law.Contract{Replicas: replicas},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps)},
@@ -57,7 +57,7 @@ func generatedCase() simtest.Case {
 	c := finalizersCase()
 	c.Controllers = []host.Controller{generated}
 	c.AtRest = nil
-	// those are of children by their names
+	// these name children
 	c.User = slices.DeleteFunc(c.User, func(a simtest.Action) bool { return a.Do == nil })
 	return c
 }

@@ -16,8 +16,8 @@ import (
 
 var jobs = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// generations runs one Job for each generation of an App, and takes away those of
-// earlier ones. A generation is named in the Job's name, so that none is run twice.
+// generations runs one Job for each generation of an App, and deletes those of earlier generations. The Job's name
+// contains the generation, so none runs twice.
 var generations = host.Controller{
 	Name: "generations", For: appKind, Owns: []schema.GroupVersionKind{jobs},
 	Routes: []host.Route{itself(appKind), itsOwner(jobs)},

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// mappings renders the Secret that an App names into a ConfigMap of its own. A
-// Secret that many name brings all of them here.
+// mappings copies the Secret that an App names into a ConfigMap of the App. An event of a Secret enqueues every App
+// that names it.
 var mappings = host.Controller{
 	Name: "mappings", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps), mapped(secrets, usersOf)},
@@ -25,7 +25,7 @@ var mappings = host.Controller{
 		}
 		secret, ok := cached[*corev1.Secret](c, secrets, app.Namespace, app.Spec.Secret)
 		if !ok {
-			return nil // when it comes, so does the App
+			return nil // its creation requeues the App
 		}
 		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name + "-config"}}
 		return createOrUpdate(ctx, c, configMaps, m, func(m *corev1.ConfigMap) error {
@@ -35,7 +35,7 @@ var mappings = host.Controller{
 	}),
 }
 
-// appsIn lists the Apps of a namespace that a process knows.
+// appsIn lists the Apps of a namespace in a process's cache.
 func appsIn(v host.View, namespace string) []*App {
 	var apps []*App
 	v.Each(appKind, namespace, func(o runtime.Object) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// more are other things that operators do.
+// more lists other common practices of operators.
 var more = []struct {
 	name string
 	c    func() simtest.Case
@@ -30,7 +30,7 @@ var more = []struct {
 	{"generated-names", generatedCase},
 }
 
-// Other idioms are acquitted, too.
+// Other idioms cause no violations either.
 func TestMoreRightOperators(t *testing.T) {
 	for _, x := range more {
 		t.Run(x.name, func(t *testing.T) {
@@ -46,13 +46,13 @@ func with(c simtest.Case, controllers ...host.Controller) simtest.Case {
 	return c
 }
 
-// unasked is a case in which nothing is asked at rest but the laws.
+// unasked returns a case in which only the laws are checked when it settles.
 func unasked(c simtest.Case) simtest.Case {
 	c.AtRest = nil
 	return c
 }
 
-// reads looks at everything live.
+// reads reads everything live.
 var reads = host.Controller{
 	Name: "reads", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Routes: upserts.Routes,
 	New: operator(func(ctx context.Context, c client, key string) error {
@@ -91,7 +91,7 @@ var reads = host.Controller{
 	}),
 }
 
-// recorder tells of each look that changes something in an Event.
+// recorder records each change in an Event.
 var recorder = host.Controller{
 	Name: "recorder", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Routes: upserts.Routes,
 	New: func(env *host.Env) host.Reconciler {
@@ -114,7 +114,7 @@ var recorder = host.Controller{
 					Namespace: app.Namespace, Name: app.Name, UID: app.UID},
 				Reason: reason, Type: "Normal", FirstTimestamp: now, LastTimestamp: now, Count: 1,
 			}
-			_, _ = env.Client.Create(ctx, e) // an event that is lost is lost
+			_, _ = env.Client.Create(ctx, e) // events are best effort
 			return err
 		})
 	},
@@ -122,7 +122,7 @@ var recorder = host.Controller{
 
 var leases = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// defaulter fills in what the user left out of the spec.
+// defaulter fills in unset fields of the spec.
 var defaulter = host.Controller{
 	Name: "defaulter", For: appKind, Routes: []host.Route{itself(appKind)},
 	New: operator(func(ctx context.Context, c client, key string) error {

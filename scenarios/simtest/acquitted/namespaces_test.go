@@ -16,9 +16,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// namespaces keeps for each App a ConfigMap of its own and another in a namespace
-// that serves the whole cluster. That one may have no reference to the App; labels
-// say whose it is, and a finalizer sees to its end.
+// namespaces keeps for each App a ConfigMap beside it and another in a cluster-wide namespace. The latter cannot have a
+// reference to the App: labels name its App, and a finalizer deletes it.
 var namespaces = host.Controller{
 	Name: "namespaces", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Contract: law.Contract{Finalizers: []string{finalizer}},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
@@ -43,7 +42,8 @@ func syncNamespaces(ctx context.Context, c client, key string) error {
 		app.Finalizers = append(app.Finalizers, finalizer)
 		return c.updateApp(ctx, app)
 	}
-	// No reference takes along what is far away: by an older list an App that has gone would be given something for ever.
+	// The garbage collector does not delete the remote object. With an older list, an App that is gone would get one
+	// forever.
 	now, err := c.Get(ctx, appKind, app.Namespace, app.Name)
 	if apierrors.IsNotFound(err) || err == nil && (now.(metav1.Object).GetUID() != app.UID ||
 		now.(metav1.Object).GetDeletionTimestamp() != nil) {
@@ -70,8 +70,8 @@ func syncNamespaces(ctx context.Context, c client, key string) error {
 	})
 }
 
-// forget deletes what is far away and takes the finalizer off. It looks live: what
-// its cache does not show yet would stay for ever.
+// forget deletes the remote object and removes the finalizer. It reads live, because an object missing from its cache
+// would stay forever.
 func (c client) forget(ctx context.Context, app *App) error {
 	if !slices.Contains(app.Finalizers, finalizer) {
 		return nil

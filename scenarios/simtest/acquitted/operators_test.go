@@ -1,5 +1,5 @@
-// Package acquitted_test holds right operators as tutorials write them, and tries
-// each under every fault: what accuses one of them is wrong itself.
+// Package acquitted_test holds right operators, written as tutorials write them, and tests each under every fault. A
+// violation that one of them causes is a false positive.
 package acquitted_test
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// trials are the twelve.
+// trials lists the twelve operators.
 var trials = []struct {
 	name string
 	c    func() simtest.Case
@@ -35,15 +35,14 @@ var trials = []struct {
 	{"fixed-name", fixedNamesCase},
 }
 
-// The acquitted: held to what any controller owes, under every fault, while a user
-// scales, deletes, relabels and edits.
+// Right operators cause no violation under any fault, while a user scales, deletes, relabels and edits.
 func TestRightOperators(t *testing.T) {
 	for _, x := range trials {
 		t.Run(x.name, func(t *testing.T) { simtest.Check(t, tried(x.c())) })
 	}
 }
 
-// tried completes a case by what all of them have in common.
+// tried adds to a case what all of them share.
 func tried(c simtest.Case) simtest.Case {
 	c.World = definition + "---\n" + c.World
 	c.Faults = map[string]int{}
@@ -59,13 +58,13 @@ func tried(c simtest.Case) simtest.Case {
 
 const token = "apiVersion: v1\nkind: Secret\nmetadata: {name: token}\nstringData: {user: alice}\n"
 
-// world is one App.
+// world returns one App.
 func world(name string, replicas int) string {
 	return fmt.Sprintf("apiVersion: example.com/v1\nkind: App\nmetadata: {name: %s}\nspec: {replicas: %d, image: v1, "+
 		"secret: token}\n", name, replicas)
 }
 
-// edit is a user's edit of an App.
+// edit returns a user's edit of an App.
 func edit(name string, change func(*App)) simtest.Action {
 	return simtest.Do("edit-"+name, func(user host.Client) error {
 		obj, err := user.Get(context.Background(), appKind, "default", name)
@@ -79,7 +78,7 @@ func edit(name string, change func(*App)) simtest.Action {
 	})
 }
 
-// again makes an App by the name of an earlier one.
+// again recreates an App under its old name.
 func again(name string) simtest.Action {
 	return makes(
 		(&App{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -93,7 +92,7 @@ func makes(o runtime.Object) simtest.Action {
 	})
 }
 
-// eachApp asks something of every App.
+// eachApp runs a check for every App.
 func eachApp(user host.Client, ask func(*App) error) error {
 	apps, err := user.List(context.Background(), appKind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -107,8 +106,7 @@ func eachApp(user host.Client, ask func(*App) error) error {
 	return nil
 }
 
-// owned requires that every App has an object of a kind that it controls, and that
-// no such object is left behind.
+// owned requires that every App controls an object of a kind, and that no such object is left over.
 func owned(user host.Client, kind schema.GroupVersionKind) error {
 	apps, err := user.List(context.Background(), appKind, "default", metav1.ListOptions{})
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 
 var replicaSets = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
-// references runs an App's Pods by a ReplicaSet of its own, by
-// controllerutil.SetControllerReference, and copies the number of them to its
-// status.
+// references runs an App's Pods by a ReplicaSet that it owns, by controllerutil.SetControllerReference, and copies
+// their number to its status.
 var references = host.Controller{
 	Name: "references", For: appKind, Owns: []schema.GroupVersionKind{replicaSets},
 	Routes: []host.Route{itself(appKind), itsOwner(replicaSets)},
@@ -43,7 +42,7 @@ var references = host.Controller{
 func wanted(app *App, s *appsv1.ReplicaSet) error {
 	n := int32(app.Spec.Replicas)
 	s.Spec.Replicas = &n
-	if s.Spec.Selector == nil { // which never changes
+	if s.Spec.Selector == nil { // the selector is immutable
 		labels := map[string]string{"app": app.Name}
 		s.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 		s.Spec.Template.Labels = labels

@@ -12,8 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// requeues looks every ten minutes, live, at something that it does not watch, and
-// says in the App's status what it found.
+// requeues reads something that it does not watch, live, every ten minutes. It reports the result in the App's status.
 var requeues = host.Controller{
 	Name: "requeues", For: appKind, Routes: []host.Route{itself(appKind)},
 	New: operator(func(ctx context.Context, c client, key string) error {

@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// each routes an event by both of its objects, as the handlers of
-// controller-runtime do.
+// each routes an event by the old and the new object, as controller-runtime's handlers do.
 func each(kind schema.GroupVersionKind, keys func(v host.View, o metav1.Object) []string) host.Route {
 	return host.Route{Kind: kind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		for _, obj := range []runtime.Object{e.Old, e.New} {
@@ -36,7 +35,7 @@ func itsOwner(kind schema.GroupVersionKind) host.Route {
 	})
 }
 
-// mapped enqueues what a function makes of the object: EnqueueRequestsFromMapFunc.
+// mapped enqueues the keys that a function returns for the object: EnqueueRequestsFromMapFunc.
 func mapped(kind schema.GroupVersionKind, keys func(v host.View, o metav1.Object) []string) host.Route {
 	return each(kind, keys)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// sharers gives its ConfigMap a second owner, which does not control it.
+// sharers gives its ConfigMap a second owner, which is not the controller.
 var sharers = host.Controller{
 	Name: "sharers", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Routes: mappings.Routes,
 	New: operator(func(ctx context.Context, c client, key string) error {

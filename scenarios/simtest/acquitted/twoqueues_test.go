@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// queues has two sorts of work: for an App it keeps a ConfigMap of its own, and for
-// a Secret it writes the user into the ConfigMaps of all Apps that name it.
+// queues has two kinds of keys. For an App it keeps a ConfigMap that it owns. For a Secret it writes the user into the
+// ConfigMaps of all Apps that name it.
 var queues = host.Controller{
 	Name: "queues", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Routes: []host.Route{itself(appKind), itsOwner(configMaps),

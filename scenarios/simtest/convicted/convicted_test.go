@@ -12,16 +12,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wrong is an operator with a bug, in a world in which it shows.
+// wrong is an operator with a bug, in a world that shows it.
 type wrong struct {
-	name string   // what is wrong with it
-	law  string   // the clause that convicts it
-	tell []string // what the page must tell
+	name string   // the bug
+	law  string   // the clause that must report it
+	tell []string // texts that the page must contain
 	run  simtest.Case
 }
 
-// convict holds the operators to the laws: the first failure is the clause that
-// says what is wrong, and the page made of it speaks of no other.
+// convict checks that the laws find each bug: the first failure has the expected clause, and its page names no other.
 func convict(t *testing.T, list []wrong) {
 	for _, w := range list {
 		t.Run(w.law+" "+w.name, func(t *testing.T) {
@@ -42,7 +41,7 @@ func convict(t *testing.T, list []wrong) {
 			if want := law.ByID(w.law).Name; f.Law != want {
 				t.Errorf("convicted by %s, want %s", f.Law, want)
 			}
-			for _, b := range breaches(t, &w.run, f) { // of laws that break at one record the first is named
+			for _, b := range breaches(t, &w.run, f) { // if several laws break at one record, the first is named
 				if b.Law != f.Law && b.Record != f.Page.Breach.Record {
 					t.Errorf("made small it breaks %s: %s", b.Law, b.Text)
 				}
@@ -59,8 +58,7 @@ func convict(t *testing.T, list []wrong) {
 	}
 }
 
-// breaches are the laws that a failure made small breaks, those of lost races only
-// where they count.
+// violations returns the violations in a minimized failure. It includes lost races only if they count.
 func breaches(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list []render.Mark) {
 	t.Helper()
 	file, err := scenarios.Parse("small.txtar", f.File)
@@ -80,7 +78,7 @@ func breaches(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list 
 	return list
 }
 
-// The world the wrong ones live in does not convict a right one.
+// A right operator causes no violation in the world of the wrong ones.
 func TestWrongWorldAcquits(t *testing.T) {
 	c := operates("fleet", fleets, ships, doing{sync: (*operator).keeps})
 	simtest.Check(t,
@@ -105,14 +103,14 @@ func TestWrongRollouts(t *testing.T)   { convict(t, wrongRollouts) }
 func TestWrongOrders(t *testing.T)     { convict(t, wrongOrders) }
 func TestWrongPartners(t *testing.T)   { convict(t, wrongPartners) }
 
-// Who does its part of the work on a kind is not blamed for the other's.
+// A controller that does its part of the work on a kind is not reported for the part of another.
 func TestPartnersAreAcquitted(t *testing.T) {
 	c := manned(crews(2))
 	c.Schedules = 100
 	simtest.Check(t, c)
 }
 
-// Every law of the three, of fights and of exactness convicts somebody.
+// Every law among the three, on fights and on exactness finds some wrong operator.
 func TestEveryClauseConvicts(t *testing.T) {
 	var have []string
 	for _, w := range slices.Concat(wrongOwners, wrongNumbers, wrongIdentities, wrongEnds, wrongRollouts, wrongOrders) {

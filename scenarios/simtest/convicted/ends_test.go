@@ -14,7 +14,7 @@ import (
 
 const anchor = "example.com/anchor"
 
-// wrongEnds never come to an end, or to a bad one.
+// wrongEnds never stop, or stop in a wrong state.
 var wrongEnds = []wrong{{
 	name: "leaves its finalizer where the clean-up failed once", law: "EXACT-6",
 	tell: []string{"fleet/a stays terminating, held by example.com/anchor alone", "delete"},
@@ -24,7 +24,7 @@ var wrongEnds = []wrong{{
 			sync: (*operator).keeps,
 			dying: func(o *operator, f metav1.Object) error {
 				if o.seen[f.GetName()] != "" || !slices.Contains(f.GetFinalizers(), anchor) {
-					return nil // done, or seen to
+					return nil // done, or in progress
 				}
 				o.seen[f.GetName()] = "cleaned up"
 				for _, m := range o.owned(f) {
@@ -54,7 +54,7 @@ var wrongEnds = []wrong{{
 			if err := o.keeps(f); err != nil {
 				return err
 			}
-			if len(o.owned(f)) == 0 || o.owned(f)[0].GetAnnotations()["ready"] == "" { // which nobody says here
+			if len(o.owned(f)) == 0 || o.owned(f)[0].GetAnnotations()["ready"] == "" { // nobody confirms it here
 				o.env.Queue.Add(keyOf(f))
 			}
 			return nil
@@ -74,13 +74,13 @@ var wrongEnds = []wrong{{
 		})}},
 }}
 
-// holding says which finalizer is the operator's own.
+// holding declares the operator's finalizer.
 func holding(c host.Controller) host.Controller {
 	c.Contract.Finalizers = []string{anchor}
 	return c
 }
 
-// unstructuredInt is a number in a fleet.
+// unstructuredInt reads a number of a fleet.
 func unstructuredInt(f metav1.Object, fields ...string) (int, bool, error) {
 	n, found, err := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, fields...)
 	return int(n), found, err

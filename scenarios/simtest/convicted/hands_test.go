@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// all lists the members that a fleet has by its selector, whoever's they are.
+// all lists the members that a fleet's selector matches, whoever owns them.
 func (o *operator) all(f metav1.Object) (list []metav1.Object) {
 	for _, x := range o.members.List() {
 		if m := x.(metav1.Object); selector(f.(runtime.Object)).Matches(labels.Set(m.GetLabels())) {
@@ -32,7 +32,7 @@ func (o *operator) all(f metav1.Object) (list []metav1.Object) {
 	return list
 }
 
-// owned lists those that it controls.
+// owned lists the members that it controls.
 func (o *operator) owned(f metav1.Object) (list []metav1.Object) {
 	for _, x := range o.members.List() {
 		if m := x.(metav1.Object); metav1.IsControlledBy(m, f) {
@@ -43,13 +43,13 @@ func (o *operator) owned(f metav1.Object) (list []metav1.Object) {
 	return list
 }
 
-// has reports whether the cache holds a member of that name.
+// has reports whether the cache has a member of that name.
 func (o *operator) has(name string) bool {
 	_, ok, _ := o.members.GetByKey("default/" + name)
 	return ok
 }
 
-// made is a new member. A name that ends in "-" is completed by the server.
+// made returns a new member. The server completes a name that ends in "-".
 func (o *operator) made(f metav1.Object, name string) metav1.Object {
 	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name,
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
@@ -64,7 +64,7 @@ func (o *operator) made(f metav1.Object, name string) metav1.Object {
 	return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"color": field(f, "color")}}
 }
 
-// create takes a name that is taken for success.
+// create treats a taken name as success.
 func (o *operator) create(m metav1.Object) error {
 	_, err := o.client.Create(context.Background(), m.(runtime.Object))
 	if apierrors.IsAlreadyExists(err) {
@@ -73,7 +73,7 @@ func (o *operator) create(m metav1.Object) error {
 	return err
 }
 
-// remove deletes a member by name and uid, and one that is gone with success.
+// remove deletes a member by name and uid. It treats a missing member as success.
 func (o *operator) remove(m metav1.Object) error {
 	uid := m.GetUID()
 	return o.removeName(m.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
@@ -101,7 +101,7 @@ func (o *operator) merge(kind schema.GroupVersionKind, name string, patch map[st
 	return err
 }
 
-// reports writes a number into a status that says another one.
+// reports writes a number into a status that has another one.
 func (o *operator) reports(f metav1.Object, name string, n int) error {
 	if was, found,
 		_ := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, "status", name); found && int(was) == n {
@@ -110,8 +110,7 @@ func (o *operator) reports(f metav1.Object, name string, n int) error {
 	return o.merge(o.owner, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
 }
 
-// keeps is what a right operator does: the ships of a fleet have fixed names, and
-// what is beyond what it wants goes by uid.
+// keeps is a right operator: the ships of a fleet have fixed names, and it deletes surplus ships by uid.
 func (o *operator) keeps(f metav1.Object) error {
 	for i := range wanted(f) {
 		if name := fmt.Sprintf("%s-%d", f.GetName(), i); !o.has(name) {
@@ -132,7 +131,7 @@ func (o *operator) keeps(f metav1.Object) error {
 	return nil
 }
 
-// user says what the user does.
+// user returns the user's actions.
 func user(lines ...string) (list []simtest.Action) {
 	for _, l := range lines {
 		list = append(list, simtest.Verb(l))
@@ -140,12 +139,12 @@ func user(lines ...string) (list []simtest.Action) {
 	return list
 }
 
-// refs is a list of owner references as a patch has it.
+// refs returns owner references for a patch.
 func refs(list ...metav1.OwnerReference) map[string]any {
 	return map[string]any{"metadata": map[string]any{"ownerReferences": list}}
 }
 
-// finalizers is the finalizers of an object as a patch has them, nil for none.
+// finalizers returns finalizers for a patch; nil for none.
 func finalizers(list ...string) map[string]any {
 	if len(list) == 0 {
 		return map[string]any{"metadata": map[string]any{"finalizers": nil}}

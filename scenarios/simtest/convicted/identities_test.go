@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrongIdentities take one object for another, or an old one for the new.
+// wrongIdentities confuse an object with another, or an old one with a new one.
 var wrongIdentities = []wrong{{
 	name: "numbers its members by how many there are", law: "EXACT-3",
 	tell: []string{"is 1 of fleet/a, as cm/"},
@@ -20,7 +20,7 @@ var wrongIdentities = []wrong{{
 		Controllers: []host.Controller{numbered(fleeting(func(o *operator, f metav1.Object) error {
 			for i := len(o.owned(f)); i < wanted(f); i++ {
 				if o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] != "" {
-					continue // made already
+					continue // already created
 				}
 				m := o.made(f, "a-").(*corev1.ConfigMap)
 				m.Data["number"] = fmt.Sprint(i)
@@ -40,7 +40,7 @@ var wrongIdentities = []wrong{{
 				if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
 					return nil
 				}
-				if err := o.removeName("a-0", metav1.DeleteOptions{}); err != nil { // it cannot be changed
+				if err := o.removeName("a-0", metav1.DeleteOptions{}); err != nil { // it is immutable
 					return err
 				}
 			}
@@ -75,7 +75,7 @@ var wrongIdentities = []wrong{{
 			if c.Data["color"] == field(f, "color") && c.Labels["tier"] == f.GetLabels()["tier"] {
 				return nil
 			}
-			if c.Data["color"] != field(f, "color") { // one thing at a time
+			if c.Data["color"] != field(f, "color") { // one change at a time
 				c.Data = map[string]string{"color": field(f, "color")}
 			} else {
 				c.Labels["tier"] = f.GetLabels()["tier"]
@@ -87,14 +87,14 @@ var wrongIdentities = []wrong{{
 			"patch fleet/a type=merge '{spec: {color: blue}}'")},
 }}
 
-// numbered says that a ship's number is its own.
+// numbered declares that a ship's number identifies it.
 func numbered(c host.Controller) host.Controller {
 	c.Contract.Replicas = nil
 	c.Contract.Identity = func(m runtime.Object) string { return m.(*corev1.ConfigMap).Data["number"] }
 	return c
 }
 
-// sinkTheFirst deletes the ship that was made first.
+// sinkTheFirst deletes the oldest ship.
 func sinkTheFirst(user host.Client) error {
 	list, err := user.List(context.Background(), ships, "default", metav1.ListOptions{})
 	if err != nil {

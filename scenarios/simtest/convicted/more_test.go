@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// moreSubtle are of all sorts.
+// moreSubtle are various subtle bugs.
 var moreSubtle = []wrong{{
 	name: "owns across namespaces", law: "LAW-1",
 	tell: []string{"created with a ControllerRef to fleet/a, which in another namespace counts as gone"},
@@ -76,7 +76,7 @@ var moreSubtle = []wrong{{
 		})}, User: user("delete fleet/a")},
 }}
 
-// says is an operator that keeps a number of its own in the status.
+// says is an operator that writes a constant number into the status.
 func says(name string, n int) host.Controller {
 	c := operates(name, fleets, ships,
 		doing{sync: func(o *operator, f metav1.Object) error { return o.reports(f, "ready", n) }})

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wrongNumbers make too many, too few, or tell a wrong number.
+// wrongNumbers create too many or too few, or report a wrong number.
 var wrongNumbers = []wrong{{
 	name: "remembers what it deleted and counts it all the same", law: "EXACT-1",
 	tell: []string{"leaves fleet/a with 0, it wants 1"},
@@ -96,7 +96,7 @@ var wrongNumbers = []wrong{{
 		Controllers: []host.Controller{exact(fleeting(func(o *operator, f metav1.Object) error {
 			n, found, _ := unstructuredInt(f, "status", "ready")
 			if !found || n > len(o.owned(f)) {
-				n = 0 // until something comes to be known
+				n = 0 // until the cache shows something
 			}
 			if err := o.keeps(f); err != nil {
 				return err
@@ -121,7 +121,7 @@ var wrongNumbers = []wrong{{
 		}))}},
 }}
 
-// exact says which number of a fleet's status counts its ships.
+// exact declares which number of a fleet's status counts its ships.
 func exact(c host.Controller) host.Controller {
 	c.Contract.Counts = []law.Count{{
 		Name: "ready",

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrongOwners do not keep to what is theirs.
+// wrongOwners touch objects that are not theirs.
 var wrongOwners = []wrong{{
 	name: "sets the owner in a second request", law: "LAW-1",
 	tell: []string{"create", "created without a ControllerRef"},
@@ -36,7 +36,7 @@ var wrongOwners = []wrong{{
 			if err := o.keeps(f); err != nil {
 				return err
 			}
-			for _, m := range o.all(f) { // whatever has the label is the fleet's
+			for _, m := range o.all(f) { // it takes everything with the label
 				if !metav1.IsControlledBy(m, f) {
 					if err := o.merge(ships, m.GetName(), refs(*metav1.NewControllerRef(f, fleets)), ""); err != nil {
 						return err
@@ -83,24 +83,23 @@ var wrongOwners = []wrong{{
 	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			n, _, _ := unstructuredInt(f, "status", "ready")
-			return o.reports(f, "ready", n+1) // how often it has been looked at
+			return o.reports(f, "ready", n+1) // a count of reconciles
 		})}},
 }}
 
-// counting says what the status counts.
+// counting declares what the status counts.
 func counting(c host.Controller) host.Controller {
 	c.Contract.Counted, c.Contract.Selector = counted, selector
 	return c
 }
 
-// unclaimed says nothing of what is wanted.
+// unclaimed removes the declaration of the wanted state.
 func unclaimed(c host.Controller) host.Controller {
 	c.Contract.Replicas = nil
 	return c
 }
 
-// paints is an operator that wants the chart of its sea, which is nobody's, to have
-// a color.
+// paints is an operator that wants the ownerless chart of its sea to have a colour.
 func paints(color string) host.Controller {
 	c := operates(color, fleets, ships, doing{sync: func(o *operator, f metav1.Object) error {
 		for _, m := range o.all(f) {

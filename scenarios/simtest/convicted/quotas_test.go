@@ -17,8 +17,7 @@ metadata: {name: room}
 spec: {hard: {count/configmaps: "2"}}
 `
 
-// growing is a world in which there is no room for all that a fleet comes to want, until
-// the user makes some.
+// growing is a world with too little quota for a growing fleet, until the user raises it.
 func growing(refused func(o *operator, f metav1.Object, err error) error) simtest.Case {
 	return simtest.Case{World: world(room, fleet("a", 1, "north")), With: []string{"resourcequota"}, Settled: true,
 		Schedules: 20,
@@ -36,7 +35,7 @@ func growing(refused func(o *operator, f metav1.Object, err error) error) simtes
 		})}}
 }
 
-// unforbidden do not take a refusal by quota as it is meant.
+// unforbidden mishandle a refusal by quota.
 var unforbidden = []wrong{{
 	name: "gives up where a quota has no room", law: "NOFIGHT-3",
 	tell: []string{"fleet/a wants 4, owns 2"},
@@ -52,8 +51,8 @@ var unforbidden = []wrong{{
 
 func TestUnforbidden(t *testing.T) { convict(t, unforbidden) }
 
-// Who asks again, each time later, is at rest while there is no room, and takes it
-// when there is.
+// A controller that retries with backoff counts as settled while the quota is too small, and proceeds when it is
+// raised.
 func TestForbiddenIsAcquitted(t *testing.T) {
 	c := growing(func(_ *operator, _ metav1.Object, err error) error { return err })
 	c.Faults, c.Schedules = map[string]int{"crash": 1, "conflict": 1, "error": 1}, 100

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wrongRollouts take things in the wrong order, too much at a time, or twice.
+// wrongRollouts use the wrong order, change too much at a time, or repeat work.
 var wrongRollouts = []wrong{{
 	name: "makes the ships before the one that leads them", law: "EXACT-9",
 	tell: []string{"made though its flagship a-1 is not there"},
@@ -44,13 +44,13 @@ var wrongRollouts = []wrong{{
 		User:        user("annotate cm/a-0 home=yes")},
 }}
 
-// led is the manifest of a fleet that has a flagship.
+// led returns the manifest of a fleet with a flagship.
 func led(name string, replicas int, flagship string) string {
 	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s}\nspec: {replicas: %d, "+
 		"sea: north, flagship: %s}\n", name, replicas, flagship)
 }
 
-// convoy says that each ship but the flagship rests on that.
+// convoy declares that each ship depends on the flagship.
 func convoy(c host.Controller) host.Controller {
 	c.Contract.Replicas = nil
 	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
@@ -68,7 +68,7 @@ func convoy(c host.Controller) host.Controller {
 	return c
 }
 
-// sinks makes what is missing, and takes away what is too many in the order of names.
+// sinks creates missing ships, and deletes surplus in the order of names.
 func (o *operator) sinks(f metav1.Object) error {
 	own := o.owned(f)
 	if len(own) > wanted(f) {
@@ -77,7 +77,7 @@ func (o *operator) sinks(f metav1.Object) error {
 	return o.keeps(f)
 }
 
-// laden says that the Secret of a ship's name goes with it, and watches Secrets.
+// laden declares that the Secret of a ship's name belongs to it, and watches Secrets.
 func laden(c host.Controller) host.Controller {
 	plain := c.New
 	c.New = func(env *host.Env) host.Reconciler {
@@ -96,7 +96,7 @@ func laden(c host.Controller) host.Controller {
 	return c
 }
 
-// atSea says that no more than one ship may be missing.
+// atSea declares that at most one ship may be missing.
 func atSea(c host.Controller) host.Controller {
 	c.Contract.Replicas = nil
 	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
@@ -109,7 +109,7 @@ func atSea(c host.Controller) host.Controller {
 	return c
 }
 
-// paints takes in whatever is not of the colour, and makes it anew.
+// paints deletes ships of another colour and recreates them.
 func (o *operator) paints(f metav1.Object) error {
 	for _, m := range o.owned(f) {
 		if m.(*corev1.ConfigMap).Data["color"] != field(f, "color") {
@@ -121,7 +121,7 @@ func (o *operator) paints(f metav1.Object) error {
 	return o.keeps(f)
 }
 
-// homing says that the status counts each ship that has come home, for good.
+// homing declares that the status counts each ship that has come home, permanently.
 func homing(c host.Controller) host.Controller {
 	c.Contract.Counts = []law.Count{{
 		Name: "home",
@@ -137,7 +137,7 @@ func homing(c host.Controller) host.Controller {
 	return c
 }
 
-// tallies adds the ships that are home to what the status says already.
+// tallies adds the ships at home to the number in the status.
 func (o *operator) tallies(f metav1.Object) error {
 	n, _, _ := unstructuredInt(f, "status", "ready")
 	for _, m := range o.owned(f) {

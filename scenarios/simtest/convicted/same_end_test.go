@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// tallying creates the ConfigMap result once it sees the ConfigMap a, with how many Secrets its cache then has.
+// tallying creates the ConfigMap result once it sees the ConfigMap a, with the number of Secrets in its cache.
 var tallying = host.Controller{Name: "tally", For: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 	Routes: []host.Route{{Kind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Do: func(_ host.View, e host.Event, out *host.Effect) {
 		if e.New != nil && e.New.(metav1.Object).GetName() == "a" {

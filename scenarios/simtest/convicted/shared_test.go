@@ -13,8 +13,7 @@ import (
 
 var secrets = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// crews is a second operator on fleets. It is to keep two Secrets for each, and makes
-// so many.
+// crews is a second operator on fleets. It should keep two Secrets for each, and creates this many.
 func crews(makes int) host.Controller {
 	c := operates("crew", fleets, secrets, doing{sync: func(o *operator, f metav1.Object) error {
 		for i := range makes {
@@ -32,13 +31,13 @@ func crews(makes int) host.Controller {
 	return c
 }
 
-// manned is a world in which the kind has another operator, which is right.
+// manned is a world in which a second, right operator works on the kind.
 func manned(c host.Controller) simtest.Case {
 	return simtest.Case{World: world(fleet("a", 1, "north")),
 		Controllers: []host.Controller{fleeting((*operator).keeps), c}}
 }
 
-// wrongPartners work on a kind that another operator works on, too.
+// wrongPartners work on a kind that another operator also works on.
 var wrongPartners = []wrong{{
 	name: "makes too few of what is its part", law: "NOFIGHT-3", tell: []string{"fleet/a wants 2, owns 1"},
 	run: manned(crews(1)),

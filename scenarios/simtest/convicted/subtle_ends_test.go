@@ -15,7 +15,7 @@ func asObject(data map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: data}
 }
 
-// subtleEnds are wrong about the end of an object.
+// subtleEnds mishandle the end of an object.
 var subtleEnds = []wrong{{
 	name: "makes its members anew while the collector takes them away", law: "ADOPT-3",
 	tell: []string{"create", "known to be going"},
@@ -88,7 +88,7 @@ var subtleEnds = []wrong{{
 		Controllers: []host.Controller{refitting(nil)}},
 }}
 
-// lastOff is an operator that takes its finalizer off when it is the only one left.
+// lastOff is an operator that removes its finalizer when it is the only one left.
 func lastOff(name, finalizer string) host.Controller {
 	c := operates(name, fleets, ships,
 		doing{sync: func(*operator, metav1.Object) error { return nil },
@@ -103,7 +103,7 @@ func lastOff(name, finalizer string) host.Controller {
 	return c
 }
 
-// refitting deletes all ships of a fleet and makes them anew.
+// refitting deletes all ships of a fleet and recreates them.
 func refitting(want func(runtime.Object) int) host.Controller {
 	c := fleeting(func(o *operator, f metav1.Object) error {
 		now := o.env.Now().Truncate(10 * time.Minute).String()

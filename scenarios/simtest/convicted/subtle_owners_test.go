@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// subtleOwners do something to what is not theirs, by a detour.
+// subtleOwners touch objects that are not theirs, in indirect ways.
 var subtleOwners = []wrong{{
 	name: "makes itself a second owner of what has the name already", law: "LAW-2",
 	tell: []string{"patch cm/boat", "owners: +fleet/", "owned by fleet/"},
@@ -28,7 +28,7 @@ var subtleOwners = []wrong{{
 					return nil
 				}
 			}
-			mine := metav1.NewControllerRef(f, fleets) // two controllers are refused, so it makes do with less
+			mine := metav1.NewControllerRef(f, fleets) // the server refuses two controllers, so it adds a plain owner
 			mine.Controller = nil
 			return o.merge(ships, "boat", refs(append(list[:len(list):len(list)], *mine)...), "")
 		}))}},
@@ -137,7 +137,7 @@ var subtleOwners = []wrong{{
 		Controllers: []host.Controller{counting(fleeting(func(o *operator, f metav1.Object) error {
 			have := len(o.owned(f))
 			for _, m := range o.all(f) {
-				if metav1.GetControllerOf(m) == nil && have < wanted(f) { // the diff is made with itself
+				if metav1.GetControllerOf(m) == nil && have < wanted(f) { // the difference is computed against itself
 					if err := o.merge(ships, m.GetName(), map[string]any{}, ""); err != nil {
 						return err
 					}
@@ -192,7 +192,7 @@ var subtleOwners = []wrong{{
 		}))}, User: user("patch fleet/a type=merge '{spec: {replicas: 1}}'")},
 }}
 
-// anchors is another operator, that puts a finalizer on every ship.
+// anchors is another operator, which adds a finalizer to every ship.
 func anchors() host.Controller {
 	return holding(
 		host.Controller{Name: "anchors", For: ships,
@@ -214,7 +214,7 @@ func anchors() host.Controller {
 			}})
 }
 
-// joinTheCrew makes the crew another owner of the ship.
+// joinTheCrew adds the crew as another owner of the ship.
 func joinTheCrew(user host.Client) error {
 	ctx := context.Background()
 	crew, err := user.Get(ctx, ships, "default", "crew")
@@ -234,7 +234,7 @@ func joinTheCrew(user host.Client) error {
 	return err
 }
 
-// launch makes fleet a, of one ship.
+// launch creates fleet a with one ship.
 func launch(user host.Client) error {
 	data := map[string]any{"apiVersion": "example.com/v1", "kind": "Fleet",
 		"metadata": map[string]any{"name": "a", "namespace": "default"},

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// subtleWork does too much, too little, or the wrong thing to its own.
+// subtleWork does too much, too little, or the wrong thing to its own objects.
 var subtleWork = []wrong{{
 	name: "reports the numbers of its last sync", law: "EXACT-8",
 	tell: []string{"ready is 1, it has been shown 2", "status"},
@@ -121,8 +121,7 @@ var subtleWork = []wrong{{
 	run:  simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{twoKeys()}},
 }}
 
-// twoKeys is an operator that is told of a fleet by two keys, and works on both at
-// once.
+// twoKeys is an operator with two keys for one fleet, which it reconciles concurrently.
 func twoKeys() host.Controller {
 	c := operates("fleet", fleets, ships, doing{sync: func(*operator, metav1.Object) error { return nil }})
 	c.Workers = 2

@@ -18,8 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The wrong operators manage Fleets, each of so many ships, or ReplicaSets of
-// pods. A ship is a ConfigMap.
+// The wrong operators manage Fleets of ships, or ReplicaSets of pods. A ship is a ConfigMap.
 var (
 	fleets      = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Fleet"}
 	ships       = corev1.SchemeGroupVersion.WithKind("ConfigMap")
@@ -48,13 +47,13 @@ spec:
           status: {type: object, properties: {replicas: {type: integer}, ready: {type: integer}, ships: {type: array, items: {type: string}}}}
 `
 
-// fleet is the manifest of a fleet.
+// fleet returns the manifest of a fleet.
 func fleet(name string, replicas int, sea string, more ...string) string {
 	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s%s}\nspec: {replicas: %d, sea: "+
 		"%s}\n", name, strings.Join(more, ""), replicas, sea)
 }
 
-// replicaSet is the manifest of a ReplicaSet.
+// replicaSet returns the manifest of a ReplicaSet.
 func replicaSet(name string, replicas int, app string) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: ReplicaSet
@@ -68,7 +67,7 @@ spec:
 `, name, replicas, app)
 }
 
-// ship is the manifest of a ship, or of a pod, that nobody controls yet.
+// ship returns the manifest of an orphan ship, or of a pod.
 func ship(name, sea string, more ...string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea,
 		strings.Join(more, ""))
@@ -78,24 +77,24 @@ func world(manifests ...string) string {
 	return fleetDefinition + "---\n" + strings.Join(manifests, "---\n")
 }
 
-// doing is what an operator does when it is called.
+// doing holds an operator's functions.
 type doing struct {
 	sync  func(o *operator, f metav1.Object) error
-	dying func(o *operator, f metav1.Object) error // for an owner that is being deleted; nil: nothing
-	gone  func(o *operator, name string) error     // for one that its cache does not have; nil: nothing
+	dying func(o *operator, f metav1.Object) error // for an owner that is being deleted; nil: do nothing
+	gone  func(o *operator, name string) error     // for one missing from its cache; nil: do nothing
 }
 
-// operator is what each of them has.
+// operator is the state of each operator.
 type operator struct {
 	client          host.Client
 	env             *host.Env
 	owners, members cache.Indexer
 	member          schema.GroupVersionKind
 	owner           schema.GroupVersionKind
-	seen            map[string]string // what it remembers
+	seen            map[string]string // its memory
 }
 
-// operates makes the operator on one kind of owner.
+// operates makes an operator on one kind of owner.
 func operates(name string, owner, member schema.GroupVersionKind, does doing) host.Controller {
 	c := host.Controller{Name: name, For: owner, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
 	c.New = func(env *host.Env) host.Reconciler {
@@ -130,8 +129,8 @@ func either(e host.Event) runtime.Object {
 
 func keyOf(o any) string { return o.(metav1.Object).GetNamespace() + "/" + o.(metav1.Object).GetName() }
 
-// interested lists whom a change of a member concerns: its owner, or whoever
-// selects it while it has none.
+// interested lists the keys that a change of a member concerns: its owner, or for an orphan every owner that selects
+// it.
 func interested(v host.View, owner schema.GroupVersionKind, member runtime.Object) (keys []string) {
 	if member == nil {
 		return nil
@@ -152,7 +151,7 @@ func interested(v host.View, owner schema.GroupVersionKind, member runtime.Objec
 	return keys
 }
 
-// want is how many members an owner asks for.
+// want returns how many members an owner wants.
 func want(owner runtime.Object) int {
 	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
 		return int(*rs.Spec.Replicas)
@@ -170,13 +169,13 @@ func selector(owner runtime.Object) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{"sea": field(owner.(metav1.Object), "sea")})
 }
 
-// field is a field of a fleet's spec.
+// field returns a field of a fleet's spec.
 func field(f metav1.Object, name string) string {
 	s, _, _ := unstructured.NestedString(f.(*unstructured.Unstructured).Object, "spec", name)
 	return s
 }
 
-// counted is what a status says of the replicas.
+// counted returns the replicas in a status.
 func counted(owner runtime.Object) int {
 	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
 		return int(rs.Status.Replicas)
