@@ -26,7 +26,7 @@ type Plan struct {
 
 // Case is a world in which the controller is tried.
 type Case struct {
-	Name string // "namesake/orphan"
+	Name string // "recreated/orphan"
 	Skip string // why it makes no sense for this controller; "" where it does
 
 	place *place

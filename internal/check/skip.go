@@ -13,9 +13,9 @@ import (
 // Names are those of the cases of every controller, in their order.
 var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
 	"somebody-elses",
-	"rival-for-an-orphan", "dying-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
+	"rival-for-an-orphan", "terminating-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
 	"name-taken", "replaced", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
-	"deleted/unseen", "namesake/background", "namesake/foreground", "namesake/orphan", "held", "going", "namesake/restored"}
+	"deleted/unseen", "recreated/background", "recreated/foreground", "recreated/orphan", "held", "terminating", "restored"}
 
 // ending are the laws that end a run in any case: they cannot be skipped.
 var ending = []string{law.ComeToRest, "NOFIGHT-1", "EXACT-7b"}

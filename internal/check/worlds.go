@@ -16,7 +16,7 @@ import (
 
 // place is a world that the controller is tried in.
 type place struct {
-	name string // "namesake/orphan"
+	name string // "recreated/orphan"
 	why  string // it is not tried; "" where it is
 
 	objects []manifest // beside what is around the sample

@@ -14,7 +14,7 @@ import (
 func (f *found) going(s *subject) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
-	p := place{name: "going", objects: []manifest{held}, settled: true, faults: few,
+	p := place{name: "terminating", objects: []manifest{held}, settled: true, faults: few,
 		user: verbs("delete "+f.of+" --cascade=background", "settle")}
 	for _, d := range f.each() {
 		if o := d.copied(stray); s.makes(o) == nil {
@@ -38,7 +38,7 @@ const before = "0a0b0c0d-0000-4000-8000-000000000000"
 // restored is the world in which dependents of an earlier one of the sample's name are there
 // again, as from a backup, and the collector is late; then there is the sample, and is edited.
 func (f *found) restored(s *subject) place {
-	p := place{name: "namesake/restored", settled: true, faults: few}
+	p := place{name: "restored", settled: true, faults: few}
 	var free []casefile.Action
 	for _, d := range f.each() {
 		o := d.copied(stray)

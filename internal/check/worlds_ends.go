@@ -33,7 +33,7 @@ func (f *found) ends(s *subject) (all []place) {
 	}
 	all = append(all, f.early(s), f.unseen(s))
 	for _, policy := range policies {
-		p := place{name: "namesake/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
 			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name

@@ -17,7 +17,7 @@ func (f *found) strangers(s *subject) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
 	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
 	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}
-	dying := place{name: "dying-orphan", objects: f.both(s), faults: few}
+	dying := place{name: "terminating-orphan", objects: f.both(s), faults: few}
 	all := []*place{&orphans, &others, &race, &dying}
 	rival := f.rival(s)
 	if why := f.lone(rival); why != "" {

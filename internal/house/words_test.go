@@ -317,14 +317,9 @@ func documented(p *packages.Package) (out []sentence) {
 // them than its row, and none without a row.
 var notYetPlain = map[string]int{
 	"cli/internal/ci":                       1,
-	"controllers":                           2,
 	"controllers/generated":                 1,
-	"controllers/internal/claimprotection":  1,
-	"controllers/internal/consistency":      1,
-	"controllers/internal/createdby":        1,
-	"controllers/internal/elector":          4,
-	"controllers/internal/expectations":     2,
-	"controllers/internal/history":          3,
+	"controllers/internal/expectations":     1,
+	"controllers/internal/history":          2,
 	"controllers/internal/placement":        1,
 	"controllers/internal/pod":              2,
 	"controllers/internal/podgc":            4,
@@ -335,11 +330,8 @@ var notYetPlain = map[string]int{
 	"controllers/internal/volumeprotection": 1,
 	"controllers/kubelet":                   1,
 	"controllers/namespace":                 1,
-	"controllers/reaper":                    1,
-	"controllers/recorded":                  1,
-	"controllers/ref":                       4,
+	"controllers/ref":                       3,
 	"controllers/routing":                   2,
-	"controllers/states":                    1,
 	"fakeapi":                               11,
 	"fakeapi/httpapi":                       2,
 	"fakeapi/httpapi/internal/discovery":    1,
@@ -357,32 +349,26 @@ var notYetPlain = map[string]int{
 	"fakeapi/internal/registry":             1,
 	"fakeapi/internal/validation":           1,
 	"fakeapi/internal/webhook":              7,
-	"internal/audit":                        18,
+	"internal/audit":                        1,
 	"internal/check":                        5,
 	"internal/difference":                   1,
 	"internal/explore":                      13,
-	"internal/fault":                        3,
 	"internal/fight":                        3,
 	"internal/goroutine":                    2,
 	"internal/install":                      3,
-	"internal/live":                         4,
-	"internal/page":                         12,
-	"internal/recorded":                     2,
-	"internal/recorded/replay":              1,
-	"internal/render":                       15,
-	"internal/usage":                        5,
-	"internal/watch":                        14,
-	"scenarios":                             40,
-	"scenarios/casefile":                    7,
+	"internal/live":                         2,
+	"internal/page":                         2,
+	"internal/render":                       1,
+	"scenarios":                             19,
+	"scenarios/casefile":                    1,
 	"scenarios/conformance":                 3,
-	"scenarios/internal/manifest":           2,
-	"scenarios/simtest":                     13,
+	"scenarios/simtest":                     3,
 	"sim":                                   10,
 	"sim/agent":                             1,
 	"sim/bubble":                            8,
 	"sim/host":                              7,
 	"sim/internal/quiet":                    1,
-	"sim/law":                               49,
+	"sim/law":                               10,
 	"sim/law/internal/meta":                 1,
 	"sim/law/internal/view":                 11,
 	"sim/trial":                             15,
@@ -408,6 +394,12 @@ func TestTextsOfTheCodeArePlain(t *testing.T) {
 				name, n, notYetPlain[name], strings.Join(wrong, "\n\t"))
 		} else if n < notYetPlain[name] {
 			t.Logf("%s has %d phrases left: lower its row of notYetPlain", name, n)
+		}
+	}
+	for text, want := range map[string]bool{"pick is what is next.": true, "those are whose turn it is.": true,
+		"pick returns the index of the next action.": false} {
+		if vague.MatchString(text) != want {
+			t.Errorf("%q: found %t, want %t", text, !want, want)
 		}
 	}
 }

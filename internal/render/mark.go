@@ -18,12 +18,15 @@ type Mark struct {
 	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
 	Race     bool   `json:"race,omitempty"`   // lawful for what the actor knew, not for the state it landed on
 	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
+
+	Invariant bool `json:"-"` // an invariant is violated, which may be about any field
 }
 
 // MarkOf makes a mark from a violation.
 func MarkOf(b law.Breach) Mark {
 	return Mark{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
-		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle}
+		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle,
+		Invariant: b.Law.IsInvariant()}
 }
 
 // aboutStatus are the laws that a wrong status violates when the world has settled.
@@ -42,7 +45,7 @@ func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	return func(r *sim.Record) bool {
 		named := strings.Contains(" "+b.Text+" ", " "+r.Object.String()+" ")
 		return silent && slices.Contains(b.Cycle, r.Index) ||
-			named && (slices.Contains(aboutStatus, b.Law) || b.Source == "an invariant") ||
+			named && (slices.Contains(aboutStatus, b.Law) || b.Invariant) ||
 			named && b.Law == "exact-sum" && r.Op == sim.Commit && concluded.MatchString(ChangeOf(r).Detail)
 	}
 }

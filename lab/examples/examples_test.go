@@ -34,7 +34,7 @@ func TestExamples(t *testing.T) {
 		codes          []int
 		says           []string
 	}{
-		{"memcached", "memcached", false, []int{violated}, []string{"VIOLATES dont-interfere", "in namesake/orphan"}},
+		{"memcached", "memcached", false, []int{violated}, []string{"VIOLATES dont-interfere", "in recreated/orphan"}},
 		{"memcached fixed", "memcached", true, []int{passed, uncovered}, []string{"no law is violated"}},
 		{"cronjob", "cronjob", false, []int{passed, uncovered}, []string{"no law is violated"}},
 	} {

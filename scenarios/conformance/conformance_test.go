@@ -42,6 +42,19 @@ func placed(t *testing.T, plan *check.Plan, name string, before ...check.Tried) 
 	return simtest.Case(*plan.Cases[i].World(before))
 }
 
+// explored tries cases one after the other, as Test does.
+func explored(t *testing.T, plan *check.Plan, names ...string) (cases []check.Tried) {
+	for _, name := range names {
+		whole := placed(t, plan, name, cases...)
+		x, err := whole.Explore(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, check.Tried{Name: name, X: x})
+	}
+	return cases
+}
+
 type convicted struct {
 	adopts bool
 	wrong
@@ -63,7 +76,7 @@ var wrongs = []convicted{
 	{true, wrong{shares: true}, "orphan", "exact-sum"},
 	{false, wrong{byLabel: true}, "somebody-elses", "dont-interfere"},
 	{true, wrong{grabs: true}, "rival-for-an-orphan", "one-winner"},
-	{true, wrong{dying: true}, "dying-orphan", "spare-the-dying"},
+	{true, wrong{dying: true}, "terminating-orphan", "spare-the-dying"},
 	{false, wrong{recalls: true}, "dependent-deleted", "exact-sum"},
 	{true, wrong{clings: true}, "relabelled", "release-what-left"},
 	{true, wrong{drops: true}, "relabelled", "release-what-left"},
@@ -75,13 +88,13 @@ var wrongs = []convicted{
 	{false, wrong{anchors: true}, "deleted/foreground", "nothing-stays-terminating"},
 	{true, wrong{going: true}, "deleted/orphan", "status-only-when-going"},
 	{false, wrong{cascades: true}, "deleted/orphan", "status-only-when-going"},
-	{false, wrong{namesake: true}, "namesake/background", "namesakes-are-strangers"},
-	{false, wrong{recalls: true}, "namesake/foreground", "exact-sum"},
-	{true, wrong{going: true}, "namesake/orphan", "status-only-when-going"},
+	{false, wrong{namesake: true}, "recreated/background", "namesakes-are-strangers"},
+	{false, wrong{recalls: true}, "recreated/foreground", "exact-sum"},
+	{true, wrong{going: true}, "recreated/orphan", "status-only-when-going"},
 	{true, wrong{strips: true}, "held", "expect"},
-	{true, wrong{going: true}, "going", "status-only-when-going"},
-	{false, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
-	{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
+	{true, wrong{going: true}, "terminating", "status-only-when-going"},
+	{false, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
+	{true, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
 }
 
 // Each wrong operator is convicted by the law that says what is wrong with it, in the
@@ -119,15 +132,7 @@ func TestEveryCaseConvicts(t *testing.T) {
 // What nobody asked is not called held, and what is broken is told once.
 func TestVerdicts(t *testing.T) {
 	plan := prepared(t, sample(widget(false, wrong{shares: true})))
-	var cases []check.Tried
-	for _, name := range []string{"one-owner", "orphan", "somebody-elses"} {
-		whole := placed(t, plan, name, cases...)
-		x, err := whole.Explore(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, check.Tried{Name: name, X: x})
-	}
+	cases := explored(t, plan, "one-owner", "orphan", "somebody-elses")
 	got := map[string]string{}
 	for _, v := range plan.Verdicts(cases) {
 		got[v.Name] = strings.TrimSpace(v.State + ": " + v.Why)
@@ -165,15 +170,7 @@ func TestInvariantsOfSubject(t *testing.T) {
 	s := sample(widget(false, wrong{}))
 	s.Invariants = []*law.Invariant{least("few-enough", 100), least("none-at-all", 0)}
 	plan := prepared(t, s)
-	var cases []check.Tried
-	for _, name := range []string{"one-owner", "orphan"} {
-		whole := placed(t, plan, name, cases...)
-		x, err := whole.Explore(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, check.Tried{Name: name, X: x})
-	}
+	cases := explored(t, plan, "one-owner", "orphan")
 	got := map[string]string{}
 	for _, v := range plan.Verdicts(cases) {
 		got[v.Name] = v.State + ": " + v.Why

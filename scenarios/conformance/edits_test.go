@@ -222,7 +222,7 @@ func TestEveryFieldIsEdited(t *testing.T) {
 			t.Errorf("edit leaves %s alone: %v", field, edits)
 		}
 	}
-	for _, name := range []string{"edit", "removed", "scale", "namesake/background", "replaced"} {
+	for _, name := range []string{"edit", "removed", "scale", "recreated/background", "replaced"} {
 		for _, a := range caseOf(plan, name).World(nil).User {
 			if strings.Contains(a.Verb, `"replicas":0`) {
 				t.Errorf("%s: %s", name, a.Verb)

@@ -243,11 +243,11 @@ func TestWrongPrograms(t *testing.T) {
 		{false, wrong{misgives: true}, "one-owner", "take-ownership"},
 		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
-		{true, wrong{going: true}, "going", "status-only-when-going"},
+		{true, wrong{going: true}, "terminating", "status-only-when-going"},
 		{false, wrong{cascades: true}, "deleted/orphan", "expect"},
 		{false, wrong{panics: true}, "faults", "never-panic"},
-		{false, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
-		{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
+		{false, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
+		{true, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
 	} {
 		t.Run(w.where+" "+w.law, func(t *testing.T) {
 			plan := prepared(t, whole(w.adopts, w.wrong))

@@ -38,6 +38,9 @@ func (l *Law) asks(opaque int) bool {
 	return l.Outside
 }
 
+// IsInvariant reports whether the law was made from an [Invariant].
+func (l *Law) IsInvariant() bool { return l.invariant != nil }
+
 // ofPrograms reports whether a law applies to whole programs. It is not known when their syncs begin.
 func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Ends || l.Needs&^ofPrograms == 0 }
 

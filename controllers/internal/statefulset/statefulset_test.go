@@ -220,7 +220,7 @@ func TestSaysTheSame(t *testing.T) {
 	}
 	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2},
 		&appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
-		t.Error("an older era is told of")
+		t.Error("two statuses that differ in the older observedGeneration alone are not the same")
 	}
 }
 
