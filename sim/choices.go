@@ -2,27 +2,23 @@ package sim
 
 import "math/bits"
 
-// Choices is the one stream that decides everything. A seed, a recorded list,
-// a fuzzer's bytes, a rapid draw or an enumerator can stand behind it; random
-// testing, fuzzing, replay, shrinking and exhaustive search are the same
-// program with another source.
+// Choices is the stream that decides everything. A seed, a recorded list, a fuzzer's bytes, a rapid draw and
+// an enumerator implement it. So random testing, fuzzing, replay, shrinking and exhaustive search are one
+// program with different sources.
 type Choices interface {
-	// Pick returns a number in [0, n). The label names what is being decided;
-	// n is at least 1.
+	// Pick returns a number in [0, n), with n at least 1. The label names the decision.
 	Pick(n int, label string) int
 }
 
-// Chooser is a [Choices] that wants to see the enabled actions themselves
-// rather than only how many there are: PCT, replay by key, sleep sets.
+// Chooser is a [Choices] that sees the enabled actions, not only their number: PCT, replay by key, sleep
+// sets.
 type Chooser interface {
 	Choices
-	// Next returns the index of the action to take, or a negative number to
-	// end the run before the step.
+	// Next returns the index of the action to take. A negative number ends the run before the step.
 	Next(w *World, enabled []Action) int
 }
 
-// comparer is a [Chooser] that may compare states while the world runs: see
-// [World.StateHash].
+// comparer is a [Chooser] that may compare states while the world runs: see [World.StateHash].
 type comparer interface {
 	ComparesStates() bool
 }
@@ -33,14 +29,13 @@ type Zero struct{}
 // Pick returns 0.
 func (Zero) Pick(int, string) int { return 0 }
 
-// Seed draws uniformly from a generator of its own (SplitMix64), so that a seed
-// means the same schedule on every machine and in every release of Go.
+// Seed draws uniformly with SplitMix64. So a seed means the same schedule on every machine and with every
+// release of Go.
 type Seed struct{ state uint64 }
 
 // NewSeed returns the stream of a seed.
 func NewSeed(seed uint64) *Seed { return &Seed{state: seed} }
 
-// Pick draws uniformly from [0, n).
 func (s *Seed) Pick(n int, _ string) int {
 	if n <= 1 {
 		return 0
@@ -55,9 +50,8 @@ func (s *Seed) Uint64() uint64 {
 	return mix(s.state)
 }
 
-// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives,
-// then picks 0. Choices without an alternative consume nothing, so that every
-// byte matters to the fuzzer.
+// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives, then picks 0. Choices without
+// an alternative consume nothing, so every byte matters to the fuzzer.
 type Bytes struct {
 	Data []byte
 	pos  int

@@ -2,9 +2,8 @@ package sim
 
 import "math/bits"
 
-// Hash is a running 64-bit digest of words and strings. It is for comparing
-// runs and states of one program, not for defence against an adversary. The
-// zero value is ready.
+// Hash is a running 64-bit digest of words and strings. It compares runs and states of one program and
+// resists no adversary. The zero value is ready.
 type Hash uint64
 
 func mix(x uint64) uint64 {
@@ -15,11 +14,11 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Mix scrambles a word so that sums and exclusive-ors of mixed words do not
-// cancel by accident; unordered collections are digested that way.
+// Mix scrambles a word, so that sums and exclusive-ors of mixed words do not cancel by accident. Unordered
+// collections are digested like this.
 func Mix(x uint64) uint64 { return mix(x + 0x9e3779b97f4a7c15) }
 
-// Word folds a word in; order matters.
+// Word folds a word in. Order matters.
 func (h *Hash) Word(x uint64) {
 	hi, lo := bits.Mul64(uint64(*h)^0xa0761d6478bd642f, x^0xe7037ed1a0b428db)
 	*h = Hash(mix(hi ^ lo + x))

@@ -2,13 +2,13 @@ package sim
 
 import "strings"
 
-// Ref names one incarnation of one API object. Kind is the kind's name as the
-// server's table of kinds has it ("Pod", "ReplicaSet").
+// Ref names one incarnation of one API object. Kind is the name in the server's table of kinds ("Pod",
+// "ReplicaSet").
 type Ref struct {
 	Kind, Namespace, Name, UID string
 }
 
-// shortKinds are the names kubectl accepts and people type.
+// shortKinds are kubectl's short names.
 var shortKinds = map[string]string{
 	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
 	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
@@ -17,8 +17,8 @@ var shortKinds = map[string]string{
 	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
 }
 
-// Short returns the short name of a kind as people type it: "rs" for
-// ReplicaSet. A kind without one is written in lower case.
+// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower
+// case.
 func Short(kind string) string {
 	if s, ok := shortKinds[kind]; ok {
 		return s
@@ -26,12 +26,12 @@ func Short(kind string) string {
 	return strings.ToLower(kind)
 }
 
-// IsZero reports whether the reference names no object. (Where a process syncs
-// no kind of its own, [Record.For] has a name only: the key.)
+// IsZero reports whether the reference names no object. If a process syncs no kind of its own, [Record.For]
+// has only a name: the key.
 func (r Ref) IsZero() bool { return r.Kind == "" }
 
-// String renders the reference as people type it: "rs/web-a", with the
-// namespace in front where it is not "default": "prod/rs/web-a".
+// String returns the reference as people type it: "rs/web-a", or "prod/rs/web-a" outside the namespace
+// "default".
 func (r Ref) String() string {
 	s := Short(r.Kind) + "/" + r.Name
 	if r.Namespace != "" && r.Namespace != "default" {

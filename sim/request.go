@@ -1,14 +1,15 @@
 package sim
 
-// Request is a request that a program sent to the world: what two runs of one schedule are compared by.
+// Request is a request that a program sent to the world. Two runs of one schedule are compared by their
+// requests.
 type Request struct {
-	Step    int     // the steps that were taken when it was noticed; filled in by [World.Request]
+	Step    int     // the number of steps when it was noticed; filled in by [World.Request]
 	Process string  // the process that sent it
-	Digest  uint64  // of everything it says; equal content has equal digests, however it is encoded
+	Digest  uint64  // of its whole content; equal content has equal digests in any encoding
 	Content Content // immutable, and shared
 }
 
-// Content is what a request says, in words.
+// Content is the content of a request, in words.
 type Content interface {
 	// String names the request without its body: "create secrets default/web".
 	String() string

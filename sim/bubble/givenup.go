@@ -6,13 +6,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// givenUp are the rooms of programs that did not come to rest, and have not to this day, with
-// what they ran; true where a goroutine of it runs on, and takes the processor from all others.
-// Under roomsMu, as what is below.
+// givenUp holds rooms with programs that never settled. The value is true if one of their goroutines still
+// runs, which takes the processor from all others. roomsMu guards it.
 var givenUp = map[*room]bool{}
 
-// giveUp leaves a room to itself: nobody can end its goroutines. Should they come to rest after
-// all, the room is closed.
+// giveUp abandons a room, since nothing can end its goroutines. If they settle after all, the room is closed.
 func (r *room) giveUp(runs bool) {
 	r.forget()
 	roomsMu.Lock()
@@ -28,8 +26,8 @@ func (r *room) giveUp(runs bool) {
 	}()
 }
 
-// refuse panics where a program would wait in vain: it did before, or one that runs on has the
-// processor. Each would be found out after its time, one world after the other.
+// refuse panics if a program would wait without effect: it never settled before, or one that still runs has
+// the processor. Otherwise each world would wait out its patience again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()

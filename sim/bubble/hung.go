@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled is the head of a goroutine's stack in a bubble: what it waits for, and where.
+// bubbled is the head of the stack of a goroutine in a bubble: what it waits for, and which bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
-// bubbleHere is the name of the bubble that the calling goroutine is in.
+// bubbleHere returns the name of the calling goroutine's bubble.
 func bubbleHere() string {
 	var head [128]byte
 	if m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)]); m != nil {
@@ -25,7 +25,7 @@ func bubbleHere() string {
 	panic("bubble: the runtime prints stacks otherwise than is known here: " + string(head[:]))
 }
 
-// stacks are those of the programs' goroutines.
+// stacks returns the stacks of the programs' goroutines.
 func (r *room) stacks() []string {
 	text := make([]byte, 1<<24)
 	text = text[:runtime.Stack(text, true)]
@@ -41,8 +41,8 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung words what the goroutines of a bubble are at that does not come to rest, and reports
-// whether one of them runs.
+// hung describes what the goroutines of a bubble do that does not settle, and reports whether one of them
+// runs.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -73,7 +73,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 // asks is in the stack of a goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
-// What keeps a bubble from coming to rest.
+// Reasons why a bubble does not settle.
 const (
 	busy    = "it never waits"
 	locked  = "a goroutine waits for a mutex, which another holds while it waits itself, or for ever"
@@ -82,7 +82,7 @@ const (
 	other   = "a goroutine waits for something of which the schedule knows nothing"
 )
 
-// reason is what a goroutine is about that waits in a state which is none of the bubble's.
+// reason explains the state of a goroutine that waits for something outside the bubble.
 func reason(state string) string {
 	state, _, _ = strings.Cut(state, ",")
 	switch {
@@ -98,7 +98,7 @@ func reason(state string) string {
 	return other
 }
 
-// from is 0 for a goroutine that is at something in the program itself, 1 for one in what it is made of.
+// from is 0 for a goroutine in the program's own code, and 1 for one in its libraries.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -111,7 +111,7 @@ func from(stack string) int {
 	return 1
 }
 
-// leaked words which goroutines outlive their program.
+// leaked describes goroutines that outlive their program.
 func leaked(stacks []string) host.Misuse {
 	const most = 3
 	more := ""

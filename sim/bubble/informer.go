@@ -14,14 +14,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewInformer is a shared informer, as cache.NewSharedIndexInformer makes one, whose cache lists
-// in the order of names, and whose handlers are told in an order that nothing draws: client-go's
-// own selects between taking a notification and passing one on. A manager takes it as
-// cache.Options.NewInformer of controller-runtime.
+// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of
+// names, and it calls its handlers in an order that does not depend on chance. client-go's own informer
+// selects between taking a notification and passing one on. A manager takes it as cache.Options.NewInformer
+// of controller-runtime.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // two groups may have a type of one name, and one of untyped objects names their kind
+	if of != nil { // two groups may have types of one name, and untyped objects carry their kind
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -32,15 +32,15 @@ func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration
 	return i
 }
 
-// informer is client-go's reflector, queue and store, and handlers that are told without a draw.
+// informer has client-go's reflector, queue and store, and handlers that are called without a draw.
 type informer struct {
 	config    cache.Config
 	cache     sortedIndexer
 	transform cache.TransformFunc
-	resync    time.Duration // of handlers that name no time
+	resync    time.Duration // of handlers without a period of their own
 	synced    *gate
 
-	mu       sync.Mutex // held for as long as it takes to note what happened: no handler is called under it
+	mu       sync.Mutex // held briefly: no handler is called under it
 	reads    cache.Controller
 	stopped  bool
 	handlers []*handler
@@ -49,7 +49,6 @@ type informer struct {
 
 var errStarted = errors.New("informer has already started")
 
-// RunWithContext lists and watches until the context ends.
 func (i *informer) RunWithContext(ctx context.Context) {
 	if !i.start() {
 		return
@@ -76,7 +75,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.telling.Wait()
 }
 
-// start makes what reads. It returns false where that is there already.
+// start makes the controller that lists and watches. It returns false if there is one already.
 func (i *informer) start() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -97,7 +96,6 @@ func (i *informer) start() bool {
 	return true
 }
 
-// Run is RunWithContext.
 func (i *informer) Run(stop <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -108,7 +106,7 @@ func (i *informer) Run(stop <-chan struct{}) {
 	i.RunWithContext(ctx)
 }
 
-// take stores what the queue has next, and has the handlers told of it.
+// take stores the next item of the queue, and notifies the handlers.
 func (i *informer) take(obj any, initial bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -152,8 +150,8 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 	return err
 }
 
-// replace stores what a list has, and the version of the list with it: it is newer than that of any
-// object, and who waits to see what he wrote asks for it. What is there no more is told first.
+// replace stores a list with the version of the list, which is newer than that of any object. Clients that
+// wait to see their own writes ask for it. Deletions are reported first.
 func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	listed, told := map[string]bool{}, []notice{}
 	for _, o := range list.Objects {
@@ -182,8 +180,7 @@ func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	return nil
 }
 
-// tell has the handlers told, of an update to what is there already those only that are due to be
-// told everything.
+// tell notifies the handlers. Only handlers that are due for a resync see an update of an unchanged object.
 func (i *informer) tell(n notice) {
 	again := n.what == updated && version(n.old) == version(n.now)
 	for _, h := range i.handlers {
@@ -201,7 +198,7 @@ func version(obj any) string {
 	return m.GetResourceVersion()
 }
 
-// due finds out which handlers are to be told everything again.
+// due marks the handlers that are due for a resync, and reports whether there are any.
 func (i *informer) due() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

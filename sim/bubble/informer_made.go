@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// made is what one of client-go's own informers was made of.
+// made holds the arguments of one of client-go's own informers.
 type made struct {
 	lw        cache.ListerWatcher
 	of        runtime.Object
@@ -18,9 +18,8 @@ type made struct {
 	transform cache.TransformFunc
 }
 
-// madeOf reads what an informer was made of. client-go's factories give nothing but the whole
-// informer, and no function of it tells; a version of client-go that calls its fields otherwise is
-// noticed at once.
+// madeOf reads the arguments of an informer from its unexported fields, since client-go's factories only
+// return informers. A version of client-go with other fields panics at once.
 func madeOf(i cache.SharedIndexInformer) (m made) {
 	of := reflect.ValueOf(i)
 	if of.Type().String() != "*cache.sharedIndexInformer" {
@@ -33,7 +32,7 @@ func madeOf(i cache.SharedIndexInformer) (m made) {
 	return m
 }
 
-// read reads a field of what a pointer points to.
+// read reads a field of the struct that of points to.
 func read[T any](of reflect.Value, name string, into *T) {
 	f := of.Elem().FieldByName(name)
 	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
@@ -42,7 +41,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// anew is an informer of ours like one of client-go's that nobody has used.
+// anew makes an informer like an unused one of client-go's.
 func anew(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

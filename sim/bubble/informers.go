@@ -34,28 +34,26 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers is a factory of shared informers, as informers.NewSharedInformerFactory makes
-// one, of those that [NewInformer] makes. Programs that take a factory are deterministic with it.
+// Informers makes a factory of shared informers, like informers.NewSharedInformerFactory, but of
+// [NewInformer]'s informers. A program that uses the factory is deterministic.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}
 }
 
-// factory makes every informer anew: the typed ones come through InformerFor.
+// factory replaces every informer. The typed ones come through InformerFor.
 type factory struct {
-	informers.SharedInformerFactory // makes what they are made of, and starts none
+	informers.SharedInformerFactory // makes informers to copy, and starts none
 	*running[reflect.Type]
 
 	client kubernetes.Interface
 	resync time.Duration
 }
 
-// InformerFor is the informer of a type.
 func (f *factory) InformerFor(of runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	return f.get(reflect.TypeOf(of), func() cache.SharedIndexInformer { return anew(make(f.client, f.resync)) })
 }
 
-// ForResource is the informer of a resource.
 func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
 	i, err := f.SharedInformerFactory.ForResource(r)
 	if err != nil {
@@ -66,21 +64,16 @@ func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericI
 	return generic{of, r.GroupResource()}, nil
 }
 
-// Start starts all informers.
 func (f *factory) Start(stop <-chan struct{}) { f.running.Start(stop) }
 
-// StartWithContext starts all informers.
 func (f *factory) StartWithContext(ctx context.Context) { f.running.StartWithContext(ctx) }
 
-// Shutdown waits until all informers have stopped.
 func (f *factory) Shutdown() { f.running.Shutdown() }
 
-// WaitForCacheSync waits until all informers have listed.
 func (f *factory) WaitForCacheSync(stop <-chan struct{}) map[reflect.Type]bool {
 	return f.running.WaitForCacheSync(stop)
 }
 
-// WaitForCacheSyncWithContext is WaitForCacheSync.
 func (f *factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	r := cache.SyncResult{Synced: f.running.WaitForCacheSync(ctx.Done())}
 	for _, synced := range r.Synced {
@@ -96,10 +89,8 @@ type generic struct {
 	resource schema.GroupResource
 }
 
-// Informer is the informer.
 func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
 
-// Lister lists what it has.
 func (g generic) Lister() cache.GenericLister {
 	return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
 }

@@ -14,12 +14,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// running are the informers of a factory, in the order in which they were asked for.
+// running holds the informers of a factory in the order of their first use.
 type running[K comparable] struct {
 	mu       sync.Mutex
 	informer map[K]cache.SharedIndexInformer
 	order    []K
-	started  int // of these
+	started  int // how many of them
 	closed   bool
 	run      sync.WaitGroup
 }
@@ -28,7 +28,6 @@ func newRunning[K comparable]() *running[K] {
 	return &running[K]{informer: map[K]cache.SharedIndexInformer{}}
 }
 
-// get is the informer of a key.
 func (r *running[K]) get(key K, make func() cache.SharedIndexInformer) cache.SharedIndexInformer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,12 +39,10 @@ func (r *running[K]) get(key K, make func() cache.SharedIndexInformer) cache.Sha
 	return i
 }
 
-// StartWithContext starts those that do not run.
 func (r *running[K]) StartWithContext(ctx context.Context) {
 	r.start(func(i cache.SharedIndexInformer) { i.RunWithContext(ctx) })
 }
 
-// Start is StartWithContext.
 func (r *running[K]) Start(stop <-chan struct{}) {
 	r.start(func(i cache.SharedIndexInformer) { i.Run(stop) })
 }
@@ -62,7 +59,7 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until those that run have listed, and says which did.
+// WaitForCacheSync waits until the running informers have listed, and returns which did.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]
@@ -81,7 +78,7 @@ func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	return synced
 }
 
-// Shutdown waits until those that run have stopped, and lets none start any more.
+// Shutdown waits until the running informers have stopped. No more can start.
 func (r *running[K]) Shutdown() {
 	r.mu.Lock()
 	r.closed = true
@@ -95,22 +92,22 @@ type byResource struct {
 	make func(schema.GroupVersionResource) informers.GenericInformer
 }
 
-// ForResource is the informer of a resource.
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.get(of, func() cache.SharedIndexInformer {
 		i := anew(f.make(of).Informer())
-		i.synced = newGate("informer of " + of.String()) // what it is of is untyped, and does not say
+		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind
 		return i
 	}), of.GroupResource()}
 }
 
-// MetadataInformers is [Informers] of objects' metadata, as metadatainformer's factory.
+// MetadataInformers makes a factory of informers of objects' metadata, like metadatainformer's: see
+// [Informers].
 func MetadataInformers(client metadata.Interface, resync time.Duration) metadatainformer.SharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		metadatainformer.NewSharedInformerFactory(client, resync).ForResource}
 }
 
-// DynamicInformers is [Informers] of any objects, as dynamicinformer's factory.
+// DynamicInformers makes a factory of informers of any objects, like dynamicinformer's: see [Informers].
 func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinformer.DynamicSharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}

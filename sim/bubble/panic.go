@@ -11,12 +11,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// lifeKey is where the context of a program has its life.
+// lifeKey is the context key of a program's life.
 type lifeKey struct{}
 
 // toldOfPanic is a panic handler of utilruntime. The program whose goroutine panicked has ended, as its
-// process would have: the goroutine ends in place of the Go process. What a manager recovers by itself it
-// tells the handlers, too; nothing that comes after it is shown.
+// process would have: the goroutine exits instead of the Go process. A manager that recovers a panic by
+// itself calls the handlers too. Nothing that comes after it is shown.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {
@@ -33,7 +33,6 @@ func toldOfPanic(ctx context.Context, why any) {
 	}
 }
 
-// panicked is the panic that has ended the life.
 func (l *life) panicked(why any, at string) *host.Panic {
 	p := &host.Panic{Text: fmt.Sprintf("%v, at %s", why, at)}
 	if !l.sync {
@@ -42,8 +41,8 @@ func (l *life) panicked(why any, at string) *host.Panic {
 	return p
 }
 
-// raised is the line of the last panic that is going on, and whether it is on its way through HandleCrash,
-// which raises it again.
+// raised returns the line of the panic in progress, and whether it passes through HandleCrash, which raises
+// it again.
 func raised() (at string, crashes bool) {
 	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
 	return at, crashes
@@ -51,7 +50,7 @@ func raised() (at string, crashes bool) {
 
 const handlesCrash = "k8s.io/apimachinery/pkg/util/runtime.handleCrash"
 
-// whoseHere is the life whose goroutine it is that calls.
+// whoseHere returns the life of the calling goroutine's program, if it is known.
 func whoseHere() *life {
 	var head [128]byte
 	m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)])
@@ -64,8 +63,8 @@ func whoseHere() *life {
 	return nil
 }
 
-// alone is the life of the only program in a room, where time passes and no sync is going on: of several
-// nobody knows whose goroutines run then.
+// alone returns the life of the only program in a room without syncs. With several programs it is unknown
+// whose goroutines run when time passes.
 func (r *room) alone() (only *life) {
 	if len(r.last) == 1 && len(r.syncs) == 0 {
 		for _, only = range r.last {

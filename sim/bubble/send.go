@@ -6,7 +6,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Send delivers an event of a watch.
 func (p *program) Send(s *host.Stream, e watch.Event) {
 	if e.Type == watch.Error {
 		p.room.seed()

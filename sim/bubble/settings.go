@@ -19,10 +19,9 @@ var settle = sync.OnceFunc(func() {
 	}
 })
 
-// gates are client-go's features, without lists that come in the order of a map.
+// gates are client-go's features without WatchListClient.
 type gates struct{ clientfeatures.Gates }
 
-// Enabled reports whether a feature is on.
 func (g gates) Enabled(f clientfeatures.Feature) bool {
 	return f != clientfeatures.WatchListClient && g.Gates.Enabled(f)
 }

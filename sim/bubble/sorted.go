@@ -8,8 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// sortedIndexer is a cache that lists in the order of names: client-go's lists in the order
-// of a map, another each time.
+// sortedIndexer is a cache that lists in the order of names. client-go's lists in the order of a map.
 type sortedIndexer struct{ cache.Indexer }
 
 func sorted(objects []any) []any {
@@ -24,32 +23,26 @@ func sorted(objects []any) []any {
 	return objects
 }
 
-// List lists everything.
 func (s sortedIndexer) List() []any { return sorted(s.Indexer.List()) }
 
-// ListKeys lists all keys.
 func (s sortedIndexer) ListKeys() []string { return slices.Sorted(slices.Values(s.Indexer.ListKeys())) }
 
-// Index lists what shares a value of an index with an object.
 func (s sortedIndexer) Index(name string, obj any) ([]any, error) {
 	objects, err := s.Indexer.Index(name, obj)
 	return sorted(objects), err
 }
 
-// ByIndex lists what has a value of an index.
 func (s sortedIndexer) ByIndex(name, value string) ([]any, error) {
 	objects, err := s.Indexer.ByIndex(name, value)
 	return sorted(objects), err
 }
 
-// IndexKeys lists the keys of what has a value of an index.
 func (s sortedIndexer) IndexKeys(name, value string) ([]string, error) {
 	keys, err := s.Indexer.IndexKeys(name, value)
 	slices.Sort(keys)
 	return keys, err
 }
 
-// ListIndexFuncValues lists the values of an index.
 func (s sortedIndexer) ListIndexFuncValues(name string) []string {
 	return slices.Sorted(slices.Values(s.Indexer.ListIndexFuncValues(name)))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/internal/goroutine"
 )
 
-// numberHere is the number of the calling goroutine. On one processor they are numbered in the
-// order in which they are started, whoever of them runs first.
+// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the
+// order of their start, whichever runs first.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
@@ -24,7 +24,7 @@ func numberHere() uint64 {
 	return n
 }
 
-// whence is the line of the controller that is being executed.
+// whence returns the line of the controller that is being executed.
 func whence() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
@@ -39,11 +39,10 @@ func whence() string {
 	}
 }
 
-// frame is a function and its line in a stack, or who started its goroutine.
+// frame matches a function and its line in a stack, or the function that started the goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 
-// waiting says what the goroutines of the bubble wait for, and where, without what differs
-// between two runs.
+// waiting describes what the goroutines of the bubble wait for, and where, without differences between runs.
 func (r *room) waiting() string {
 	var all []string
 	for _, g := range r.stacks() {

@@ -11,26 +11,25 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// crew is a sync that may start goroutines: it runs beside the scheduler, until each of its
-// goroutines waits. What they ask by then are requests that are pending at one time, in an
-// order that does not depend on who ran first.
+// crew is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines waits.
+// Their requests are then pending at the same time, in an order that does not depend on which goroutine ran
+// first.
 type crew struct {
 	worker  *worker
 	program Program
 	ask     Ask
 	calls   []*Call        // in canonical order
-	made    map[string]int // requests of each key, so far
-	read    uint64         // what was read since the scheduler looked last: whoever read it first
+	made    map[string]int // requests of each key so far
+	read    uint64         // digest of reads since the scheduler last looked, in any order
 }
 
-// crewKey is the key of the crew in the context of its sync.
+// crewKey is the context key of a sync's crew.
 type crewKey struct{}
 
-// concurrent reports whether syncs of the process may start goroutines.
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
-// inside does something where the syncs of the process run: what the controller makes there (a
-// channel, a context) belongs there.
+// inside does something where the syncs of the process run. Channels and contexts that the controller makes
+// there belong to the bubble.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
 		if p.timed == nil {
@@ -61,7 +60,6 @@ func (p *Process) inside(what string, f func()) {
 	}
 }
 
-// muster begins the worker's sync on goroutines.
 func (w *worker) muster() {
 	k := &crew{worker: w, made: map[string]int{}}
 	k.program = w.process.controller.Goroutines(w.process.cluster,
@@ -73,7 +71,7 @@ func (w *worker) muster() {
 	w.turn(k.program.Start)
 }
 
-// turn gives the processor to the goroutines of a sync, until each waits.
+// turn runs the goroutines of a sync until each waits.
 func (w *worker) turn(f func()) {
 	c := w.process.cluster
 	before := c.running
@@ -86,7 +84,7 @@ func (w *worker) turn(f func()) {
 	}
 }
 
-// gather takes in what the goroutines have asked, and drops what nobody waits for.
+// gather takes in the goroutines' new requests, and drops those that nobody waits for.
 func (w *worker) gather() {
 	k, c := w.crew, w.process.cluster
 	if k.read != 0 {
@@ -99,7 +97,7 @@ func (w *worker) gather() {
 		r := call.Request
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // which nobody was told yet
+			if other.state == answered { // whose answer no goroutine has seen
 				call.asked = min(call.asked, other.done)
 			}
 		}
@@ -108,7 +106,7 @@ func (w *worker) gather() {
 		call.digest = call.content()
 	}
 	if len(fresh) > 0 {
-		w.local.Word(uint64(c.world.Clock.Elapsed())) // which may have woken them
+		w.local.Word(uint64(c.world.Clock.Elapsed())) // it may have woken them
 	}
 	slices.SortFunc(fresh, func(a, b *Call) int {
 		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest), cmp.Compare(a.Thread, b.Thread))
@@ -124,8 +122,8 @@ func (w *worker) gather() {
 	slices.SortFunc(k.calls, func(a, b *Call) int { return strings.Compare(a.key, b.key) })
 }
 
-// dismiss ends a sync that has returned, or that never will. Requests that are pending then
-// are those of goroutines that outlive it.
+// dismiss ends a sync that has returned, or that never will. Requests that are still pending belong to
+// goroutines that outlive it.
 func (w *worker) dismiss() {
 	k := w.crew
 	w.err, _ = k.program.Ended()
@@ -149,10 +147,9 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the action of a sync that has come to its end by itself, when time had passed.
+// returns is the action of a sync that returned by itself when time had passed.
 const returns = "return"
 
-// offer lists what can happen next to the goroutines of the worker's sync.
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 	p := w.process
 	w.gather()
@@ -172,19 +169,18 @@ func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 
 func (w *worker) detail(of string) string { return strings.TrimSpace(w.label + " " + of) }
 
-// asks reports whether an action is about a request of a sync's goroutine.
 func (p *Process) asks(x sim.Action) bool {
 	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
 }
 
-// callOf is the request that such an action is about, and whose sync asks.
+// callOf returns the request of such an action, and the worker of its sync.
 func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
 	w := p.workers[x.Slot%n]
 	return w, w.crew.calls[x.Slot/n-1]
 }
 
-// take performs an action on a request of the worker's sync.
+// take performs an action on a request of the sync.
 func (w *worker) take(c *Call, class sim.Class) {
 	if class == sim.Execute {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
@@ -199,8 +195,8 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor waits, on a goroutine of the sync, until a request is answered. The sync may have
-// ended: then it never is, and who runs it knows whether that is to be told.
+// askFor waits, on a goroutine of the sync, until a request is answered. If the sync has ended, that never
+// happens, and the program's host reports it.
 func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
@@ -209,7 +205,7 @@ func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Respon
 	return call.Response, nil
 }
 
-// about says what the sync is about when it is killed.
+// about describes what the sync does when it is killed.
 func (k *crew) about() (detail string) {
 	for _, c := range k.calls {
 		if c.state == answered {
@@ -221,7 +217,7 @@ func (k *crew) about() (detail string) {
 	return detail
 }
 
-// shown notes for the requests that wait what the process is shown meanwhile.
+// shown adds to the waiting requests what the process is shown meanwhile.
 func (k *crew) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {
@@ -230,7 +226,6 @@ func (k *crew) shown(v *version) {
 	}
 }
 
-// digest folds the requests of a sync.
 func (k *crew) digest(h *sim.Hash) {
 	for _, c := range k.calls {
 		h.String(c.key)
@@ -242,7 +237,6 @@ func (k *crew) digest(h *sim.Hash) {
 	}
 }
 
-// asker finds a request of the sync that waits to be executed.
 func (k *crew) asker(f func(asker) bool) asker {
 	for _, c := range k.calls {
 		if c.state == asking && f(c) {
@@ -252,8 +246,8 @@ func (k *crew) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here is the sync that a goroutine belongs to: as its context says, or else the one that has
-// the processor, one that is going on, or the last that was. It is nil in what is no sync.
+// here returns the sync that a goroutine belongs to. Its context names it. Otherwise it is the running sync,
+// any sync that is going on, or the last one. It is nil outside of syncs.
 func (p *Process) here(ctx context.Context) *crew {
 	if p.apart != "" {
 		return nil

@@ -7,20 +7,18 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// sign fills in who is acting.
 func (k *crew) sign(c *Call, r *sim.Record) {
 	k.worker.sign(r)
 	r.Asked = c.asked
 }
 
-// saw is the version of an object as the sync had last read it.
+// saw returns the version of an object that the sync had last read.
 func (k *crew) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
 	return k.worker.sawObject(kind, namespace, name)
 }
 
 func (k *crew) told(_ *Call, kind *fakeapi.Kind, m metav1.Object) { k.worker.told(kind, m) }
 
-// execute has the server execute a call.
 func (k *crew) execute(c *Call, f *FailedRequest) {
 	p := k.worker.process
 	c.done = p.cluster.world.History.Len()

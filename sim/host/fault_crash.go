@@ -2,15 +2,13 @@ package host
 
 import "github.com/threelaws/threelaws/sim"
 
-// crash is a process that dies with a request pending or its answer under way,
-// and comes back.
+// crash kills a process with a request pending or its answer under way, and restarts it.
 var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
 
-// mostStale is how many writes ago the lists of a lagging server may be from.
+// mostStale is how many writes old the lists of a lagging server may be.
 const mostStale = 4
 
-// stale is a crash after which the process comes back to lists from a lagging
-// server.
+// stale is a crash after which the process restarts from lists of a lagging server.
 var stale = &fault{
 	name:    "stale",
 	strikes: (*Process).isAtWork,
@@ -23,8 +21,8 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process is asking something, and not only filling its caches: it has done nothing
-// then that a crash could interrupt, and a manager of controller-runtime that is stopped then spins for ever.
+// isAtWork reports whether a process has a request under way and does more than fill its caches. Until then a
+// crash could interrupt nothing, and a stopped manager of controller-runtime would spin for ever.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())

@@ -2,20 +2,20 @@ package host
 
 import "github.com/threelaws/threelaws/fakeapi"
 
-// conflict is a write that is answered 409 without having been executed.
+// conflict answers a write with 409 and does not execute it.
 var conflict = answer("conflict", FailedRequest{Code: 409})
 
-// throttle is a request that is answered 429.
+// throttle answers a request with 429.
 var throttle = answer("throttle", FailedRequest{Code: 429})
 
-// failure is a request that is answered 500.
+// failure answers a request with 500.
 var failure = answer("error", FailedRequest{Code: 500})
 
-// lost is a write that is executed and answered 504.
+// lost executes a write and answers 504.
 var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
 
-// asker finds the first of the threads of a process that wait to have a request executed
-// of which f holds; nil for none.
+// asker finds the first thread of a process that waits to have a request executed and for which f holds; nil
+// for none.
 func (p *Process) asker(f func(asker) bool) asker {
 	for _, w := range p.workers {
 		if w.state == asking && f(w) {
@@ -56,7 +56,7 @@ func answer(name string, f FailedRequest) *fault {
 
 // answers reports whether a server can give this answer to a request.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
-	write := f.Code == 409 || f.Commits // the answer is one to writes
+	write := f.Code == 409 || f.Commits // only a write is answered so
 	switch req.Verb {
 	case fakeapi.Get, fakeapi.List:
 		return !write

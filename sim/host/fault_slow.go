@@ -8,8 +8,9 @@ import (
 // mostSlow is how many seconds a write of a slow process takes at most.
 const mostSlow = 2
 
-// slow is a process whose writes take a second or two from now on. Without it no time passes between a write and what it
-// leads to, and a controller that writes the time of day in each reconcile finds nothing to change.
+// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a
+// write and its consequences, and a controller that writes the time of day in each reconcile finds nothing to
+// change.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

@@ -7,26 +7,25 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// kindState is what the cluster knows of one kind beside what the server stores:
-// the latest version of every key, and digests over what is stored.
+// kindState is the cluster's knowledge of one kind besides the server's: the latest version of every key, and
+// digests of the stored versions.
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
-	met             uint64              // the revision at which the cluster met it
-	latest          map[string]*version // a removed key keeps its last, objectless version
-	removed         []removal           // where the cluster forgets: those, oldest first
+	met             uint64              // the revision at which the cluster met the kind
+	latest          map[string]*version // a removed key keeps its last version, without an object
+	removed         []removal           // oldest first, if the cluster forgets
 	exact, abstract uint64
 	buf             []byte // for look-ups
 }
 
-// removal is the last version of a key that was removed, and the revision of that.
+// removal is the last version of a removed key, and the revision of the removal.
 type removal struct {
 	version  *version
 	revision uint64
 }
 
-// current returns the latest version of an object, without allocating; nil when
-// there never was one.
+// current returns the latest version of an object without allocating; nil if there never was one.
 func (s *kindState) current(namespace, name string) *version {
 	s.buf = s.buf[:0]
 	if namespace != "" {
@@ -36,13 +35,13 @@ func (s *kindState) current(namespace, name string) *version {
 	return s.latest[string(s.buf)]
 }
 
-// commit wraps what was stored under a key, nil for a removal, and returns the
-// versions before and after; nil for none.
+// commit stores a new version of a key, with a nil obj for a removal. It returns the versions before and
+// after; nil for none.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	return s.commitVersion(key, obj, newVersion)
 }
 
-// commitVersion is commit, where versions are made otherwise.
+// commitVersion is commit with another constructor of versions.
 func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion func(salt uint64, key string, n uint32,
 	obj runtime.Object) *version) (before, after *version) {
 	old := s.latest[key]
@@ -57,7 +56,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the next of its name gets another
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the next object of this name gets another UID
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)
@@ -68,8 +67,8 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops the versions of keys that were removed at a revision or before it, and
-// have stayed so; the digest keeps that they were there.
+// forget drops versions of keys that were removed at or before a revision and not created again. The digest
+// still counts them.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {

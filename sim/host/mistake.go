@@ -6,12 +6,10 @@ import (
 	"strings"
 )
 
-// notInNames are what separates names from one another in files and on command
-// lines.
+// notInNames are the characters that separate names in files and on command lines.
 const notInNames = " \t\r\n\"'@#,="
 
-// Check reports a mistake in what a controller says of itself, in one line; nil
-// when there is none.
+// Check returns a mistake in a controller's declaration, in one line; nil if there is none.
 func (ctl *Controller) Check() error {
 	what := ctl.mistake()
 	if what == "" {

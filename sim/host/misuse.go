@@ -1,8 +1,8 @@
 package host
 
-// Misuse is what the host panics with where a controller is wired wrongly: it
-// cannot be run, whatever the schedule.
+// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any
+// schedule.
 type Misuse string
 
-// Error is the mistake in one line.
+// Error returns the mistake in one line.
 func (m Misuse) Error() string { return "host: " + string(m) }

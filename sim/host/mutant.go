@@ -1,13 +1,13 @@
 package host
 
-// Mutant is a controller that breaks a rule on purpose, mostly one with a guard
-// left out. A law that no mutant breaks is not known to see anything.
+// Mutant is a controller that violates a rule on purpose. Most leave out one guard. A law that no mutant
+// violates is not known to find anything.
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard serves: "ADOPT-4"
 	Sentence string // what it does wrong
-	// Law is the law that is to kill it, by its clause; "" if none does, as what it
-	// does wrong is put right in the end.
+	// Law is the clause of the law that is to kill it; "" if none does, because the mistake is corrected in
+	// the end.
 	Law string
 
 	Make func() Controller

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// mutationOf is the record of a cached object that was changed in place: which
-// field. The original is decoded from what was stored.
+// mutationOf returns the record of a cached object that was changed in place, with the changed field. The
+// original is decoded from its stored encoding.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"
@@ -37,7 +37,7 @@ func decode(into runtime.Object, data []byte) runtime.Object {
 	return into
 }
 
-// shown is a value as a message has it: text as it stands, anything else as JSON.
+// shown returns a value for a message: text unquoted, anything else as JSON.
 func shown(v reflect.Value) string {
 	if v = difference.Inside(v); !v.IsValid() {
 		return "(absent)"

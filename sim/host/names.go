@@ -38,5 +38,5 @@ func splitKey(key string) (namespace, name string) {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// apiserver is the process of what the server does of itself.
+// apiserver is the process name of what the server does by itself.
 const apiserver = "apiserver"

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Watches lists the kinds the process watches.
+// Watches lists the kinds that the process watches.
 func (p *Process) Watches() []*fakeapi.Kind {
 	out := make([]*fakeapi.Kind, 0, len(p.order))
 	for _, i := range p.order {
@@ -27,13 +27,13 @@ func (p *Process) Waiting() []string {
 	return nil
 }
 
-// Holding reports whether the process's view of some kind is frozen.
+// Holding reports whether some watch of the process is paused.
 func (p *Process) Holding() bool {
 	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held }) ||
 		p.engine != nil && p.engine.holding()
 }
 
-// Withheld reports whether events wait for a held view of the process.
+// Withheld reports whether events wait for a paused watch of the process.
 func (p *Process) Withheld() bool {
 	for _, i := range p.order {
 		if i.held && i.pending() > 0 {
@@ -43,8 +43,8 @@ func (p *Process) Withheld() bool {
 	return p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world is quiet, and who waits for ever. The reason says why it is
-// taken for quiet where it is not.
+// Settled records that the world has settled, and which keys wait for ever. The reason says why a world that
+// is not quiet counts as settled.
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {

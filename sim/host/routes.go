@@ -13,7 +13,7 @@ import (
 // namesKept is how many names of keys share one array.
 const namesKept = 1024
 
-// notify tells routes and handlers of one change and records what they did.
+// notify calls routes and handlers for one change, and records their effect.
 func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c := p.cluster
 	v := ch.after
@@ -45,7 +45,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	before := c.cause
 	c.cause = rec.Index
 	if len(p.names) >= namesKept {
-		p.names = make([]string, 0, 2*namesKept) // records hold on to their part of the old one
+		p.names = make([]string, 0, 2*namesKept) // records keep their part of the old array
 	}
 	start := len(p.names)
 	observed := p.route(i.gvk, e)
@@ -56,8 +56,8 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c.cause = before
 }
 
-// route runs the controller's routes on an event and applies their effect. It
-// returns the keys whose expectations moved.
+// route runs the controller's routes on an event and applies their effect. It returns the keys whose
+// expectations moved.
 func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect
 	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],
@@ -98,7 +98,6 @@ func (p *Process) observe(ob ExpectationObserver, e Event, f *Effect) {
 	}
 }
 
-// handle calls the handlers a controller added itself.
 func (i *informer) handle(e Event, initial bool) {
 	for _, r := range i.handlers {
 		switch {
@@ -115,10 +114,9 @@ func (i *informer) handle(e Event, initial bool) {
 	}
 }
 
-// view is a process's caches as routes read them.
+// view is a process's caches for routes.
 type view Process
 
-// Get returns the cached object.
 func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object {
 	i := v.informers[v.cluster.kind(gvk)]
 	if i == nil {
@@ -134,7 +132,6 @@ func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.
 	return nil
 }
 
-// Each calls f for the cached objects of a kind in a namespace.
 func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
 	i := v.informers[v.cluster.kind(gvk)]
 	if i == nil {

@@ -11,21 +11,19 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// What client-go's interface asks of a cache; [indexer] is what is behind it.
+// The methods of client-go's interface of a cache. Lists are sorted by key.
 
-// List returns everything, sorted by key.
 func (x *indexer) List() []any {
 	x.items.Ascend(x.note)
 	return x.handAll()
 }
 
-// ListKeys returns all keys, sorted.
 func (x *indexer) ListKeys() []string {
 	x.items.Ascend(x.note)
 	return x.keys(x.takeKeys())
 }
 
-// keys hands out keys or values of an index, which tell of the cache too.
+// keys hands out keys or values of an index. They count as reads of the cache.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)
@@ -33,7 +31,6 @@ func (x *indexer) keys(list []string) []string {
 	return list
 }
 
-// Get returns the cached version of the object with obj's key.
 func (x *indexer) Get(obj any) (any, bool, error) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {
@@ -42,7 +39,6 @@ func (x *indexer) Get(obj any) (any, bool, error) {
 	return x.GetByKey(key)
 }
 
-// GetByKey returns the cached object of a key.
 func (x *indexer) GetByKey(key string) (any, bool, error) {
 	x.begin()
 	v := x.get(key)
@@ -77,7 +73,6 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.handAll(), nil
 }
 
-// ByIndex returns the objects with an indexed value, sorted by key.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
@@ -85,7 +80,6 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 	return x.handAll(), nil
 }
 
-// IndexKeys returns the keys of the objects with an indexed value, sorted.
 func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
@@ -93,7 +87,6 @@ func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 	return x.keys(x.takeKeys()), nil
 }
 
-// ListIndexFuncValues returns the values that occur in an index, sorted.
 func (x *indexer) ListIndexFuncValues(name string) (values []string) {
 	if name == cache.NamespaceIndex {
 		x.items.Ascend(func(v *version) bool { values = append(values, v.meta.GetNamespace()); return true })
@@ -105,7 +98,6 @@ func (x *indexer) ListIndexFuncValues(name string) (values []string) {
 	return x.keys(values)
 }
 
-// GetIndexers returns the index functions.
 func (x *indexer) GetIndexers() cache.Indexers {
 	all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for _, ix := range x.indexes {
@@ -114,7 +106,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return all
 }
 
-// AddIndexers adds indexes; what is cached already is indexed.
+// AddIndexers adds indexes, also of what is cached already.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
 	names := sortedKeys(more)
 	for _, name := range names {
@@ -130,14 +122,13 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 	return nil
 }
 
-// LastStoreSyncResourceVersion is the newest revision delivered; the 1.36
-// consistency store reads it.
+// LastStoreSyncResourceVersion is the newest delivered revision. The consistency store of Kubernetes 1.36
+// reads it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
 	x.asked = true
 	return x.keys([]string{strconv.FormatUint(x.rv, 10)})[0]
 }
 
-// Bookmark records that the store is as new as rv.
 func (x *indexer) Bookmark(rv string) {
 	if n, err := strconv.ParseUint(rv, 10, 64); err == nil {
 		x.rv = max(x.rv, n)
@@ -147,8 +138,7 @@ func (x *indexer) Bookmark(rv string) {
 // Resync does nothing: see [Process.Resync].
 func (x *indexer) Resync() error { return nil }
 
-// Add, Update, Delete and Replace change the cache behind the watch's back; a
-// controller that does so has a bug, which the host does not hide.
+// Writes to an informer's cache are bugs of the controller, and refused.
 func (x *indexer) Add(obj any) error           { return x.meddled("Add", obj) }
 func (x *indexer) Update(obj any) error        { return x.meddled("Update", obj) }
 func (x *indexer) Delete(obj any) error        { return x.meddled("Delete", obj) }

@@ -1,11 +1,10 @@
 package host
 
-// strayError is a sync whose goroutines do not come to an end, or not with it.
+// strayError is the error of a sync whose goroutines never end, or outlive it.
 type strayError struct{ what string }
 
-// Error says which.
 func (e *strayError) Error() string { return e.what }
 
-// Stray is the error of a [Program] that runs a sync in which nothing can happen any more,
-// with the goroutines that wait.
+// Stray returns the error of a [Program] whose sync has not returned and in which nothing can happen any
+// more. The text names the waiting goroutines.
 func Stray(what string) error { return &strayError{what} }

@@ -8,13 +8,12 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// actorOf is a process that runs a controller, as the laws judge it.
 func actorOf(process string, c *host.Controller) law.Actor {
 	return law.Actor{Process: process, Controller: c.Name, For: c.For, Owns: c.Owns, Contract: c.Contract,
 		Opaque: c.Hosted()}
 }
 
-// served tells the laws which kinds a server knows; "" for an apiVersion is any.
+// served returns a function that looks up the kinds of a server. An empty apiVersion matches any.
 func served(s *fakeapi.Server) func(apiVersion, kind string) (namespaced, ok bool) {
 	return func(apiVersion, kind string) (namespaced, ok bool) {
 		if apiVersion == "" {

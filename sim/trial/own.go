@@ -9,15 +9,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// ownTrigger finds a controller that triggers itself: it writes nothing but a time of day, the event of that write starts its
-// next reconcile, and that writes the time again. The state never recurs, as time passes, and nothing grows.
+// ownTrigger finds a controller that triggers itself: it writes only a time of day, the event of that write
+// starts its next reconcile, and that writes the time again. The state never recurs, since time passes, and
+// nothing grows.
 type ownTrigger struct {
 	runs map[int][]int // a write -> the writes that led to it, and itself
 	hit  []int
 }
 
-// ownRounds is how many writes in a row follow each from the one before it. A timer in between, as that of a heartbeat or a
-// renewal, starts anew.
+// ownRounds is how many writes in a row must each follow from the one before. A timer in between, as for a
+// heartbeat or a renewal, starts the count again.
 const ownRounds = 3
 
 func (o *ownTrigger) reset() {
@@ -25,12 +26,11 @@ func (o *ownTrigger) reset() {
 	o.hit = nil
 }
 
-// note takes in a commit.
 func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
-	if r.Before == nil || r.After == nil || told(r) || r.Object.Kind == "Lease" {
+	if r.Before == nil || r.After == nil || reportsOnly(r) || r.Object.Kind == "Lease" {
 		return
 	}
-	// Only time lets such a write be made again, and few worlds have it pass.
+	// Only the passing of time allows such a write again, and it passes in few worlds.
 	before := triggerOf(h, r)
 	if before == nil && r.At == 0 || !fight.OnlyTimes(r.Before, r.After) {
 		return
@@ -51,8 +51,9 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	}
 }
 
-// triggerOf is the write whose event started the reconcile that made a write, if both are of one process; nil for none. Of a
-// program nobody sees reconciles: no time may have passed since the event, or a timer may be the trigger.
+// triggerOf returns the write whose event started the reconcile that made a write, if one process made both;
+// otherwise nil. Reconciles of programs are invisible: their event must be less than a second old, or a timer
+// may be the trigger.
 func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	event := h.At(r.Cause)
 	switch {
@@ -72,7 +73,6 @@ func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	return nil
 }
 
-// triggersItself words a run of writes.
 func (t *Trial) triggersItself(run []int) string {
 	h := &t.World.History
 	last := h.At(run[len(run)-1])

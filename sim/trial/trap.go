@@ -10,14 +10,13 @@ import (
 // Trap crashes a process at a point of its next matching request.
 type Trap struct {
 	Process string
-	After   bool          // after the server executed it, before the answer arrives
+	After   bool          // after the server executed the request, before the answer arrives
 	Verb    fakeapi.Verb  // "" for any write
 	Kind    *fakeapi.Kind // nil for any
 	Name    string        // "" for any
-	Back    bool          // the process comes up again by itself
+	Back    bool          // the process restarts by itself
 }
 
-// Set adds a trap.
 func (t *Trial) Set(x Trap) { t.traps = append(t.traps, &x) }
 
 // spring crashes the processes whose traps the last step reached.
