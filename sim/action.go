@@ -1,6 +1,9 @@
 package sim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Class is the sort of step that an action is. The order of the constants is the order of the default
 // schedule, which takes the first enabled action. It models an attentive cluster: requests are answered,
@@ -23,15 +26,6 @@ var classNames = [numClasses]string{"respond", "execute", "deliver", "work", "us
 
 // String returns the class as schedules and scenario files write it.
 func (c Class) String() string { return classNames[c] }
-
-func parseClass(s string) (Class, bool) {
-	for i, n := range classNames {
-		if n == s {
-			return Class(i), true
-		}
-	}
-	return 0, false
-}
 
 // Action is something that an actor can do next. Class, Actor and Detail are its canonical key: equal in
 // every run that reached the same point.
@@ -58,12 +52,12 @@ func (a Action) Same(b Action) bool {
 // ParseKey is the inverse of [Action.Key]; the slot stays zero.
 func ParseKey(s string) (Action, bool) {
 	class, rest, _ := strings.Cut(s, " ")
-	c, ok := parseClass(class)
-	if !ok || rest == "" {
+	c := slices.Index(classNames[:], class)
+	if c < 0 || rest == "" {
 		return Action{}, false
 	}
 	actor, detail, _ := strings.Cut(rest, " ")
-	return Action{Class: c, Actor: actor, Detail: detail}, true
+	return Action{Class: Class(c), Actor: actor, Detail: detail}, true
 }
 
 // Footprint is what an action touches, for partial-order reduction.

@@ -37,7 +37,12 @@ func (h *Hash) Bool(b bool) {
 }
 
 // HashString digests one string.
-func HashString(s string) uint64 {
+func HashString(s string) uint64 { return digest(s) }
+
+// HashBytes digests a byte string. The digest is [HashString]'s of the same bytes.
+func HashBytes(b []byte) uint64 { return digest(b) }
+
+func digest[T string | []byte](s T) uint64 {
 	h := uint64(len(s)) ^ 0x8ebc6af09c88c6e3
 	for len(s) >= 8 {
 		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -48,22 +53,6 @@ func HashString(s string) uint64 {
 	var w uint64
 	for i := 0; i < len(s); i++ {
 		w |= uint64(s[i]) << (8 * i)
-	}
-	return mix(fold(h, w))
-}
-
-// HashBytes digests a byte string; equal to [HashString] of the same bytes.
-func HashBytes(b []byte) uint64 {
-	h := uint64(len(b)) ^ 0x8ebc6af09c88c6e3
-	for len(b) >= 8 {
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		h = fold(h, w)
-		b = b[8:]
-	}
-	var w uint64
-	for i := 0; i < len(b); i++ {
-		w |= uint64(b[i]) << (8 * i)
 	}
 	return mix(fold(h, w))
 }

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Op is the sort of a [Record].
 type Op uint8
@@ -116,4 +119,81 @@ func (h *History) trim() {
 		h.Records = h.Records[:n]
 		h.base += drop
 	}
+}
+
+// Request is a request that a program sent to the world. Two runs of one schedule are compared by their
+// requests.
+type Request struct {
+	Step    int     // the number of steps when it was noticed; filled in by [World.Request]
+	Process string  // the process that sent it
+	Digest  uint64  // of its whole content; equal content has equal digests in any encoding
+	Content Content // immutable, and shared
+}
+
+// Content is the content of a request, in words.
+type Content interface {
+	// String names the request without its body: "create secrets default/web".
+	String() string
+	// Differences lists the fields in which it and another request differ, each with both values.
+	Differences(other Content) []string
+}
+
+// Request folds a request into the run's hash and keeps it for the comparison of two runs. A world whose
+// history forgets keeps none.
+func (w *World) Request(r Request) {
+	r.Step = w.steps
+	w.hash.String(r.Process)
+	w.hash.Word(r.Digest)
+	if w.History.Forget == 0 {
+		w.requests = append(w.requests, r)
+	}
+}
+
+// Requests lists the requests that programs have sent so far, in canonical order.
+func (w *World) Requests() []Request { return w.requests }
+
+// Ref names one incarnation of one API object. Kind is the name in the server's table of kinds ("Pod",
+// "ReplicaSet").
+type Ref struct {
+	Kind, Namespace, Name, UID string
+}
+
+// shortKinds are kubectl's short names.
+var shortKinds = map[string]string{
+	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
+	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
+	"Namespace": "ns", "Node": "node", "PersistentVolume": "pv", "PersistentVolumeClaim": "pvc", "Pod": "pod",
+	"PodDisruptionBudget": "pdb", "PriorityClass": "pc", "ReplicaSet": "rs", "ReplicationController": "rc",
+	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
+}
+
+// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower
+// case.
+func Short(kind string) string {
+	if s, ok := shortKinds[kind]; ok {
+		return s
+	}
+	return strings.ToLower(kind)
+}
+
+// IsZero reports whether the reference names no object. If a process syncs no kind of its own, [Record.For]
+// has only a name: the key.
+func (r Ref) IsZero() bool { return r.Kind == "" }
+
+// String returns the reference as people type it: "rs/web-a", or "prod/rs/web-a" outside the namespace
+// "default".
+func (r Ref) String() string {
+	s := Short(r.Kind) + "/" + r.Name
+	if r.Namespace != "" && r.Namespace != "default" {
+		return r.Namespace + "/" + s
+	}
+	return s
+}
+
+// Key is namespace/name, or the bare name of a cluster-scoped object.
+func (r Ref) Key() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
 }

@@ -1,10 +1,16 @@
 package bubble
 
 import (
+	"context"
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientfeatures "k8s.io/client-go/features"
 )
 
 // alone keeps the order of the goroutines of programs from depending on anything else. While rooms exist, the
@@ -76,4 +82,21 @@ func (a *alone) grow() {
 func (a *alone) size() uint64 {
 	metrics.Read(a.sample)
 	return a.sample[0].Value.Uint64()
+}
+
+// settle makes the settings of the Go process that the package's documentation names.
+var settle = sync.OnceFunc(func() {
+	utilruntime.ErrorHandlers = nil
+	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)
+	clientfeatures.ReplaceFeatureGates(gates{clientfeatures.FeatureGates()})
+	if err := os.Setenv("GODEBUG", "randseednop=0,"+os.Getenv("GODEBUG")); err != nil {
+		panic("bubble: " + err.Error())
+	}
+})
+
+// gates are client-go's features without WatchListClient.
+type gates struct{ clientfeatures.Gates }
+
+func (g gates) Enabled(f clientfeatures.Feature) bool {
+	return f != clientfeatures.WatchListClient && g.Gates.Enabled(f)
 }

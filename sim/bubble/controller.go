@@ -3,6 +3,7 @@ package bubble
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/sim/host"
@@ -79,5 +80,13 @@ func (p *program) Answer(c *host.Call) {
 		p.room.seed()
 	}
 	p.room.in(func() { p.life.answer(c) })
+	p.room.quiet.Stir()
+}
+
+func (p *program) Send(s *host.Stream, e watch.Event) {
+	if e.Type == watch.Error {
+		p.room.seed()
+	}
+	p.room.in(func() { p.life.send(s, e) })
 	p.room.quiet.Stir()
 }

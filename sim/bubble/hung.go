@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/goroutine"
@@ -121,4 +122,94 @@ func leaked(stacks []string) host.Misuse {
 	}
 	return host.Misuse("goroutines outlive their program: its context has ended, and they wait for ever:\n" +
 		strings.Join(stacks, "\n\n") + more)
+}
+
+// givenUp holds rooms with programs that never settled. The value is true if one of their goroutines still
+// runs, which takes the processor from all others. roomsMu guards it.
+var givenUp = map[*room]bool{}
+
+// giveUp abandons a room, since nothing can end its goroutines. If they settle after all, the room is closed.
+func (r *room) giveUp(runs bool) {
+	r.forget()
+	roomsMu.Lock()
+	givenUp[r] = runs
+	roomsMu.Unlock()
+	go func() {
+		<-r.done
+		close(r.do)
+		<-r.left
+		roomsMu.Lock()
+		delete(givenUp, r)
+		roomsMu.Unlock()
+	}()
+}
+
+// refuse panics if a program would wait without effect: it never settled before, or one that still runs has
+// the processor. Otherwise each world would wait out its patience again.
+func refuse(name string) {
+	roomsMu.Lock()
+	defer roomsMu.Unlock()
+	for r, runs := range givenUp {
+		if runs || r.hosts[name] {
+			panic(host.Misuse(fmt.Sprintf("%s is not hosted: a program of this Go process has not come to rest in a "+
+				"world before, and has not to this day; it was told there what it is at", name)))
+		}
+	}
+}
+
+// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the
+// order of their start, whichever runs first.
+func numberHere() uint64 {
+	var head [64]byte
+	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
+	number, _, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		panic("bubble: the runtime prints stacks otherwise than is known here: " + string(head[:]))
+	}
+	return n
+}
+
+// whence returns the line of the controller that is being executed.
+func whence() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !goroutine.Within(f.Function) {
+			return goroutine.Place(f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// frame matches a function and its line in a stack, or the function that started the goroutine.
+var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
+
+// waiting describes what the goroutines of the bubble wait for, and where, without differences between runs.
+func (r *room) waiting() string {
+	var all []string
+	for _, g := range r.stacks() {
+		state, _, _ := strings.Cut(bubbled.FindStringSubmatch(g)[1], ",")
+		state = strings.TrimSuffix(state, " (durable)")
+		at, by := "", ""
+		for _, f := range frame.FindAllStringSubmatch(g, -1) {
+			line, _ := strconv.Atoi(f[4])
+			switch {
+			case f[1] != "":
+				if !goroutine.Within(f[2]) {
+					by = ", started at " + goroutine.Place(f[3], line)
+				}
+			case at == "" && !goroutine.Within(f[2]):
+				at = " at " + goroutine.Place(f[3], line)
+			}
+		}
+		if at != "" {
+			all = append(all, fmt.Sprintf("a goroutine is in %s%s%s", state, at, by))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
 }

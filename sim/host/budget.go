@@ -10,14 +10,12 @@ import (
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
 // FaultNames are the faults of [NewBudget], in canonical order. Schedules depend on that order.
-var FaultNames = namesOf(faults)
-
-func namesOf(faults []*fault) (names []string) {
+var FaultNames = func() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)
 	}
 	return names
-}
+}()
 
 // budget holds how many faults of each sort a run may still have.
 type budget struct {

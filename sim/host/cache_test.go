@@ -268,12 +268,12 @@ func TestStreamsDigest(t *testing.T) {
 			s.push(all[to])
 			to++
 		}
-		if again := streamOf(all[from:to]); s.sum != again.sum {
-			t.Errorf("%d to %d: %x, anew %x", from, to, s.sum, again.sum)
+		if again := streamOf(all[from:to]); s.digest.sum != again.digest.sum {
+			t.Errorf("%d to %d: %x, computed again %x", from, to, s.digest.sum, again.digest.sum)
 		}
 	}
 	a, b := streamOf(all[:2]), streamOf([]change{all[1], all[0]})
-	if a.sum == b.sum {
+	if a.digest.sum == b.digest.sum {
 		t.Error("the order of what waits does not show")
 	}
 }

@@ -45,18 +45,12 @@ func (c *change) abstract() uint64 {
 	return sim.Mix(^c.before.abstract)
 }
 
-// stream holds the changes that a watch has sent and its informer has not received, first in, first out. It
-// keeps a digest of them up to date, because fight detection needs it after every write and most streams have
-// not moved.
+// stream holds the changes that a watch has sent and its informer has not received, first in, first out.
 type stream struct {
 	changes []change
-	gone    int    // how many of them are delivered
-	sum     uint64 // digest of the others, a polynomial in base modulo 2^64, the oldest first
-	weight  uint64 // base to the power of the number that wait, minus one: the factor of the oldest in sum
+	gone    int  // how many of them are delivered
+	digest  fifo // of the others
 }
-
-// The base of streams' digests, and its inverse.
-const base, inverse uint64 = 0x9e3779b97f4a7c15, 0xf1de83e19937733d
 
 func streamOf(changes []change) stream {
 	var s stream
@@ -73,10 +67,7 @@ func (s *stream) len() int { return len(s.changes) - s.gone }
 
 // push appends a change. It reuses the places of delivered changes before it allocates.
 func (s *stream) push(c change) {
-	if s.weight *= base; s.len() == 0 {
-		s.weight = 1
-	}
-	s.sum = s.sum*base + c.abstract()
+	s.digest.push(c.abstract())
 	if len(s.changes) == cap(s.changes) && s.gone > len(s.changes)/2 {
 		n := copy(s.changes, s.waiting())
 		clear(s.changes[n:])
@@ -87,8 +78,7 @@ func (s *stream) push(c change) {
 
 func (s *stream) pop() change {
 	c := s.changes[s.gone]
-	s.sum -= s.weight * c.abstract()
-	s.weight *= inverse
+	s.digest.pop(c.abstract())
 	s.changes[s.gone] = change{}
 	if s.gone++; s.gone == len(s.changes) {
 		s.changes, s.gone = s.changes[:0], 0

@@ -2,6 +2,9 @@ package host
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,3 +138,132 @@ type View interface {
 	// returns false.
 	Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool)
 }
+
+// Reconciler is a controller's memory and its sync function. Optional methods make it a [Waiter], an
+// [ExpectationObserver] or a [Forgetter].
+//
+// One that can digest its memory is a [sim.Digester]. It folds everything that a later sync, route or timer
+// depends on, with times as their distance from now. Exhaustive search merges states only if it knows what
+// the controller remembers. Without a digest, the memory is taken to be everything the process was ever
+// shown, in order: each event, and each turn with what was read and answered. A [Stateless] function has no
+// memory.
+type Reconciler interface {
+	// Sync brings the object named by key ("namespace/name") closer to its desired state. It runs on a
+	// coroutine: every call on env.Client is a scheduling point. An error puts the key back with back-off.
+	Sync(ctx context.Context, key string) error
+}
+
+// SyncFunc is a Reconciler that is one function. It may be a closure that remembers: see [Stateless].
+type SyncFunc func(ctx context.Context, key string) error
+
+// Sync calls f.
+func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
+
+// Stateless is a Reconciler that promises to remember nothing from one sync to the next. So exhaustive search
+// can merge its states.
+type Stateless func(ctx context.Context, key string) error
+
+// Sync calls f.
+func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
+
+// Waiter is a Reconciler that may sleep until it has seen something (an expectation). A key that is listed
+// when the world is quiet waits for ever (WATCH-7).
+type Waiter interface {
+	Waiting() []string
+}
+
+// ExpectationObserver is a Reconciler whose expectations the host moves as its routes say (WATCH-2).
+type ExpectationObserver interface {
+	// Observed says that a watch event fulfilled one expected creation or deletion of object (namespace/name)
+	// for key.
+	Observed(key string, deletion bool, object string)
+}
+
+// Forgetter is a Reconciler that can drop its memory of a key.
+type Forgetter interface {
+	Forget(key string)
+}
+
+// Mutant is a controller that violates a rule on purpose. Most leave out one guard. A law that no mutant
+// violates is not known to find anything.
+type Mutant struct {
+	Name     string // "replicaset/skip-recheck"
+	Clause   string // the clause that the guard serves: "ADOPT-4"
+	Sentence string // what it does wrong
+	// Law is the clause of the law that is to kill it; "" if none does, because the mistake is corrected in
+	// the end.
+	Law string
+
+	Make func() Controller
+}
+
+// notInNames are the characters that separate names in files and on command lines.
+const notInNames = " \t\r\n\"'@#,="
+
+// Check returns a mistake in a controller's declaration, in one line; nil if there is none.
+func (ctl *Controller) Check() error {
+	what := ctl.mistake()
+	if what == "" {
+		return nil
+	}
+	if ctl.Name == "" {
+		return fmt.Errorf("a controller for %s: %s", orNothing(ctl.For.Kind), what)
+	}
+	return fmt.Errorf("controller %s: %s", ctl.Name, what)
+}
+
+func (ctl *Controller) mistake() string {
+	switch {
+	case ctl.Name == "":
+		return "Name is empty: processes, files and pages name it"
+	case strings.ContainsAny(ctl.Name, notInNames):
+		return "a Name is one word, without quotes and @ # , ="
+	case ctl.Name == "user" || ctl.Name == apiserver:
+		return "the Name is taken: so whoever acts from outside the world is called"
+	case strings.ContainsAny(ctl.Era, notInNames):
+		return fmt.Sprintf("Era %q: it is one word, without quotes and @ # , =", ctl.Era)
+	case ctl.New == nil:
+		return "New is nil: it makes the memory and the Sync of each start"
+	case ctl.program && (len(ctl.Routes) > 0 || ctl.Workers > 0):
+		return "Routes and Workers are of a reconciler: a whole program has its own"
+	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Contract.Replicas != nil || ctl.Contract.Selector != nil):
+		return "For is empty: the laws ask what it does for each object of that kind"
+	}
+	if err := ctl.Contract.Check(); err != nil {
+		return err.Error()
+	}
+	for i, gvk := range ctl.Contract.Unwatched {
+		if !slices.Contains(ctl.Owns, gvk) {
+			return fmt.Sprintf("Unwatched[%d]: %s is none of Owns", i, gvk.Kind)
+		}
+	}
+	for i, r := range ctl.Routes {
+		switch {
+		case ctl.Contract.Polls:
+			return fmt.Sprintf("Routes[%d], of %s: one that Polls is woken by no event, and not asked whom it wakes", i,
+				r.Kind.Kind)
+		case slices.Contains(ctl.Contract.Unwatched, r.Kind):
+			return fmt.Sprintf("Routes[%d]: %s is Unwatched: no event of it wakes anybody, and whom it wakes is not "+
+				"asked", i, r.Kind.Kind)
+		case r.Kind.Empty():
+			return fmt.Sprintf("Routes[%d]: Kind is empty: events of which kind?", i)
+		case r.Do == nil:
+			return fmt.Sprintf("Routes[%d], of %s: Do is nil: it says what an event enqueues", i, r.Kind.Kind)
+		}
+	}
+	return ""
+}
+
+func orNothing(kind string) string {
+	if kind == "" {
+		return "no kind"
+	}
+	return kind
+}
+
+// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any
+// schedule.
+type Misuse string
+
+// Error returns the mistake in one line.
+func (m Misuse) Error() string { return "host: " + string(m) }

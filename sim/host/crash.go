@@ -34,7 +34,7 @@ func (p *Process) kill() (detail string) {
 			detail = "after " + string(w.req.Verb) + " " + w.req.Name
 		}
 		if w.crew != nil {
-			detail = w.crew.about()
+			detail = about(w.crew.calls)
 			w.crew.program.Kill()
 			w.crew = nil
 		}

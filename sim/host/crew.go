@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -94,16 +96,13 @@ func (w *worker) gather() {
 	k.calls = slices.DeleteFunc(k.calls, func(c *Call) bool { return c.withdrawn() })
 	fresh := slices.DeleteFunc(k.program.Asked(), func(c *Call) bool { return c.withdrawn() })
 	for _, call := range fresh {
-		r := call.Request
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
 			if other.state == answered { // whose answer no goroutine has seen
 				call.asked = min(call.asked, other.done)
 			}
 		}
-		call.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", r.Verb, r.Kind.Resource, r.Subresource,
-			r.Namespace, r.Name, scopeOf(&fakeapi.Request{List: r.List})))
-		call.digest = call.content()
+		call.key, call.digest = call.name(), call.content()
 	}
 	if len(fresh) > 0 {
 		w.local.Word(uint64(c.world.Clock.Elapsed())) // it may have woken them
@@ -205,18 +204,6 @@ func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Respon
 	return call.Response, nil
 }
 
-// about describes what the sync does when it is killed.
-func (k *crew) about() (detail string) {
-	for _, c := range k.calls {
-		if c.state == answered {
-			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
-		} else if detail == "" {
-			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
-		}
-	}
-	return detail
-}
-
 // shown adds to the waiting requests what the process is shown meanwhile.
 func (k *crew) shown(v *version) {
 	for _, c := range k.calls {
@@ -264,4 +251,25 @@ func (p *Process) here(ctx context.Context) *crew {
 		}
 	}
 	return p.last
+}
+
+func (k *crew) sign(c *Call, r *sim.Record) {
+	k.worker.sign(r)
+	r.Asked = c.asked
+}
+
+// saw returns the version of an object that the sync had last read.
+func (k *crew) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
+	return k.worker.sawObject(kind, namespace, name)
+}
+
+func (k *crew) told(_ *Call, kind *fakeapi.Kind, m metav1.Object) { k.worker.told(kind, m) }
+
+func (k *crew) execute(c *Call, f *FailedRequest) {
+	p := k.worker.process
+	c.done = p.cluster.world.History.Len()
+	c.Response = p.cluster.serve(c, c.Request, f)
+	p.linger(c.Request)
+	c.state, p.touched = answered, true
+	p.cluster.fold(c.Request, &c.Response, &c.local, &c.abstract)
 }

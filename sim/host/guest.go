@@ -67,13 +67,7 @@ func (g *guest) kill() (detail string) {
 	if g.program == nil { // it could not be made
 		return ""
 	}
-	for _, c := range g.calls {
-		if c.state == answered {
-			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
-		} else if detail == "" {
-			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
-		}
-	}
+	detail = about(g.calls)
 	g.program.Kill()
 	g.calls, g.streams = nil, nil
 	return detail
@@ -121,13 +115,7 @@ func (g *guest) collect() {
 func (g *guest) adopt(c *Call) {
 	now := g.process.cluster.world.History.Len()
 	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
-	verb := string(c.Request.Verb)
-	if c.Watches {
-		verb = "watch"
-	}
-	r := c.Request
-	c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace,
-		r.Name, scopeOf(&fakeapi.Request{List: r.List})))
+	c.key = c.name()
 }
 
 // distinguish gives calls of one key digests of their content.
@@ -142,8 +130,7 @@ func (g *guest) distinguish() {
 }
 
 func (g *guest) sign(c *Call, r *sim.Record) {
-	p := g.process
-	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
+	g.process.stamp(r)
 	r.Cause, r.Asked = c.cause, c.asked
 }
 

@@ -95,7 +95,8 @@ func (a actor) Take(x sim.Action) {
 	case x.Class == sim.Respond:
 		p.workers[x.Slot].resumeSync()
 	case x.Class == sim.Execute:
-		p.workers[x.Slot].execute()
+		w := p.workers[x.Slot]
+		w.execute(p.cluster.fault(p.Name, w.req))
 	case x.Class == sim.Deliver:
 		p.deliver(p.order[x.Slot])
 	case x.Class == sim.Work:
@@ -248,7 +249,7 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 		for j := range i.backlog {
 			h.Word(i.backlog[j].abstract())
 		}
-		h.Word(i.stream.sum)
+		h.Word(i.stream.digest.sum)
 	}
 	h.Word(uint64(p.queue.Len()))
 	if !p.controller.For.Empty() {

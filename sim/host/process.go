@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,10 +129,8 @@ func (p *Process) start() {
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
 	}
-	if p.controller.Inside != nil {
+	if p.timed = nil; p.controller.Inside != nil {
 		p.timed = p.controller.Inside(c)
-	} else {
-		p.timed = nil
 	}
 	p.inside("New", func() { p.reconciler = p.controller.New(env) })
 	if p.reconciler == nil {
@@ -160,12 +159,7 @@ func (p *Process) listEmpty() {
 func (ctl *Controller) watched() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
 	add := func(gvk schema.GroupVersionKind) {
-		for _, g := range out {
-			if g == gvk {
-				return
-			}
-		}
-		if !gvk.Empty() {
+		if !gvk.Empty() && !slices.Contains(out, gvk) {
 			out = append(out, gvk)
 		}
 	}
@@ -201,6 +195,19 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 }
 
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
+
+// stamp fills in the process as the actor.
+func (p *Process) stamp(r *sim.Record) {
+	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
+}
+
+// delivery makes the record of a change that the process is shown.
+func (p *Process) delivery(kind *fakeapi.Kind, ch *change, v *version, initial bool) sim.Record {
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Verb: "deliver", Object: refOf(kind, v.meta), Version: ch.version,
+		Initial: initial, Tombstone: ch.tombstone}
+	p.stamp(&r)
+	return r
+}
 
 // IsProgram reports whether the process runs a whole program.
 func (p *Process) IsProgram() bool { return p.controller.program }

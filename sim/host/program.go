@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -146,6 +148,28 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute has the server execute the call, under a failure, nil for none.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
+// about describes what a program or a sync with these calls does when it is killed.
+func about(calls []*Call) (detail string) {
+	for _, c := range calls {
+		if c.state == answered {
+			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
+		} else if detail == "" {
+			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
+		}
+	}
+	return detail
+}
+
+// name returns the verb and the object of a call, for action keys.
+func (c *Call) name() string {
+	r, verb := c.Request, string(c.Request.Verb)
+	if c.Watches {
+		verb = "watch"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace, r.Name,
+		scopeOf(&fakeapi.Request{List: r.List})))
+}
+
 // content digests what a call sends, with the version of its kind.
 func (c *Call) content() uint64 {
 	var h sim.Hash
@@ -157,8 +181,6 @@ func (c *Call) content() uint64 {
 	h.Word(optionsDigest(c.Request))
 	return uint64(h)
 }
-
-func (c *Call) executeFailing(f *FailedRequest) { c.execute(f) }
 
 func (c *Call) request() *fakeapi.Request { return c.Request }
 

@@ -16,7 +16,7 @@ type queue struct {
 	clock      *sim.Clock
 	owner      string // process name, for timers
 	ready      []string
-	line       line // digest of ready
+	line       fifo // digest of ready
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
@@ -54,7 +54,6 @@ func newQueue(clock *sim.Clock, owner string, backoff Backoff, added func(string
 	}
 	return &queue{
 		clock: clock, owner: owner, added: added, delayed: func(string) {}, cause: new(int), pushed: new(bool),
-		line:  line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoff.First, backoff.Longest),
 		steps:   backoff.steps(),
@@ -77,7 +76,7 @@ func (q *queue) Add(key string) {
 
 func (q *queue) push(key string) {
 	q.ready, *q.pushed = append(q.ready, key), true
-	q.line.push(key)
+	q.line.push(sim.HashString(key))
 }
 
 func (q *queue) Len() int { return len(q.ready) }
@@ -94,7 +93,7 @@ func (q *queue) Get() (string, bool) {
 	} else {
 		q.ready[0], q.ready = "", q.ready[1:] // a long queue is not moved for each key
 	}
-	q.line.pop(key)
+	q.line.pop(sim.HashString(key))
 	q.processing[key] = true
 	delete(q.dirty, key)
 	return key, false
@@ -178,21 +177,29 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// line is a digest of keys in their order. It is updated when keys come and go, so that a long queue is not
-// read for each commit.
-type line struct{ sum, power uint64 }
-
-const (
-	lineBase    = 0x9e3779b97f4a7c15
-	lineInverse = 0xf1de83e19937733d // lineBase * lineInverse is 1
-)
-
-func (l *line) push(key string) {
-	l.sum = l.sum*lineBase + sim.HashString(key)
-	l.power *= lineBase
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, the oldest item first. It is updated when
+// items come and go, since fight detection needs it after every write and most queues have not changed.
+type fifo struct {
+	sum   uint64
+	power uint64 // fifoBase to the power of the number of items; 0 for 1 at first
 }
 
-func (l *line) pop(key string) {
-	l.power *= lineInverse
-	l.sum -= sim.HashString(key) * l.power
+const (
+	fifoBase    = 0x9e3779b97f4a7c15
+	fifoInverse = 0xf1de83e19937733d // fifoBase * fifoInverse is 1
+)
+
+// push adds the newest item.
+func (f *fifo) push(item uint64) {
+	if f.power == 0 {
+		f.power = 1
+	}
+	f.sum = f.sum*fifoBase + item
+	f.power *= fifoBase
+}
+
+// pop removes the oldest item.
+func (f *fifo) pop(item uint64) {
+	f.power *= fifoInverse
+	f.sum -= item * f.power
 }

@@ -9,12 +9,12 @@ import (
 
 // Watches lists the kinds that the process watches.
 func (p *Process) Watches() []*fakeapi.Kind {
+	if p.engine != nil {
+		return p.engine.watched()
+	}
 	out := make([]*fakeapi.Kind, 0, len(p.order))
 	for _, i := range p.order {
 		out = append(out, i.kind)
-	}
-	if p.engine != nil {
-		return p.engine.watched()
 	}
 	return out
 }
@@ -35,12 +35,8 @@ func (p *Process) Holding() bool {
 
 // Withheld reports whether events wait for a paused watch of the process.
 func (p *Process) Withheld() bool {
-	for _, i := range p.order {
-		if i.held && i.pending() > 0 {
-			return true
-		}
-	}
-	return p.engine != nil && p.engine.withheld()
+	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held && i.pending() > 0 }) ||
+		p.engine != nil && p.engine.withheld()
 }
 
 // Settled records that the world has settled, and which keys wait for ever. The reason says why a world that
@@ -53,7 +49,7 @@ func (c *Cluster) Settled(reason string) {
 			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}
-				r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
+				p.stamp(&r)
 				r.For, _ = p.ownerOf(key)
 				r.Object = r.For
 				r.Message = "an expectation that nothing in flight can fulfil"

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -30,10 +31,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		}
 	}
 	p.memory.Word(changeFlags(ch, initial))
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Era: p.Era,
-		Incarnation: p.Incarnation,
-		Verb:        "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial,
-		Tombstone: ch.tombstone}
+	r := p.delivery(i.kind, ch, v, initial)
 	e := Event{Tombstone: ch.tombstone}
 	if old != nil {
 		r.Before, e.Old = old.obj, i.cache.shown(old).obj
@@ -89,7 +87,7 @@ func (p *Process) observe(ob ExpectationObserver, e Event, f *Effect) {
 	if obj == nil {
 		obj = e.Old
 	}
-	name := keyOf(metaOf(obj))
+	name := keyOf(obj.(metav1.Object))
 	for _, key := range f.Created {
 		ob.Observed(key, false, name)
 	}
@@ -105,7 +103,7 @@ func (i *informer) handle(e Event, initial bool) {
 		case e.Old == nil:
 			r.handler.OnAdd(e.New, initial)
 		case e.New == nil && e.Tombstone:
-			r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(metaOf(e.Old)), Obj: e.Old})
+			r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(e.Old.(metav1.Object)), Obj: e.Old})
 		case e.New == nil:
 			r.handler.OnDelete(e.Old)
 		default:
@@ -118,28 +116,26 @@ func (i *informer) handle(e Event, initial bool) {
 type view Process
 
 func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object {
-	i := v.informers[v.cluster.kind(gvk)]
-	if i == nil {
-		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
-	}
-	key := name
-	if namespace != "" {
-		key = namespace + "/" + name
-	}
-	if ver := i.cache.get(key); ver != nil {
-		return i.cache.shown(ver).obj
+	c := v.cache(gvk)
+	if ver := c.get(sim.Ref{Namespace: namespace, Name: name}.Key()); ver != nil {
+		return c.shown(ver).obj
 	}
 	return nil
 }
 
-func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
+func (v *view) cache(gvk schema.GroupVersionKind) *indexer {
 	i := v.informers[v.cluster.kind(gvk)]
 	if i == nil {
 		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
 	}
-	if each := func(ver *version) bool { return f(i.cache.shown(ver).obj) }; namespace == "" {
-		i.cache.items.Ascend(each)
+	return i.cache
+}
+
+func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
+	c := v.cache(gvk)
+	if each := func(ver *version) bool { return f(c.shown(ver).obj) }; namespace == "" {
+		c.items.Ascend(each)
 	} else {
-		i.cache.within(namespace, each)
+		c.within(namespace, each)
 	}
 }

@@ -48,10 +48,7 @@ func (g *guest) sights(k *fakeapi.Kind) *sights {
 // saw returns the version on which a call can be based. An update names its version. Otherwise it is the
 // oldest version of the existing object that the goroutine can have read since it began its current work.
 func (s *sights) saw(namespace, name string, c *Call) any {
-	key := name
-	if namespace != "" {
-		key = namespace + "/" + name
-	}
+	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
 	_, version := c.Request.Preconditions()
 	for _, x := range s.past[key] {
@@ -111,10 +108,7 @@ func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
 	if v == nil {
 		v = ch.before
 	}
-	p := g.process
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Era: p.Era,
-		Incarnation: p.Incarnation, Verb: "deliver", Object: refOf(s.state.kind, v.meta), Version: ch.version,
-		Initial: initial, Tombstone: ch.tombstone}
+	r := g.process.delivery(s.state.kind, ch, v, initial)
 	if old := s.put(key, ch.after); old != nil {
 		r.Before = old.obj
 	}

@@ -202,15 +202,8 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	return w.resp
 }
 
-func (w *worker) execute() {
-	c := w.process.cluster
-	w.resp = c.serve(w, w.req, c.fault(w.process.Name, w.req))
-	w.process.linger(w.req)
-	w.state, w.process.touched = answered, true
-	w.fold()
-}
-
-func (w *worker) executeFailing(f *FailedRequest) {
+// execute has the server execute the pending request, under a failure, nil for none.
+func (w *worker) execute(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.process.linger(w.req)
 	w.state, w.process.touched = answered, true
@@ -251,9 +244,8 @@ func (w *worker) sign(r *sim.Record) {
 }
 
 func (w *worker) stamp(r *sim.Record) {
-	p := w.process
-	r.Process, r.Era, r.Incarnation, r.Worker = p.Name, p.Era, p.Incarnation, w.id
-	r.For = w.owner
+	w.process.stamp(r)
+	r.Worker, r.For = w.id, w.owner
 	if w.saw != nil {
 		r.SawFor = w.saw.obj
 	}
@@ -278,3 +270,12 @@ func (w *worker) checkCaches() {
 		v.encoded = encode(v.obj)
 	}
 }
+
+// strayError is the error of a sync whose goroutines never end, or outlive it.
+type strayError struct{ what string }
+
+func (e *strayError) Error() string { return e.what }
+
+// Stray returns the error of a [Program] whose sync has not returned and in which nothing can happen any
+// more. The text names the waiting goroutines.
+func Stray(what string) error { return &strayError{what} }

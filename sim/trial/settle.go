@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -48,18 +49,11 @@ const (
 )
 
 func (l *Limits) fill(hosted bool) {
-	l.Writes = orElse(l.Writes, maxWrites)
+	l.Writes = cmp.Or(l.Writes, maxWrites)
 	if hosted {
-		l.Steps = orElse(l.Steps, maxHosted+l.Recorded)
+		l.Steps = cmp.Or(l.Steps, maxHosted+l.Recorded)
 	}
-	l.Steps = orElse(l.Steps, maxSteps)
-}
-
-func orElse(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
+	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
 // counted holds the values from which the limits of a settle count. They move with steps that do not count.
