@@ -60,7 +60,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 	if len(at) == 0 {
 		text = "no goroutine of it is seen to run"
 	}
-	text = fmt.Sprintf("a program has not come to rest after %s: %s:\n%s", patience, text, strings.Join(at, "\n\n"))
+	text = fmt.Sprintf("a program has not settled after %s: %s:\n%s", patience, text, strings.Join(at, "\n\n"))
 	if reasons[locked] && len(holders) > 0 {
 		text += "\n\nthese wait for an answer meanwhile, and one of them may hold the mutex:\n" +
 			strings.Join(holders, "\n\n")
@@ -151,8 +151,8 @@ func refuse(name string) {
 	defer roomsMu.Unlock()
 	for r, runs := range givenUp {
 		if runs || r.hosts[name] {
-			panic(host.Misuse(fmt.Sprintf("%s is not hosted: a program of this Go process has not come to rest in a "+
-				"world before, and has not to this day; it was told there what it is at", name)))
+			panic(host.Misuse(fmt.Sprintf("%s is not hosted: a program of this Go process never settled in an "+
+				"earlier world, which reported its goroutines", name)))
 		}
 	}
 }

@@ -258,7 +258,7 @@ func (t *Trial) objects() int {
 
 // unsettled records that the world did not settle (EXACT-7).
 func (t *Trial) unsettled(s *Settling) {
-	text := fmt.Sprintf("not at rest after %d writes and %d steps", s.Writes, s.Steps)
+	text := fmt.Sprintf("not settled after %d writes and %d steps", s.Writes, s.Steps)
 	if s.Idle != "" {
 		text = s.Idle
 	}
