@@ -45,6 +45,7 @@ func (a Action) Key() string {
 	return a.Class.String() + " " + a.Actor + " " + a.Detail
 }
 
+// Same reports whether both actions have the same key.
 func (a Action) Same(b Action) bool {
 	return a.Class == b.Class && a.Actor == b.Actor && a.Detail == b.Detail
 }

@@ -40,6 +40,7 @@ type Seed struct{ state uint64 }
 // NewSeed returns the stream of a seed.
 func NewSeed(seed uint64) *Seed { return &Seed{state: seed} }
 
+// Pick draws uniformly from [0, n).
 func (s *Seed) Pick(n int, _ string) int {
 	if n <= 1 {
 		return 0

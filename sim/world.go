@@ -34,6 +34,7 @@ type World struct {
 	requests []Request // of programs
 }
 
+// New returns an empty world with the given choices.
 func New(c Choices) *World {
 	w := &World{}
 	w.SetChoices(c)

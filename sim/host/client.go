@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
@@ -189,11 +188,4 @@ func (c *client) Delete(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	}
 	_, err = c.Do(ctx, &fakeapi.Request{Verb: fakeapi.Delete, Kind: k, Namespace: namespace, Name: name, Delete: opts})
 	return err
-}
-
-// Patch is the body of a patch request.
-type Patch struct {
-	Type        types.PatchType
-	Data        []byte
-	Subresource string // "" or "status"
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
@@ -98,6 +99,13 @@ type Client interface {
 	Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, opts metav1.DeleteOptions) error
 	// Do sends any other request.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
+}
+
+// Patch is the body of a patch request.
+type Patch struct {
+	Type        types.PatchType
+	Data        []byte
+	Subresource string // "" or "status"
 }
 
 // Route is a pure function from an event on one kind to its effect on the queue and on expectations. So the
@@ -260,10 +268,3 @@ func orNothing(kind string) string {
 	}
 	return kind
 }
-
-// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any
-// schedule.
-type Misuse string
-
-// Error returns the mistake in one line.
-func (m Misuse) Error() string { return "host: " + string(m) }

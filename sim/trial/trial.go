@@ -131,6 +131,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 	}, members)
 }
 
+// SwitchMembers is [Trial.Switch] for the members of a manager, in their order.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
 		t.judged(actorOf(m.Name, &programs[i]))

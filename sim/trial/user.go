@@ -89,6 +89,7 @@ type Trap struct {
 	Back    bool          // the process restarts by itself
 }
 
+// Set adds a trap.
 func (t *Trial) Set(x Trap) { t.traps = append(t.traps, &x) }
 
 // spring crashes the processes whose traps the last step reached.

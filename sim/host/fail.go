@@ -1,0 +1,51 @@
+package host
+
+import (
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// FailedRequest makes requests of a process fail: the nth one that matches, or all.
+type FailedRequest struct {
+	Process string       // "" for every process
+	Verb    fakeapi.Verb // "" for every verb
+	Kind    string       // "" for every kind
+	Nth     int          // from 1; 0 means every one
+	Code    int          // 409, 429, 500 or 504
+	Commits bool         // the request is executed; only its answer is lost
+	seen    int
+}
+
+func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
+	return (f.Process == "" || f.Process == process) &&
+		(f.Verb == "" || f.Verb == req.Verb) &&
+		(f.Kind == "" || f.Kind == req.Kind.GVK.Kind)
+}
+
+// response is the answer that replaces the server's own.
+func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
+	gr := req.Kind.GVR().GroupResource()
+	var err *apierrors.StatusError
+	switch f.Code {
+	case 409:
+		err = apierrors.NewConflict(gr, req.Name, errors.New("the object has been modified; "+
+			"please apply your changes to the latest version and try again"))
+	case 429:
+		err = apierrors.NewTooManyRequests("the server has received too many requests "+
+			"and has asked us to try again later", 1)
+	case 504:
+		err = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+	default:
+		err = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
+	}
+	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
+}
+
+// asker is a thread of a process that waits to have a request executed.
+type asker interface {
+	request() *fakeapi.Request
+	execute(f *FailedRequest)
+}

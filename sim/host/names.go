@@ -1,0 +1,55 @@
+package host
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// keyOf is namespace/name, or the bare name of a cluster-scoped object.
+func keyOf(m metav1.Object) string {
+	if ns := m.GetNamespace(); ns != "" {
+		return ns + "/" + m.GetName()
+	}
+	return m.GetName()
+}
+
+// refOf names one incarnation of an object.
+func refOf(k *fakeapi.Kind, m metav1.Object) sim.Ref {
+	return sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
+}
+
+// splitKey is the inverse of keyOf.
+func splitKey(key string) (namespace, name string) {
+	if ns, n, ok := strings.Cut(key, "/"); ok {
+		return ns, n
+	}
+	return "", key
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// apiserver is the process name of what the server does by itself.
+const apiserver = "apiserver"
+
+// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any
+// schedule.
+type Misuse string
+
+// Error returns the mistake in one line.
+func (m Misuse) Error() string { return "host: " + string(m) }
+
+// strayError is the error of a sync whose goroutines never end, or outlive it.
+type strayError struct{ what string }
+
+func (e *strayError) Error() string { return e.what }
+
+// Stray returns the error of a [Program] whose sync has not returned and in which nothing can happen any
+// more. The text names the waiting goroutines.
+func Stray(what string) error { return &strayError{what} }
