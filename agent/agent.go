@@ -192,8 +192,7 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 	return args, nil
 }
 
-// folder returns the path of a file system: its own if it is a directory of the disk, otherwise that of a
-// copy.
+// folder returns the path of a file system: its own if it is a directory of the disk, otherwise that of a copy.
 func folder(t *testing.T, files fs.FS) ([]string, error) {
 	if files == nil {
 		return nil, nil

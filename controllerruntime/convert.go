@@ -153,8 +153,7 @@ func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 	return to, converter.FromUnstructured(content, to)
 }
 
-// Of converts a function of a Go type to one of the server's objects, for the Contract of a
-// [host.Controller]:
+// Of converts a function of a Go type to one of the server's objects, for the Contract of a [host.Controller]:
 //
 //	controllers[0].Replicas = controllerruntime.Of(func(w *v1.Widget) int { return int(w.Spec.Replicas) })
 //

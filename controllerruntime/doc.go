@@ -1,8 +1,7 @@
 // Package controllerruntime runs reconcilers of controller-runtime v0.24 in the stepped host. An unchanged
-// SetupWithManager becomes one [host.Controller] for each controller that it sets up. Nothing is declared
-// again: For, Owns, Watches, predicates, mapping functions, field indexes and controller options are recorded
-// by the manager of the setup. Handlers, predicates and mapping functions run with controller-runtime's own
-// code.
+// SetupWithManager becomes one [host.Controller] for each controller that it sets up. Nothing is declared again: For,
+// Owns, Watches, predicates, mapping functions, field indexes and controller options are recorded by the manager of
+// the setup. Handlers, predicates and mapping functions run with controller-runtime's own code.
 //
 //	func TestWidget(t *testing.T) {
 //		setup := func(mgr ctrl.Manager) error {
@@ -25,12 +24,11 @@
 //
 // # What is the same as in a manager
 //
-// [manager.Manager.GetClient] reads from the process's simulated informers and copies what it returns. It
-// reads unstructured objects live, as a manager's client does by default ([Options]).
-// [manager.Manager.GetAPIReader] reads live. Every live read and every write is one request, and so a
-// scheduling point. Errors are those of controller-runtime's own client. Delays, retries and rate limits use
-// the world's clock, also in a token bucket. A panic is reported (never-panic) whatever RecoverPanic says.
-// After a TerminalError there is no retry.
+// [manager.Manager.GetClient] reads from the process's simulated informers and copies what it returns. It reads
+// unstructured objects live, as a manager's client does by default ([Options]). [manager.Manager.GetAPIReader] reads
+// live. Every live read and every write is one request, and so a scheduling point. Errors are those of
+// controller-runtime's own client. Delays, retries and rate limits use the world's clock, also in a token bucket. A
+// panic is reported (never-panic) whatever RecoverPanic says. After a TerminalError there is no retry.
 //
 // # What differs
 //

@@ -25,8 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recordingManager is the manager of one process. It keeps the controllers that are added to it; the host
-// runs them.
+// recordingManager is the manager of one process. It keeps the controllers that are added to it; the host runs them.
 type recordingManager struct {
 	p           *process
 	client      client.Client
@@ -140,8 +139,7 @@ func (m *recordingManager) AddReadyzCheck(string, healthz.Checker) error { retur
 
 func (m *recordingManager) AddMetricsServerExtraHandler(string, http.Handler) error { return nil }
 
-// GetConverterRegistry returns a registry without effect: the server converts by itself
-// ([fakeapi.Options.Convert]).
+// GetConverterRegistry returns a registry without effect: the server converts by itself ([fakeapi.Options.Convert]).
 func (m *recordingManager) GetConverterRegistry() conversion.Registry {
 	return conversion.NewRegistry()
 }
@@ -156,8 +154,7 @@ type webhooks struct {
 	m *recordingManager
 }
 
-// Register refuses a webhook by name, unless LeaveOut has it: without its webhooks a controller would be
-// another one.
+// Register refuses a webhook by name, unless LeaveOut has it: without its webhooks a controller would be another one.
 func (w webhooks) Register(path string, _ http.Handler) {
 	if !w.m.leaves(path) {
 		panic(host.Misuse("the setup registers the webhook " + path + ": webhooks do not run here; the world's " +

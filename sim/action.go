@@ -61,7 +61,7 @@ func ParseKey(s string) (Action, bool) {
 	return Action{Class: Class(c), Actor: actor, Detail: detail}, true
 }
 
-// Footprint is what an action touches, for partial-order reduction.
+// Footprint holds the things that an action touches, for partial-order reduction.
 type Footprint struct {
 	Global  bool   // touches everything: timers, faults
 	Process string // whose private state it touches; "" for none

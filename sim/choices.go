@@ -14,8 +14,7 @@ type Choices interface {
 	Pick(n int, label string) int
 }
 
-// Chooser is a [Choices] that sees the enabled actions, not only their number: PCT, replay by key, sleep
-// sets.
+// Chooser is a [Choices] that sees the enabled actions, not only their number: PCT, replay by key, sleep sets.
 type Chooser interface {
 	Choices
 	// Next returns the index of the action to take. A negative number ends the run before the step.

@@ -76,8 +76,7 @@ func (c *Clock) StopAll(owner string) {
 // Pending lists the timers, earliest first. It is read-only.
 func (c *Clock) Pending() []*Alarm { return c.timers }
 
-// Advance moves the clock by d without firing anything. Timers that become due fire as steps, at the time
-// reached.
+// Advance moves the clock by d without firing anything. Timers that become due fire as steps, at the time reached.
 func (c *Clock) Advance(d time.Duration) {
 	for to := c.elapsed + max(d, 0); !c.Reach(to); {
 	}
@@ -110,8 +109,7 @@ func (c *Clock) within() bool {
 	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
 }
 
-// Jump is how far the clock would move if one of the next timers fired: 0 if it is overdue, or without
-// timers.
+// Jump returns how far the clock would move if one of the next timers fired: 0 if it is overdue, or without timers.
 func (c *Clock) Jump() time.Duration {
 	if len(c.timers) == 0 {
 		return 0

@@ -49,8 +49,7 @@ type Record struct {
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object concerned
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: the
-	// object read
+	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: the object read
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
 	// Object's version as the process had last read it in this sync, live or cached; nil if it had not
@@ -83,7 +82,7 @@ func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
 
-// History is what happened, in order. No record changes once the step that wrote it has ended.
+// History holds the records of what happened, in order. No record changes once the step that wrote it has ended.
 type History struct {
 	Records []Record
 
@@ -121,8 +120,7 @@ func (h *History) trim() {
 	}
 }
 
-// Request is a request that a program sent to the world. Two runs of one schedule are compared by their
-// requests.
+// Request is a request that a program sent to the world. Two runs of one schedule are compared by their requests.
 type Request struct {
 	Step    int     // the number of steps when it was noticed; filled in by [World.Request]
 	Process string  // the process that sent it
@@ -152,8 +150,7 @@ func (w *World) Request(r Request) {
 // Requests lists the requests that programs have sent so far, in canonical order.
 func (w *World) Requests() []Request { return w.requests }
 
-// Ref names one incarnation of one API object. Kind is the name in the server's table of kinds ("Pod",
-// "ReplicaSet").
+// Ref names one incarnation of one API object. Kind is the name in the server's table of kinds ("Pod", "ReplicaSet").
 type Ref struct {
 	Kind, Namespace, Name, UID string
 }
@@ -167,8 +164,7 @@ var shortKinds = map[string]string{
 	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
 }
 
-// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower
-// case.
+// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower case.
 func Short(kind string) string {
 	if s, ok := shortKinds[kind]; ok {
 		return s
@@ -180,8 +176,7 @@ func Short(kind string) string {
 // has only a name: the key.
 func (r Ref) IsZero() bool { return r.Kind == "" }
 
-// String returns the reference as people type it: "rs/web-a", or "prod/rs/web-a" outside the namespace
-// "default".
+// String returns the reference as people type it: "rs/web-a", or "prod/rs/web-a" outside the namespace "default".
 func (r Ref) String() string {
 	s := Short(r.Kind) + "/" + r.Name
 	if r.Namespace != "" && r.Namespace != "default" {

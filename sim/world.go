@@ -79,8 +79,7 @@ func (w *World) Pick(n int, label string) int {
 	return i
 }
 
-// Enabled lists the enabled actions in canonical order: by class, then by actor. The next call reuses the
-// slice.
+// Enabled lists the enabled actions in canonical order: by class, then by actor. The next call reuses the slice.
 func (w *World) Enabled() []Action {
 	w.offered, w.lists = w.offered[:0], w.lists[:0]
 	for i, a := range w.actors {
@@ -205,8 +204,7 @@ func (w *World) perform(a Action) {
 	panic("sim: took " + a.Key() + ", which no actor of the world offers")
 }
 
-// Do performs something outside the offered actions as a step of its own, such as a user action between two
-// settles.
+// Do performs something outside the offered actions as a step of its own, such as a user action between two settles.
 func (w *World) Do(what string, f func()) {
 	w.steps++
 	w.hash.String(what)
@@ -214,8 +212,7 @@ func (w *World) Do(what string, f func()) {
 	w.End()
 }
 
-// Record appends to the history and fills in step, time and index. The pointer is valid until the next
-// record.
+// Record appends to the history and fills in step, time and index. The pointer is valid until the next record.
 func (w *World) Record(r Record) *Record {
 	r.Step, r.At = w.steps, w.Clock.elapsed
 	w.foldRecord(&r)

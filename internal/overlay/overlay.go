@@ -1,6 +1,5 @@
-// Package overlay makes the files for `go build -overlay` with which a hosted program is built. They make a
-// standard library that draws nothing by chance inside a bubble, isolates a hosted process, and contains the
-// agent.
+// Package overlay makes the files for `go build -overlay` with which a hosted program is built. They make a standard
+// library that draws nothing by chance inside a bubble, isolates a hosted process, and contains the agent.
 //
 // In a bubble of testing/synctest, the order of maps and selects, math/rand, timers of one instant and
 // preemption depend only on the bubble's seed. In a process that a world hosts (see package wire), requests

@@ -114,8 +114,7 @@ func bootstrapRand() uint64 {
 	{"runtime/time.go", []edit{
 		// Timers of one instant fire in a fixed order.
 		{old: "			t.rand = cheaprand()", new: "			t.rand = 0"},
-		// No two readings of a hosted program's clock are equal, as on a real machine: events are named by
-		// the time.
+		// No two readings of a hosted program's clock are equal, as on a real machine: events are named by the time.
 		{old: "		sec = bubble.now / (1000 * 1000 * 1000)\n", new: "		if hosted.On {\n			bubble.now++\n		}\n		sec = bubble.now / (1000 * 1000 * 1000)\n"},
 		{old: "		return sec, nsec, 0\n	}\n	return time_now()\n", new: `		return sec, nsec, 0
 	}
@@ -134,9 +133,8 @@ func bootstrapRand() uint64 {
 			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
-		// The global queue, which receives the overflow of hundreds of goroutines, has its turn only when the
-		// local one is empty. How many goroutines have run, including the runtime's own, depends on real
-		// time.
+		// The global queue, which receives the overflow of hundreds of goroutines, has its turn only when the local
+		// one is empty. How many goroutines have run, including the runtime's own, depends on real time.
 		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
 		// The same holds for pipes, whose readers are woken when nothing else runs.
 		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",

@@ -282,8 +282,7 @@ var awaited = map[string]string{
 	"chan send":           "a channel made before main began",
 }
 
-// waits describes the waits of a dump. The goroutines with these numbers wait for something outside the
-// bubble.
+// waits describes the waits of a dump. The goroutines with these numbers wait for something outside the bubble.
 func waits(numbers []string, all []goroutine) (texts []string) {
 	for _, g := range all {
 		outside := slices.Contains(numbers, g.number)

@@ -200,8 +200,7 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 	l.room.quiet.Stir()
 }
 
-// read returns the content of a feed, valid until the next call. A read that does not fill its buffer was the
-// last.
+// read returns the content of a feed, valid until the next call. A read that does not fill its buffer was the last.
 func (l *life) read(from io.Reader) []byte {
 	for used := 0; ; {
 		if used == len(l.buffer) {

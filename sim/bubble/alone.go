@@ -13,10 +13,9 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 )
 
-// alone keeps the order of the goroutines of programs from depending on anything else. While rooms exist, the
-// Go process has one processor: on two, a handler that enqueues a key twice races with the worker that takes
-// it. Garbage is collected between commands, since a collection stops the running goroutine and lets others
-// go first.
+// alone keeps the order of the goroutines of programs from depending on anything else. While rooms exist, the Go
+// process has one processor: on two, a handler that enqueues a key twice races with the worker that takes it. Garbage
+// is collected between commands, since a collection stops the running goroutine and lets others go first.
 //
 // One influence remains: the runtime preempts a goroutine after ten milliseconds of real time. Commands take
 // tenths of one. Longer ones occur on a machine whose processors are busy with other work.

@@ -15,9 +15,8 @@ import (
 // goroutines wait. Then the schedule decides which pending request is executed or answered. Requests are
 // ordered by content, equal ones by the start of their goroutines.
 //
-// A sync that returns while one of its goroutines waits for an answer violates never-panic, with the line. So
-// does a sync in which nothing can happen any more. In a sync and in New, time.Sleep and time.Now follow the
-// world's clock.
+// A sync that returns while one of its goroutines waits for an answer violates never-panic, with the line. So does a
+// sync in which nothing can happen any more. In a sync and in New, time.Sleep and time.Now follow the world's clock.
 //
 // It costs some microseconds a step, and limits the Go process to one processor. A sync without goroutines
 // does not need it.

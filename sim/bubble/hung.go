@@ -42,8 +42,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung describes what the goroutines of a bubble do that does not settle, and reports whether one of them
-// runs.
+// hung describes what the goroutines of a bubble do that does not settle, and reports whether one of them runs.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}

@@ -14,10 +14,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of
-// names, and it calls its handlers in an order that does not depend on chance. client-go's own informer
-// selects between taking a notification and passing one on. A manager takes it as cache.Options.NewInformer
-// of controller-runtime.
+// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names, and
+// it calls its handlers in an order that does not depend on chance. client-go's own informer selects between taking a
+// notification and passing one on. A manager takes it as cache.Options.NewInformer of controller-runtime.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)

@@ -229,8 +229,7 @@ func (f byResource) ForResource(of schema.GroupVersionResource) informers.Generi
 	}), of.GroupResource()}
 }
 
-// MetadataInformers makes a factory of informers of objects' metadata, like metadatainformer's: see
-// [Informers].
+// MetadataInformers makes a factory of informers of objects' metadata, like metadatainformer's: see [Informers].
 func MetadataInformers(client metadata.Interface, resync time.Duration) metadatainformer.SharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		metadatainformer.NewSharedInformerFactory(client, resync).ForResource}

@@ -264,8 +264,7 @@ func (l *life) panicked(why any, at string) *host.Panic {
 	return p
 }
 
-// raised returns the line of the panic in progress, and whether it passes through HandleCrash, which raises
-// it again.
+// raised returns the line of the panic in progress, and whether it passes through HandleCrash, which raises it again.
 func raised() (at string, crashes bool) {
 	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
 	return at, crashes

@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/internal/quiet"
 )
 
-// patience is how long, in real time, the programs of a world may run on one command before they count as
-// hung.
+// patience is how long, in real time, the programs of a world may run on one command before they count as hung.
 var patience = 30 * time.Second
 
 // room is the bubble with the programs of one cluster. Its main goroutine executes each command, and then
@@ -50,8 +49,7 @@ var (
 	turn    sync.Mutex // held by the command of one room at a time: they share math/rand's source
 )
 
-// roomOf returns the room of a cluster for a controller of that name. The first program of a cluster opens
-// it.
+// roomOf returns the room of a cluster for a controller of that name. The first program of a cluster opens it.
 func roomOf(c host.Place, name string) *room {
 	settle()
 	refuse(name)

@@ -119,8 +119,7 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes one request at once, as a step of its own, for somebody who is not a process: the user, a third
-// party.
+// As executes one request at once, as a step of its own, for somebody who is not a process: the user, a third party.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
@@ -134,7 +133,7 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is As, but the answer is told, not the server's own. The request is not executed. If commits is
+// AsFailing is As, but the answer is the parameter told, not the server's own. The request is not executed. If commits is
 // set, it is executed, and the server's answer counts if it is a refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {

@@ -72,8 +72,7 @@ type Env struct {
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
 	// Behind returns how many deliveries of a kind the process's cache lacks until it is as new as a resource
 	// version. It is 0 for a kind that the process does not watch and for a version that is no number. Unlike
-	// LastStoreSyncResourceVersion it keeps revisions out of the state: they depend on everything that ever
-	// happened.
+	// LastStoreSyncResourceVersion it keeps revisions out of the state: they depend on everything that ever happened.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds returns the server's current table, for controllers that work on any kind. CRDs come and go while
 	// they run.
@@ -84,10 +83,9 @@ type Env struct {
 	_ struct{}
 }
 
-// Client is the API for a controller. Every method is one request. The worker is parked until the scheduler
-// has executed the request and, in a step of its own, delivered the response. Errors are
-// *apierrors.StatusError. Returned objects are stored versions, shared by everybody: change a DeepCopy.
-// Objects passed in stay the caller's.
+// Client is the API for a controller. Every method is one request. The worker is parked until the scheduler has
+// executed the request and, in a step of its own, delivered the response. Errors are *apierrors.StatusError. Returned
+// objects are stored versions, shared by everybody: change a DeepCopy. Objects passed in stay the caller's.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
 	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
@@ -142,19 +140,17 @@ type Delayed struct {
 type View interface {
 	// Get returns the cached object, nil if there is none.
 	Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object
-	// Each calls f for the cached objects of a kind in a namespace ("" for all), in key order, until f
-	// returns false.
+	// Each calls f for the cached objects of a kind in a namespace ("" for all), in key order, until f returns false.
 	Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool)
 }
 
 // Reconciler is a controller's memory and its sync function. Optional methods make it a [Waiter], an
 // [ExpectationObserver] or a [Forgetter].
 //
-// One that can digest its memory is a [sim.Digester]. It folds everything that a later sync, route or timer
-// depends on, with times as their distance from now. Exhaustive search merges states only if it knows what
-// the controller remembers. Without a digest, the memory is taken to be everything the process was ever
-// shown, in order: each event, and each turn with what was read and answered. A [Stateless] function has no
-// memory.
+// One that can digest its memory is a [sim.Digester]. It folds everything that a later sync, route or timer depends
+// on, with times as their distance from now. Exhaustive search merges states only if it knows what the controller
+// remembers. Without a digest, the memory is taken to be everything the process was ever shown, in order: each event,
+// and each turn with what was read and answered. A [Stateless] function has no memory.
 type Reconciler interface {
 	// Sync brings the object named by key ("namespace/name") closer to its desired state. It runs on a
 	// coroutine: every call on env.Client is a scheduling point. An error puts the key back with back-off.
@@ -198,8 +194,7 @@ type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard serves: "ADOPT-4"
 	Sentence string // what it does wrong
-	// Law is the clause of the law that is to kill it; "" if none does, because the mistake is corrected in
-	// the end.
+	// Law is the clause of the law that is to kill it; "" if none does, because the mistake is corrected in the end.
 	Law string
 
 	Make func() Controller

@@ -13,9 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// crew is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines waits.
-// Their requests are then pending at the same time, in an order that does not depend on which goroutine ran
-// first.
+// crew is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines waits. Their
+// requests are then pending at the same time, in an order that does not depend on which goroutine ran first.
 type crew struct {
 	worker  *worker
 	program Program

@@ -38,8 +38,7 @@
 // expectations, so that one that waits for ever is found. An [ExpectationObserver] sees its expectations
 // fulfilled, and a [Forgetter] learns that one of its objects is gone.
 //
-// Packages bubble and agent host whole programs ([Program]). An [Immediate] program may have calls executed
-// at once.
+// Packages bubble and agent host whole programs ([Program]). An [Immediate] program may have calls executed at once.
 //
 // # Where to go next
 //

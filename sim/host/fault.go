@@ -124,9 +124,8 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 // mostSlow is how many seconds a write of a slow process takes at most.
 const mostSlow = 2
 
-// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a
-// write and its consequences, and a controller that writes the time of day in each reconcile finds nothing to
-// change.
+// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a write and
+// its consequences, and a controller that writes the time of day in each reconcile finds nothing to change.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

@@ -39,8 +39,7 @@ func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*
 	}
 }
 
-// Hold pauses a process's watch of one kind: its events wait. It reports whether the process watches the
-// kind.
+// Hold pauses a process's watch of one kind: its events wait. It reports whether the process watches the kind.
 func (p *Process) Hold(kind *fakeapi.Kind) bool { return p.setHeld(kind, true, "hold") }
 
 // Release resumes a watch, so that the events that waited can be delivered.

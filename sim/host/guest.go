@@ -237,8 +237,7 @@ func (g *guest) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the newest record if it is no older than a call: the call's answer shows it. Otherwise it is
-// -1.
+// lastOf returns the newest record if it is no older than a call: the call's answer shows it. Otherwise it is -1.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1

@@ -77,8 +77,7 @@ func (g *guest) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
-// relist ends the watches of a kind, like a server that has forgotten their revisions. The program lists
-// again.
+// relist ends the watches of a kind, like a server that has forgotten their revisions. The program lists again.
 func (g *guest) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {

@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// indexer is a cache.Indexer whose lists are sorted by key, so that a controller's reads depend only on its
-// events. (client-go's own lists are in map order.) The process sees every read, and knows which worker is
-// running.
+// indexer is a cache.Indexer whose lists are sorted by key, so that a controller's reads depend only on its events.
+// (client-go's own lists are in map order.) The process sees every read, and knows which worker is running.
 type indexer struct {
 	items   *btree.BTreeG[*version] // the tree [nothing] until something is put
 	indexes []*index                // without that of namespaces, with which the keys of items begin

@@ -163,8 +163,7 @@ func sameOwners(a, b metav1.Object) bool {
 	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), same)
 }
 
-// resyncPeriod is the shortest resync period of kube-controller-manager. controller-runtime's default is ten
-// hours.
+// resyncPeriod is the shortest resync period of kube-controller-manager. controller-runtime's default is ten hours.
 const resyncPeriod = 12 * time.Hour
 
 // resyncLater sets a timer for the periodic resync of the process's informers, which shows what a watch gap

@@ -38,8 +38,7 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 // apiserver is the process name of what the server does by itself.
 const apiserver = "apiserver"
 
-// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any
-// schedule.
+// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any schedule.
 type Misuse string
 
 // Error returns the mistake in one line.

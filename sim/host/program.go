@@ -16,10 +16,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Program is a whole program on goroutines of its own, which a process runs in place of a reconciler's
-// coroutines: see [Hosting]. Packages bubble and agent implement it. Only the scheduler calls it. Start,
-// Kill, Answer and Send return when every goroutine of the program waits for an answer, an event or the
-// clock.
+// Program is a whole program on goroutines of its own, which a process runs in place of a reconciler's coroutines:
+// see [Hosting]. Packages bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send
+// return when every goroutine of the program waits for an answer, an event or the clock.
 type Program interface {
 	// Start begins a new life, with an empty memory.
 	Start()

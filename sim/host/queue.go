@@ -31,16 +31,14 @@ type queue struct {
 	hasty      bool                         // mutant: ... when its delay is over
 }
 
-// Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the
-// longest.
+// Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the longest.
 type Backoff struct{ First, Longest time.Duration }
 
 // usual is the per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other half, a token bucket
 // over all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns after how many failures the delay stays the same. Further failures do not belong to the
-// state.
+// steps returns after how many failures the delay stays the same. Further failures do not belong to the state.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++

@@ -14,10 +14,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server keeps the stored objects and a log of changes, and forgets old revisions when told to. For each
-// revision the cluster notes what the server does not know: the versions before and after with their digests,
-// and the record of the change. Lists and watches that begin in the past are answered by the server and
-// looked up in these notes.
+// The server keeps the stored objects and a log of changes, and forgets old revisions when told to. For each revision
+// the cluster notes what the server does not know: the versions before and after with their digests, and the record
+// of the change. Lists and watches that begin in the past are answered by the server and looked up in these notes.
 
 // note takes down a change that the server has just stored, and sends it to the watches of its kind. A
 // process that is down keeps its old events until it restarts.
@@ -37,8 +36,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget lets the server forget old revisions, if the world forgets its history. As many revisions stay as
-// records.
+// forget lets the server forget old revisions, if the world forgets its history. As many revisions stay as records.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
 	if keep == 0 || c.server.Version() < c.compacted+2*keep {

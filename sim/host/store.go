@@ -123,8 +123,7 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 	return nil
 }
 
-// LastStoreSyncResourceVersion is the newest delivered revision. The consistency store of Kubernetes 1.36
-// reads it.
+// LastStoreSyncResourceVersion is the newest delivered revision. The consistency store of Kubernetes 1.36 reads it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
 	x.asked = true
 	return x.keys([]string{strconv.FormatUint(x.rv, 10)})[0]

@@ -171,8 +171,7 @@ func message(field []byte) []byte {
 	return field[t+l:]
 }
 
-// protoField splits the first field off an encoded message: its number, its bytes with tag and length, and
-// the rest.
+// protoField splits the first field off an encoded message: its number, its bytes with tag and length, and the rest.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n

@@ -45,8 +45,7 @@ func (g *growth) reset() {
 	clear(g.doing)
 }
 
-// reportsOnly reports whether a commit only reports something, as an Event does, which counts how often it
-// happened.
+// reportsOnly reports whether a commit only reports something, as an Event does, which counts how often it happened.
 func reportsOnly(r *sim.Record) bool { return r.Object.Kind == "Event" }
 
 func (g *growth) note(r *sim.Record) {
@@ -110,9 +109,8 @@ func (t *Trial) grows(d *done) string {
 	return text
 }
 
-// ownTrigger finds a controller that triggers itself: it writes only a time of day, the event of that write
-// starts its next reconcile, and that writes the time again. The state never recurs, since time passes, and
-// nothing grows.
+// ownTrigger finds a controller that triggers itself: it writes only a time of day, the event of that write starts
+// its next reconcile, and that writes the time again. The state never recurs, since time passes, and nothing grows.
 type ownTrigger struct {
 	runs map[int][]int // a write -> the writes that led to it, and itself
 	hit  []int

@@ -31,8 +31,7 @@ type Trial struct {
 	brings bool // the invariants of contracts are judged besides the laws
 }
 
-// Options are the beginning of a trial. The zero value is an empty cluster under the default schedule and
-// every law.
+// Options are the beginning of a trial. The zero value is an empty cluster under the default schedule and every law.
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
@@ -175,8 +174,7 @@ func (t *Trial) Broken() *law.Breach { return t.Judge.First() }
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.
 func (t *Trial) Stop() { t.Cluster.Stop() }
 
-// records are the histories of finished trials. Explored runs are short and many, and would each grow one
-// again.
+// records are the histories of finished trials. Explored runs are short and many, and would each grow one again.
 var records = sync.Pool{New: func() any { return new([]sim.Record) }}
 
 // Recycle stops the trial and gives its history to a later one. Keep nothing that points into it.
