@@ -1,6 +1,9 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Hash is a running 64-bit digest of words and strings. It compares runs and states of one program and
 // resists no adversary. The zero value is ready.
@@ -37,12 +40,7 @@ func (h *Hash) Bool(b bool) {
 }
 
 // HashString digests one string.
-func HashString(s string) uint64 { return digest(s) }
-
-// HashBytes digests a byte string. The digest is [HashString]'s of the same bytes.
-func HashBytes(b []byte) uint64 { return digest(b) }
-
-func digest[T string | []byte](s T) uint64 {
+func HashString(s string) uint64 {
 	h := uint64(len(s)) ^ 0x8ebc6af09c88c6e3
 	for len(s) >= 8 {
 		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -56,6 +54,9 @@ func digest[T string | []byte](s T) uint64 {
 	}
 	return mix(fold(h, w))
 }
+
+// HashBytes digests a byte string. The digest is [HashString]'s of the same bytes. The string only lives in this call.
+func HashBytes(b []byte) uint64 { return HashString(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 func fold(h, w uint64) uint64 {
 	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, w^0x589965cc75374cc3)

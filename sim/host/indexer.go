@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/btree"
 	"k8s.io/client-go/tools/cache"
@@ -24,6 +25,7 @@ type indexer struct {
 	found   []*version              // by the current list
 	prefix  string                  // of the keys of the last listed namespace
 	free    *btree.FreeListG[*version]
+	reads   *sync.Mutex // of syncs that may start goroutines; otherwise nil
 
 	exact, abstract uint64 // sums over the items, of mixed digests
 }

@@ -226,7 +226,9 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 	}
 	i := &informer{process: p, kind: k, gvk: gvk, state: p.cluster.state(k), cache: newIndexer(p.cluster.free),
 		from: p.from, slot: len(p.order)}
-	i.cache.reader = i
+	if i.cache.reader = i; p.concurrent() {
+		i.cache.reads = &p.reads
+	}
 	if definition, _ := k.Definition(); definition != nil || gvk != k.GVK {
 		i.cache.show = i.show
 	}

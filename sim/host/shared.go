@@ -45,13 +45,8 @@ func (i *informer) RemoveEventHandler(h cache.ResourceEventHandlerRegistration) 
 	return nil
 }
 
-func (i *informer) GetStore() cache.Store { return i.GetIndexer() }
-func (i *informer) GetIndexer() cache.Indexer {
-	if i.process.concurrent() {
-		return lockedIndexer{i.cache, &i.process.reads}
-	}
-	return i.cache
-}
+func (i *informer) GetStore() cache.Store     { return i.cache }
+func (i *informer) GetIndexer() cache.Indexer { return i.cache }
 
 func (i *informer) AddIndexers(x cache.Indexers) error { return i.cache.AddIndexers(x) }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/google/btree"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,13 +14,24 @@ import (
 // The methods of client-go's interface of a cache. Lists are sorted by key.
 
 func (x *indexer) List() []any {
+	defer x.lock()()
 	x.items.Ascend(x.note)
 	return x.handAll()
 }
 
 func (x *indexer) ListKeys() []string {
+	defer x.lock()()
 	x.items.Ascend(x.note)
 	return x.keys(x.takeKeys())
+}
+
+// lock serializes reads by the goroutines of a sync, since reads leave notes.
+func (x *indexer) lock() (unlock func()) {
+	if x.reads == nil {
+		return func() {}
+	}
+	x.reads.Lock()
+	return x.reads.Unlock
 }
 
 // keys hands out keys or values of an index. They count as reads of the cache.
@@ -41,6 +51,7 @@ func (x *indexer) Get(obj any) (any, bool, error) {
 }
 
 func (x *indexer) GetByKey(key string) (any, bool, error) {
+	defer x.lock()()
 	x.begin()
 	v := x.get(key)
 	if v == nil {
@@ -51,6 +62,7 @@ func (x *indexer) GetByKey(key string) (any, bool, error) {
 
 // Index returns the objects that share an indexed value with obj.
 func (x *indexer) Index(name string, obj any) ([]any, error) {
+	defer x.lock()()
 	values := cache.IndexFunc(cache.MetaNamespaceIndexFunc)
 	if name != cache.NamespaceIndex {
 		ix := x.find(name)
@@ -64,7 +76,8 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 		return nil, err
 	}
 	if len(list) == 1 {
-		return x.ByIndex(name, list[0])
+		err := x.each(name, list[0], x.note)
+		return x.handAll(), err
 	}
 	union := x.newTree()
 	for _, value := range list {
@@ -75,6 +88,7 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 }
 
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
+	defer x.lock()()
 	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
 	}
@@ -82,6 +96,7 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 }
 
 func (x *indexer) IndexKeys(name, value string) ([]string, error) {
+	defer x.lock()()
 	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
 	}
@@ -89,6 +104,7 @@ func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 }
 
 func (x *indexer) ListIndexFuncValues(name string) (values []string) {
+	defer x.lock()()
 	if name == cache.NamespaceIndex {
 		x.items.Ascend(func(v *version) bool { values = append(values, v.meta.GetNamespace()); return true })
 		slices.Sort(values)
@@ -100,6 +116,7 @@ func (x *indexer) ListIndexFuncValues(name string) (values []string) {
 }
 
 func (x *indexer) GetIndexers() cache.Indexers {
+	defer x.lock()()
 	all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for _, ix := range x.indexes {
 		all[ix.name] = ix.values
@@ -125,6 +142,7 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 
 // LastStoreSyncResourceVersion is the newest delivered revision. The consistency store of Kubernetes 1.36 reads it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
+	defer x.lock()()
 	x.asked = true
 	return x.keys([]string{strconv.FormatUint(x.rv, 10)})[0]
 }
@@ -149,70 +167,4 @@ func (x *indexer) meddled(op string, o any) error {
 		name = " " + m.(metav1.Object).GetName()
 	}
 	return fmt.Errorf("host: %s%s: a controller may not write to its informer's cache", op, name)
-}
-
-// lockedIndexer is a cache for the goroutines of a sync. Reads leave notes, so they are serialized.
-type lockedIndexer struct {
-	*indexer
-	mu *sync.Mutex
-}
-
-func (x lockedIndexer) List() []any {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.List()
-}
-
-func (x lockedIndexer) ListKeys() []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.ListKeys()
-}
-
-func (x lockedIndexer) Get(obj any) (any, bool, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.Get(obj)
-}
-
-func (x lockedIndexer) GetByKey(key string) (any, bool, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.GetByKey(key)
-}
-
-func (x lockedIndexer) Index(name string, obj any) ([]any, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.Index(name, obj)
-}
-
-func (x lockedIndexer) ByIndex(name, value string) ([]any, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.ByIndex(name, value)
-}
-
-func (x lockedIndexer) IndexKeys(name, value string) ([]string, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.IndexKeys(name, value)
-}
-
-func (x lockedIndexer) ListIndexFuncValues(name string) []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.ListIndexFuncValues(name)
-}
-
-func (x lockedIndexer) GetIndexers() cache.Indexers {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.GetIndexers()
-}
-
-func (x lockedIndexer) LastStoreSyncResourceVersion() string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.indexer.LastStoreSyncResourceVersion()
 }
