@@ -26,9 +26,9 @@ import (
 // rounds is how often the Widgets of a run are scaled.
 const rounds = 10
 
-// BenchmarkReconcile runs two stepped operators for ten rounds, under random schedules, on the full API server, with all
-// laws and with none. One has built-in kinds, whose Secrets a user deletes. The other has a custom resource, whose replicas
-// a user changes. With clock=machine the controller uses the machine's clock instead of the world's.
+// BenchmarkReconcile runs two stepped operators for ten rounds, under random schedules, on the full API server, with
+// all laws and with none. One has built-in kinds, whose Secrets a user deletes. The other has a custom resource,
+// whose replicas a user changes. With clock=machine the controller uses the machine's clock instead of the world's.
 func BenchmarkReconcile(b *testing.B) {
 	for _, laws := range []bool{true, false} {
 		b.Run(fmt.Sprintf("builtin/laws=%v", laws), func(b *testing.B) {

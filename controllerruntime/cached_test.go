@@ -88,8 +88,8 @@ func indexes(ctx context.Context, i client.FieldIndexer) error {
 	return i.IndexField(ctx, &widget.Widget{}, "name", func(o client.Object) []string { return []string{o.GetName()} })
 }
 
-// The simulated cache gives the same answers as controller-runtime's own cache that watches the same server over HTTP. Only
-// the order of its lists is ours.
+// The simulated cache gives the same answers as controller-runtime's own cache that watches the same server over
+// HTTP. Only the order of its lists is ours.
 func TestCacheIsControllerRuntimes(t *testing.T) {
 	simulated, real := withSimulatedCache(t), withRealCache(t)
 	for i, s := range cached {

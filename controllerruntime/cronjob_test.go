@@ -21,9 +21,9 @@ import (
 	"github.com/threelaws/threelaws/scenarios/conformance"
 )
 
-// cronJobReconciler is the reconciler of kubebuilder's tutorial, for the built-in kind. It reads time.Now, creates a Job
-// each minute, names it by the minute, and lists the running Jobs in the status. Unlike the tutorial's it creates none for
-// a CronJob that is being deleted.
+// cronJobReconciler is the reconciler of kubebuilder's tutorial, for the built-in kind. It reads time.Now, creates a
+// Job each minute, names it by the minute, and lists the running Jobs in the status. Unlike the tutorial's it creates
+// none for a CronJob that is being deleted.
 type cronJobReconciler struct {
 	client.Client
 	scheme *runtime.Scheme

@@ -56,8 +56,8 @@ func tell(obj runtime.Object, err error) string {
 	return string(data)
 }
 
-// The client of a simulated manager behaves like controller-runtime's own client with the same server over HTTP: the same
-// objects, field by field, and the same errors.
+// The client of a simulated manager behaves like controller-runtime's own client with the same server over HTTP: the
+// same objects, field by field, and the same errors.
 func TestClientIsControllerRuntimes(t *testing.T) {
 	simulated := withSimulatedClient(t, steps)
 	real := withRealClient(t, steps)

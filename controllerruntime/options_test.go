@@ -39,8 +39,8 @@ func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Opti
 	return run
 }
 
-// A token bucket uses the world's clock, also inside another limiter. It has two tokens at first and gets one every ten
-// minutes.
+// A token bucket uses the world's clock, also inside another limiter. It has two tokens at first and gets one every
+// ten minutes.
 func TestTokenBucketsGoByTheWorldsClock(t *testing.T) {
 	tries := 0
 	run := alone(t, func(mgr ctrl.Manager) error {

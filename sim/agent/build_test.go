@@ -112,8 +112,8 @@ func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
 	return seconds
 }
 
-// One program in a bubble of this process, and as a function in a process that serves one world after the other. Run it
-// on one processor: taskset -c 0 go test -bench Function$ -cpu 1.
+// One program in a bubble of this process, and as a function in a process that serves one world after the other. Run
+// it on one processor: taskset -c 0 go test -bench Function$ -cpu 1.
 func BenchmarkFunction(b *testing.B) {
 	f := function(b)
 	if why := f.Reuse(rehearsal(b)); why != "" {

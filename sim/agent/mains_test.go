@@ -27,7 +27,8 @@ func operator(t *testing.T, args ...string) *agent.Binary {
 	return b
 }
 
-// stamp has the words that the operator writes: identity, UUID, number, time, settings, and parts in the order of a map.
+// stamp has the words that the operator writes: identity, UUID, number, time, settings, and parts in the order of a
+// map.
 func stamp(w *trial.Trial, name string) []string {
 	return strings.Fields(string(secret(w, name).Data["stamp"]))
 }
@@ -165,7 +166,8 @@ func TestAdoption(t *testing.T) { adopts(t, func() *agent.Binary { return progra
 // adoption is the violation of the manager that does not check deletionTimestamp.
 const adoption = "status-only-when-going: adopted for cm/terminating, which was going when all was quiet before"
 
-// adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is being deleted.
+// adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is being
+// deleted.
 func adopts(t *testing.T, program func() *agent.Binary) {
 	t.Helper()
 	world := func(env ...string) *trial.Trial {

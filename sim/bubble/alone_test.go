@@ -22,8 +22,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// crowd is a program in which one event wakes many goroutines at once. Each leaves garbage, and makes a Secret named by
-// its place in the order.
+// crowd is a program in which one event wakes many goroutines at once. Each leaves garbage, and makes a Secret named
+// by its place in the order.
 func crowd(ctx context.Context, cfg *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -58,9 +58,9 @@ func crowd(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// Goroutines that one event wakes run in one order in every run, with any number of processors and any garbage collection.
-// Afterwards the process has its settings again. A few runs may differ, if the machine stopped them for ten
-// milliseconds.
+// Goroutines that one event wakes run in one order in every run, with any number of processors and any garbage
+// collection. Afterwards the process has its settings again. A few runs may differ, if the machine stopped them for
+// ten milliseconds.
 func TestOrderOfGoroutines(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -82,8 +82,8 @@ func TestOrderOfGoroutines(t *testing.T) {
 	}
 }
 
-// When a program is killed, everything that depends on its context stops before its requests fail, with and without the
-// context. Requests that it makes meanwhile are not sent.
+// When a program is killed, everything that depends on its context stops before its requests fail, with and without
+// the context. Requests that it makes meanwhile are not sent.
 func TestContextEndsBeforeRequestsFail(t *testing.T) {
 	background := func(context.Context) context.Context { return context.Background() }
 	for name, by := range map[string]func(context.Context) context.Context{

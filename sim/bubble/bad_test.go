@@ -178,7 +178,8 @@ func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	}
 }
 
-// lives starts a program whose first life ends in the given way. It returns the reason in the history and the violations.
+// lives starts a program whose first life ends in the given way. It returns the reason in the history and the
+// violations.
 func lives(t *testing.T, ends func(context.Context) error) (why string, broken []string) {
 	t.Helper()
 	n := 0
@@ -216,8 +217,8 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// A panic ends a program and violates a law: on its own goroutine, and on a goroutine with Kubernetes' HandleCrash, with
-// the program's context or without.
+// A panic ends a program and violates a law: on its own goroutine, and on a goroutine with Kubernetes' HandleCrash,
+// with the program's context or without.
 func TestProgramPanics(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	panics := func() { panic("a nil map") }

@@ -48,8 +48,8 @@ func secret(owner *corev1.ConfigMap, name string) *corev1.Secret {
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, configMaps)}}}
 }
 
-// batches makes four Secrets of each ConfigMap in concurrent batches of one, two and one, reads them, and records which
-// was answered last.
+// batches makes four Secrets of each ConfigMap in concurrent batches of one, two and one, reads them, and records
+// which was answered last.
 func batches(ctx context.Context, env *host.Env, key string) error {
 	obj, ok, err := env.Informer(configMaps).GetIndexer().GetByKey(key)
 	if !ok || err != nil {

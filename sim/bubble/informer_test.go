@@ -84,8 +84,8 @@ func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) 
 	return told
 }
 
-// story shows an informer additions, changes, deletions and gaps. Its handlers are added before and after its start, with
-// and without resyncs, and one is removed. It returns the notifications.
+// story shows an informer additions, changes, deletions and gaps. Its handlers are added before and after its start,
+// with and without resyncs, and one is removed. It returns the notifications.
 func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -182,8 +182,8 @@ func isAnInformer(t *testing.T) {
 	}
 }
 
-// polled adds handlers to informers from goroutines that check every tenth of a second whether a cache is filled, like a
-// manager's sources. It returns the kinds in the order of their notifications.
+// polled adds handlers to informers from goroutines that check every tenth of a second whether a cache is filled,
+// like a manager's sources. It returns the kinds in the order of their notifications.
 func polled(t *testing.T, all func(ctx context.Context) map[string]cache.SharedIndexInformer) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

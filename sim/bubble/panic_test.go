@@ -159,8 +159,8 @@ func TestPanicsOfManyWorlds(t *testing.T) {
 	all.Wait()
 }
 
-// The line of a panic is where it was first raised, not where it was raised again. Goroutines that wait for the panicked
-// goroutine stay, and the world still stops.
+// The line of a panic is where it was first raised, not where it was raised again. Goroutines that wait for the
+// panicked goroutine stay, and the world still stops.
 func TestPanicIsPassedOn(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	_, broken := lives(t, func(context.Context) error {

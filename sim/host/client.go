@@ -43,7 +43,7 @@ func (c *Cluster) Client(who string) Client {
 // send parks the running sync until the response to a request is delivered.
 func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	var w *worker
-	var k *crew
+	var k *concurrentSync
 	if p.concurrent() {
 		k = p.here(ctx)
 	} else {

@@ -80,8 +80,8 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 func (c *Cluster) Stop() {
 	for _, p := range c.processes {
 		for _, w := range p.workers {
-			if w.crew != nil {
-				w.crew.program.Kill()
+			if w.concurrentSync != nil {
+				w.concurrentSync.program.Kill()
 			}
 			w.stop()
 		}
@@ -133,8 +133,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is As, but the answer is the parameter told, not the server's own. The request is not executed. If commits is
-// set, it is executed, and the server's answer counts if it is a refusal.
+// AsFailing is As, but the answer is the parameter told, not the server's own. The request is not executed. If
+// commits is set, it is executed, and the server's answer counts if it is a refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {

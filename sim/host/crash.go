@@ -33,10 +33,10 @@ func (p *Process) kill() (detail string) {
 		case answered:
 			detail = "after " + string(w.req.Verb) + " " + w.req.Name
 		}
-		if w.crew != nil {
-			detail = about(w.crew.calls)
-			w.crew.program.Kill()
-			w.crew = nil
+		if w.concurrentSync != nil {
+			detail = about(w.concurrentSync.calls)
+			w.concurrentSync.program.Kill()
+			w.concurrentSync = nil
 		}
 		w.stop()
 		w.state = idle

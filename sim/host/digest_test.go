@@ -63,7 +63,8 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 			}
 		}
 	}
-	empty, full := newVersion(1, "k", 1, &corev1.ConfigMap{}), newVersion(1, "k", 1, &corev1.ConfigMap{Data: map[string]string{"a": ""}})
+	empty := newVersion(1, "k", 1, &corev1.ConfigMap{})
+	full := newVersion(1, "k", 1, &corev1.ConfigMap{Data: map[string]string{"a": ""}})
 	if empty.exact == full.exact || empty.abstract == full.abstract {
 		t.Error("a field outside of the metadata does not change the digests")
 	}

@@ -75,8 +75,8 @@ func (p *Process) asker(f func(asker) bool) asker {
 		if w.state == asking && f(w) {
 			return w
 		}
-		if w.crew != nil {
-			if a := w.crew.asker(f); a != nil {
+		if w.concurrentSync != nil {
+			if a := w.concurrentSync.asker(f); a != nil {
 				return a
 			}
 		}

@@ -90,7 +90,7 @@ func (a actor) Take(x sim.Action) {
 	case p.asks(x):
 		w, c := p.callOf(x)
 		w.take(c, x.Class)
-	case x.Class == sim.Respond && p.workers[x.Slot].crew != nil:
+	case x.Class == sim.Respond && p.workers[x.Slot].concurrentSync != nil:
 		p.workers[x.Slot].dismiss()
 	case x.Class == sim.Respond:
 		p.workers[x.Slot].resumeSync()
@@ -124,8 +124,8 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 		if w.state != idle && w.req != nil {
 			return w.req, w.state == answered, true
 		}
-		if w.crew != nil && len(w.crew.calls) > 0 {
-			return w.crew.calls[0].Request, w.crew.calls[0].state == answered, true
+		if w.concurrentSync != nil && len(w.concurrentSync.calls) > 0 {
+			return w.concurrentSync.calls[0].Request, w.concurrentSync.calls[0].state == answered, true
 		}
 	}
 	if p.engine != nil && !p.Down {
@@ -208,9 +208,9 @@ func (a actor) Digest(h *sim.Hash) {
 	}
 	p.queue.digest(h)
 	for _, w := range p.workers {
-		if w.crew != nil {
+		if w.concurrentSync != nil {
 			w.gather()
-			w.crew.digest(h)
+			w.concurrentSync.digest(h)
 		}
 		h.Word(uint64(w.state))
 		h.String(w.key)
@@ -258,8 +258,8 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 	for _, w := range p.workers {
 		h.Word(uint64(w.state))
 		h.Word(uint64(w.abstract))
-		if w.crew != nil {
-			for _, c := range w.crew.calls {
+		if w.concurrentSync != nil {
+			for _, c := range w.concurrentSync.calls {
 				h.Word(uint64(c.state))
 				h.Word(uint64(c.abstract))
 			}

@@ -50,9 +50,9 @@ type Process struct {
 
 	timed func(func()) // runs the controller's functions in a bubble; nil: they are called directly
 
-	reads sync.Mutex // guards caches against the goroutines of syncs
-	last  *crew      // the last one that began
-	apart string     // what runs outside of syncs, where syncs may start goroutines
+	reads sync.Mutex      // guards caches against the goroutines of syncs
+	last  *concurrentSync // the last one that began
+	apart string          // what runs outside of syncs, where syncs may start goroutines
 
 	names  []string // keys enqueued and observed, in records
 	effect Effect

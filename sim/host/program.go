@@ -84,7 +84,7 @@ const (
 	idle     workerState = iota
 	asking               // a request waits to be executed
 	answered             // its response waits to be delivered
-	gathered             // a sync is going on whose goroutines send requests: see crew
+	gathered             // a sync is going on whose goroutines send requests: see concurrentSync
 )
 
 // Call is a request of a program that waits to be executed, or for its answer.
@@ -97,7 +97,7 @@ type Call struct {
 	Stream   *Stream // of a call that watches, once it has been executed
 
 	withdrawn func() bool // nobody waits for the answer any more
-	of        party
+	of        requester
 	state     workerState
 	key       string
 	digest    uint64 // distinguishes calls of one key; 0 for a single one
@@ -127,8 +127,8 @@ func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func()
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
 
-// party is the program or sync of a goroutine that asks.
-type party interface {
+// requester is the program or sync of a goroutine that asks.
+type requester interface {
 	sign(c *Call, r *sim.Record)
 	saw(c *Call, k *fakeapi.Kind, namespace, name string) any
 	told(c *Call, k *fakeapi.Kind, m metav1.Object)

@@ -262,7 +262,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the next object of this name gets another UID
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // another UID makes another state
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)

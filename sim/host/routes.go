@@ -26,8 +26,8 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		if w.state == asking {
 			w.late += sim.Mix(v.exact)
 		}
-		if w.crew != nil {
-			w.crew.shown(v)
+		if w.concurrentSync != nil {
+			w.concurrentSync.shown(v)
 		}
 	}
 	p.memory.Word(changeFlags(ch, initial))

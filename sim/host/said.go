@@ -22,7 +22,7 @@ import (
 // say reports the program's requests to the world, for the run's hash and for the comparison of two runs.
 // Requests that are pending at the same time are ordered by their digests, since any goroutine may have been
 // first. The world's answers follow from its state and need no folding.
-func (g *guest) say(calls []*Call, queries []Query) {
+func (g *hosted) say(calls []*Call, queries []Query) {
 	said := make([]sim.Request, 0, len(calls)+len(queries))
 	for _, c := range calls {
 		r := sent{c.Request, c.Watches}

@@ -16,7 +16,7 @@ import (
 func (w *worker) resumeSync() {
 	w.listen()
 	if w.process.concurrent() {
-		w.muster()
+		w.startConcurrent()
 		return
 	}
 	w.run()
@@ -70,8 +70,8 @@ func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 
 // foldRead folds a read of the running sync into its state.
 func (w *worker) foldRead(digest uint64) {
-	if w.crew != nil {
-		w.crew.read += sim.Mix(digest)
+	if w.concurrentSync != nil {
+		w.concurrentSync.read += sim.Mix(digest)
 		return
 	}
 	w.local.Word(digest)

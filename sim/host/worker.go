@@ -22,7 +22,7 @@ type worker struct {
 
 	goroutine goroutine.ID // of the coroutine
 
-	crew *crew // the current sync, if syncs may start goroutines; nil for a coroutine
+	concurrentSync *concurrentSync // the current sync, if syncs may start goroutines; nil for a coroutine
 
 	resume func() (struct{}, bool)
 	turns  func() // resume, if the controller is timed; otherwise nil

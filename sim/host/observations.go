@@ -15,30 +15,30 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// sights is what a program has been shown of a kind by any of its watches: the newest version of each object,
+// observations holds what a program has been shown of a kind by any of its watches: the newest version of each object,
 // and earlier ones.
-type sights struct {
+type observations struct {
 	state    *kindState
 	shown    map[string]*version
 	abstract uint64
-	past     map[string][]sight // by key, oldest first
+	past     map[string][]observation // by key, oldest first
 }
 
-// sight is one version of an object that the program came to know.
-type sight struct {
+// observation is one version of an object that the program came to know.
+type observation struct {
 	at     int    // the number of records then
 	thread uint64 // the goroutine that got it as an answer; 0 if a watch showed it
 	obj    any    // nil: it was deleted
 }
 
-// sightsKept is how many versions of one object are remembered: more than a goroutine sees of it during one
+// observationsKept is how many versions of one object are remembered: more than a goroutine sees of it during one
 // piece of work.
-const sightsKept = 16
+const observationsKept = 16
 
-func (g *guest) sights(k *fakeapi.Kind) *sights {
+func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	s := g.known[k]
 	if s == nil {
-		s = &sights{state: g.process.cluster.state(k), shown: map[string]*version{}, past: map[string][]sight{}}
+		s = &observations{state: g.process.cluster.state(k), shown: map[string]*version{}, past: map[string][]observation{}}
 		g.known[k] = s
 		g.order = append(g.order, s)
 	}
@@ -47,7 +47,7 @@ func (g *guest) sights(k *fakeapi.Kind) *sights {
 
 // saw returns the version on which a call can be based. An update names its version. Otherwise it is the
 // oldest version of the existing object that the goroutine can have read since it began its current work.
-func (s *sights) saw(namespace, name string, c *Call) any {
+func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
 	_, version := c.Request.Preconditions()
@@ -75,16 +75,16 @@ func (s *sights) saw(namespace, name string, c *Call) any {
 	return read[0]
 }
 
-func (s *sights) remember(key string, x sight) {
+func (s *observations) remember(key string, x observation) {
 	past := append(s.past[key], x)
-	if len(past) > sightsKept {
+	if len(past) > observationsKept {
 		past = slices.Delete(past, 0, 1)
 	}
 	s.past[key] = past
 }
 
 // put sets the known version of a key, and returns the old one.
-func (s *sights) put(key string, v *version) (old *version) {
+func (s *observations) put(key string, v *version) (old *version) {
 	if old = s.shown[key]; old != nil {
 		s.abstract -= sim.Mix(old.abstract)
 		delete(s.shown, key)
@@ -97,8 +97,8 @@ func (s *sights) put(key string, v *version) (old *version) {
 }
 
 // show records that a watch has shown a change, if the process does not know it yet.
-func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
-	s, key, c := g.sights(k), ch.key(), g.process.cluster
+func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
+	s, key, c := g.observations(k), ch.key(), g.process.cluster
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
@@ -112,7 +112,7 @@ func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
 	if old := s.put(key, ch.after); old != nil {
 		r.Before = old.obj
 	}
-	is := sight{}
+	is := observation{}
 	if ch.after != nil {
 		r.After, is.obj = ch.after.obj, ch.after.obj
 	}
@@ -122,7 +122,7 @@ func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
 }
 
 // open opens a watch. The program has seen by now what it listed before.
-func (g *guest) open(c *Call) (*Stream, fakeapi.Response) {
+func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	cluster, req := g.process.cluster, c.Request
 	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
 	if err != nil {
@@ -140,13 +140,13 @@ func (g *guest) open(c *Call) (*Stream, fakeapi.Response) {
 }
 
 // listed shows what a list at a revision contains, and the deletion of what it no longer contains.
-func (g *guest) listed(req *fakeapi.Request, from uint64) {
+func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	c := g.process.cluster
 	there := c.selected(req, from)
 	if there == nil {
 		return // it has been forgotten; the watch reports that
 	}
-	known := g.sights(c.met(req.Kind))
+	known := g.observations(c.met(req.Kind))
 	initial := len(known.past) == 0
 	items, _, at := c.listAt(known.state, from)
 	for _, v := range items {
@@ -184,7 +184,7 @@ func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]boo
 }
 
 // waiting returns how many events wait in a watch.
-func (g *guest) waiting(s *Stream) int {
+func (g *hosted) waiting(s *Stream) int {
 	c := g.process.cluster
 	for _, e := range s.source.Next() {
 		p := pending{event: e}
@@ -221,7 +221,7 @@ func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	return change{version: revision, after: v, cause: -1}
 }
 
-func (g *guest) deliver(s *Stream) {
+func (g *hosted) deliver(s *Stream) {
 	next := s.queue[0]
 	s.queue = s.queue[1:]
 	if next.is.after != nil || next.is.before != nil {
@@ -239,7 +239,7 @@ func expired() runtime.Object {
 
 // aged makes the first list of each kind that fills a cache a list of a lagging server, if the process was
 // started from an older state. It returns the revision of the list.
-func (g *guest) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
+func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()
 	}

@@ -10,21 +10,21 @@ import (
 )
 
 // asking returns the first call in canonical order.
-func (g *guest) asking() (req *fakeapi.Request, isAnswered, ok bool) {
+func (g *hosted) asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	if g.collect(); len(g.calls) == 0 {
 		return nil, false, false
 	}
 	return g.calls[0].Request, g.calls[0].state == answered, true
 }
 
-func (g *guest) filling() bool {
+func (g *hosted) filling() bool {
 	g.collect()
 	return !g.begun
 }
 
 // asker finds a call that waits to be executed. Calls that open a watch are left out, since faults only
 // answer requests about objects. So are calls whose answer nobody waits for.
-func (g *guest) asker(f func(asker) bool) asker {
+func (g *hosted) asker(f func(asker) bool) asker {
 	if _, ended := g.program.Ended(); ended {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (g *guest) asker(f func(asker) bool) asker {
 
 // watched lists the kinds that the program watches, and those that it is about to watch again because the
 // server ended their watch.
-func (g *guest) watched() []*fakeapi.Kind {
+func (g *hosted) watched() []*fakeapi.Kind {
 	all := g.kinds(func(*Stream) bool { return true })
 	for _, s := range g.order {
 		if k := s.state.kind; g.expired[k] && !slices.Contains(all, k) {
@@ -48,11 +48,11 @@ func (g *guest) watched() []*fakeapi.Kind {
 	return all
 }
 
-func (g *guest) gaps() []*fakeapi.Kind {
+func (g *hosted) gaps() []*fakeapi.Kind {
 	return g.kinds(func(s *Stream) bool { return g.waiting(s) > 1 })
 }
 
-func (g *guest) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
+func (g *hosted) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
 	for _, s := range g.streams {
 		if of(s) && !slices.Contains(all, s.Kind) {
 			all = append(all, s.Kind)
@@ -61,7 +61,7 @@ func (g *guest) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
 	return all
 }
 
-func (g *guest) hold(k *fakeapi.Kind, held bool) bool {
+func (g *hosted) hold(k *fakeapi.Kind, held bool) bool {
 	if held && !slices.Contains(g.watched(), k) {
 		return false
 	}
@@ -69,16 +69,16 @@ func (g *guest) hold(k *fakeapi.Kind, held bool) bool {
 	return true
 }
 
-func (g *guest) holding() bool {
+func (g *hosted) holding() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] })
 }
 
-func (g *guest) withheld() bool {
+func (g *hosted) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
 // relist ends the watches of a kind, like a server that has forgotten their revisions. The program lists again.
-func (g *guest) relist(k *fakeapi.Kind) bool {
+func (g *hosted) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {
 		if s.Kind != k {
@@ -91,7 +91,7 @@ func (g *guest) relist(k *fakeapi.Kind) bool {
 	return hit
 }
 
-func (g *guest) digestAbstract(h *sim.Hash) {
+func (g *hosted) digestAbstract(h *sim.Hash) {
 	g.collect()
 	for _, s := range g.order {
 		h.Word(s.abstract)

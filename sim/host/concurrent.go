@@ -13,9 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// crew is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines waits. Their
-// requests are then pending at the same time, in an order that does not depend on which goroutine ran first.
-type crew struct {
+// concurrentSync is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines
+// waits. Their requests are then pending at the same time, in an order that does not depend on which goroutine ran
+// first.
+type concurrentSync struct {
 	worker  *worker
 	program Program
 	ask     Ask
@@ -24,8 +25,8 @@ type crew struct {
 	read    uint64         // digest of reads since the scheduler last looked, in any order
 }
 
-// crewKey is the context key of a sync's crew.
-type crewKey struct{}
+// concurrentKey is the context key of a sync that may start goroutines.
+type concurrentKey struct{}
 
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
@@ -61,14 +62,14 @@ func (p *Process) inside(what string, f func()) {
 	}
 }
 
-func (w *worker) muster() {
-	k := &crew{worker: w, made: map[string]int{}}
+func (w *worker) startConcurrent() {
+	k := &concurrentSync{worker: w, made: map[string]int{}}
 	k.program = w.process.controller.Goroutines(w.process.cluster,
 		func(ctx context.Context, ask Ask) error {
 			k.ask = ask
-			return w.syncOnce(context.WithValue(ctx, crewKey{}, k))
+			return w.syncOnce(context.WithValue(ctx, concurrentKey{}, k))
 		})
-	w.crew, w.process.last, w.state = k, k, gathered
+	w.concurrentSync, w.process.last, w.state = k, k, gathered
 	w.turn(k.program.Start)
 }
 
@@ -80,14 +81,14 @@ func (w *worker) turn(f func()) {
 	f()
 	c.running = before
 	w.gather()
-	if _, ended := w.crew.program.Ended(); ended {
+	if _, ended := w.concurrentSync.program.Ended(); ended {
 		w.dismiss()
 	}
 }
 
 // gather takes in the goroutines' new requests, and drops those that nobody waits for.
 func (w *worker) gather() {
-	k, c := w.crew, w.process.cluster
+	k, c := w.concurrentSync, w.process.cluster
 	if k.read != 0 {
 		w.local.Word(k.read)
 		k.read = 0
@@ -123,7 +124,7 @@ func (w *worker) gather() {
 // dismiss ends a sync that has returned, or that never will. Requests that are still pending belong to
 // goroutines that outlive it.
 func (w *worker) dismiss() {
-	k := w.crew
+	k := w.concurrentSync
 	w.err, _ = k.program.Ended()
 	if len(k.calls) > 0 {
 		what := "is pending"
@@ -134,7 +135,7 @@ func (w *worker) dismiss() {
 			"its %s %s%s", w.process.Name, w.key, k.calls[0].key, what, at(k.calls[0]))}
 	}
 	k.program.Kill()
-	w.crew = nil
+	w.concurrentSync = nil
 	w.finish()
 }
 
@@ -151,10 +152,10 @@ const returns = "return"
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 	p := w.process
 	w.gather()
-	if _, ended := w.crew.program.Ended(); ended {
+	if _, ended := w.concurrentSync.program.Ended(); ended {
 		return append(into, sim.Action{Class: sim.Respond, Actor: p.Name, Detail: w.detail(returns), Slot: slot})
 	}
-	for j, c := range w.crew.calls {
+	for j, c := range w.concurrentSync.calls {
 		class := sim.Execute
 		if c.state == answered {
 			class = sim.Respond
@@ -175,7 +176,7 @@ func (p *Process) asks(x sim.Action) bool {
 func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
 	w := p.workers[x.Slot%n]
-	return w, w.crew.calls[x.Slot/n-1]
+	return w, w.concurrentSync.calls[x.Slot/n-1]
 }
 
 // take performs an action on a request of the sync.
@@ -184,7 +185,7 @@ func (w *worker) take(c *Call, class sim.Class) {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
 		return
 	}
-	k := w.crew
+	k := w.concurrentSync
 	k.calls = slices.Delete(k.calls, slices.Index(k.calls, c), slices.Index(k.calls, c)+1)
 	w.local.String(c.key)
 	w.local.Word(uint64(c.local))
@@ -195,7 +196,7 @@ func (w *worker) take(c *Call, class sim.Class) {
 
 // askFor waits, on a goroutine of the sync, until a request is answered. If the sync has ended, that never
 // happens, and the program's host reports it.
-func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
 		return fakeapi.Response{}, err
@@ -204,7 +205,7 @@ func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Respon
 }
 
 // shown adds to the waiting requests what the process is shown meanwhile.
-func (k *crew) shown(v *version) {
+func (k *concurrentSync) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {
 			c.late += sim.Mix(v.exact)
@@ -212,7 +213,7 @@ func (k *crew) shown(v *version) {
 	}
 }
 
-func (k *crew) digest(h *sim.Hash) {
+func (k *concurrentSync) digest(h *sim.Hash) {
 	for _, c := range k.calls {
 		h.String(c.key)
 		h.Word(uint64(c.state))
@@ -223,7 +224,7 @@ func (k *crew) digest(h *sim.Hash) {
 	}
 }
 
-func (k *crew) asker(f func(asker) bool) asker {
+func (k *concurrentSync) asker(f func(asker) bool) asker {
 	for _, c := range k.calls {
 		if c.state == asking && f(c) {
 			return c
@@ -234,37 +235,37 @@ func (k *crew) asker(f func(asker) bool) asker {
 
 // here returns the sync that a goroutine belongs to. Its context names it. Otherwise it is the running sync,
 // any sync that is going on, or the last one. It is nil outside of syncs.
-func (p *Process) here(ctx context.Context) *crew {
+func (p *Process) here(ctx context.Context) *concurrentSync {
 	if p.apart != "" {
 		return nil
 	}
-	if k, ok := ctx.Value(crewKey{}).(*crew); ok && k.worker.process == p {
+	if k, ok := ctx.Value(concurrentKey{}).(*concurrentSync); ok && k.worker.process == p {
 		return k
 	}
-	if w := p.cluster.running; w != nil && w.process == p && w.crew != nil {
-		return w.crew
+	if w := p.cluster.running; w != nil && w.process == p && w.concurrentSync != nil {
+		return w.concurrentSync
 	}
 	for _, w := range p.workers {
-		if w.crew != nil {
-			return w.crew
+		if w.concurrentSync != nil {
+			return w.concurrentSync
 		}
 	}
 	return p.last
 }
 
-func (k *crew) sign(c *Call, r *sim.Record) {
+func (k *concurrentSync) sign(c *Call, r *sim.Record) {
 	k.worker.sign(r)
 	r.Asked = c.asked
 }
 
 // saw returns the version of an object that the sync had last read.
-func (k *crew) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
+func (k *concurrentSync) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
 	return k.worker.sawObject(kind, namespace, name)
 }
 
-func (k *crew) told(_ *Call, kind *fakeapi.Kind, m metav1.Object) { k.worker.told(kind, m) }
+func (k *concurrentSync) told(_ *Call, kind *fakeapi.Kind, m metav1.Object) { k.worker.told(kind, m) }
 
-func (k *crew) execute(c *Call, f *FailedRequest) {
+func (k *concurrentSync) execute(c *Call, f *FailedRequest) {
 	p := k.worker.process
 	c.done = p.cluster.world.History.Len()
 	c.Response = p.cluster.serve(c, c.Request, f)

@@ -15,17 +15,17 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// guest is the host's state of a process that runs a [Program]: the program's requests and watches, and what
+// hosted is the host's state of a process that runs a [Program]: the program's requests and watches, and what
 // it has been shown.
-type guest struct {
+type hosted struct {
 	process *Process
 	make    func(c *Cluster, process string) Program
 	program Program
 	calls   []*Call // in canonical order
 	streams []*Stream
 	held    map[*fakeapi.Kind]bool
-	known   map[*fakeapi.Kind]*sights
-	order   []*sights
+	known   map[*fakeapi.Kind]*observations
+	order   []*observations
 	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
 	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended: they are listed again
 	begun   bool                   // this life has asked for something other than lists and watches
@@ -39,19 +39,19 @@ type guest struct {
 // expect of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
-	as.New = func(*Env) Reconciler { return &guest{make: make, held: map[*fakeapi.Kind]bool{}} }
+	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
 	return as
 }
 
 // Sync is never called: the syncs of a program are invisible.
-func (g *guest) Sync(_ context.Context, key string) error {
+func (g *hosted) Sync(_ context.Context, key string) error {
 	panic("host: a program was to sync " + key)
 }
 
-func (g *guest) start(p *Process) {
+func (g *hosted) start(p *Process) {
 	g.process, g.program = p, g.make(p.cluster, p.Name)
 	g.calls, g.streams, g.order = nil, nil, nil
-	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
+	g.known, g.aging, g.expired = map[*fakeapi.Kind]*observations{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
 	if p, is := g.program.(Immediate); is {
 		p.SetExecute(func(c *Call) {
@@ -63,7 +63,7 @@ func (g *guest) start(p *Process) {
 }
 
 // kill ends the program. It returns what it was doing.
-func (g *guest) kill() (detail string) {
+func (g *hosted) kill() (detail string) {
 	if g.program == nil { // it could not be made
 		return ""
 	}
@@ -75,7 +75,7 @@ func (g *guest) kill() (detail string) {
 
 // Printed returns the last lines of the output of the process's program, nil if the output is not kept.
 func (p *Process) Printed(lines int) []string {
-	if g, is := p.engine.(*guest); is {
+	if g, is := p.engine.(*hosted); is {
 		if program, is := g.program.(printer); is {
 			return program.Printed(lines)
 		}
@@ -84,7 +84,7 @@ func (p *Process) Printed(lines int) []string {
 }
 
 // collect takes in the program's new requests, and drops those that nobody waits for.
-func (g *guest) collect() {
+func (g *hosted) collect() {
 	if g.process.Down {
 		return
 	}
@@ -112,14 +112,14 @@ func (g *guest) collect() {
 }
 
 // adopt takes over a call of the program.
-func (g *guest) adopt(c *Call) {
+func (g *hosted) adopt(c *Call) {
 	now := g.process.cluster.world.History.Len()
 	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
 	c.key = c.name()
 }
 
 // distinguish gives calls of one key digests of their content.
-func (g *guest) distinguish() {
+func (g *hosted) distinguish() {
 	seen := map[string]*Call{}
 	for _, c := range g.calls {
 		if first := seen[c.key]; first != nil {
@@ -129,21 +129,21 @@ func (g *guest) distinguish() {
 	}
 }
 
-func (g *guest) sign(c *Call, r *sim.Record) {
+func (g *hosted) sign(c *Call, r *sim.Record) {
 	g.process.stamp(r)
 	r.Cause, r.Asked = c.cause, c.asked
 }
 
 // saw returns the version of an object on which a call can be based.
-func (g *guest) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
-	return g.sights(k).saw(namespace, name, c)
+func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
+	return g.observations(k).saw(namespace, name, c)
 }
 
-func (g *guest) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
-	g.sights(k).remember(keyOf(m), sight{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
+func (g *hosted) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
+	g.observations(k).remember(keyOf(m), observation{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
 }
 
-func (g *guest) execute(c *Call, f *FailedRequest) {
+func (g *hosted) execute(c *Call, f *FailedRequest) {
 	cluster := g.process.cluster
 	switch {
 	case c.Watches && f != nil:
@@ -169,7 +169,7 @@ const (
 
 // offer lists the program's next actions. The oldest waiting event comes first: programs act at once, and by
 // default one that is busy for ever with one kind would never see another.
-func (g *guest) offer(into []sim.Action) []sim.Action {
+func (g *hosted) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
 	if _, ended := g.program.Ended(); ended {
@@ -195,14 +195,14 @@ func (g *guest) offer(into []sim.Action) []sim.Action {
 }
 
 // detail names a watch among those of its process, by its kind if that is enough.
-func (g *guest) detail(s *Stream) string {
+func (g *hosted) detail(s *Stream) string {
 	if s.scope == "" {
 		return s.Kind.GVK.Kind
 	}
 	return s.Kind.GVK.Kind + " " + s.scope
 }
 
-func (g *guest) take(x sim.Action) {
+func (g *hosted) take(x sim.Action) {
 	switch {
 	case x.Class == sim.Respond:
 		g.answer(x.Slot)
@@ -218,7 +218,7 @@ func (g *guest) take(x sim.Action) {
 	}
 }
 
-func (g *guest) answer(i int) {
+func (g *hosted) answer(i int) {
 	c := g.calls[i]
 	g.calls = slices.Delete(g.calls, i, i+1)
 	g.spoken = map[uint64]int{c.Thread: c.since}
@@ -246,7 +246,7 @@ func (c *Cluster) lastOf(asked int) int {
 }
 
 // exited ends a process whose program has returned, and lets it restart by itself.
-func (g *guest) exited() {
+func (g *hosted) exited() {
 	p := g.process
 	err, _ := g.program.Ended()
 	detail, hangs := "the program returned", false
@@ -273,7 +273,7 @@ func (g *guest) exited() {
 }
 
 // wroteSince reports whether the process has changed an object since a record.
-func (g *guest) wroteSince(from int) bool {
+func (g *hosted) wroteSince(from int) bool {
 	h := &g.process.cluster.world.History
 	for i := from; i < h.Len(); i++ {
 		if r := h.At(i); r != nil && r.Op == sim.Commit && r.Process == g.process.Name {
