@@ -23,27 +23,27 @@ import (
 	"time"
 )
 
-// Subject is an operator and what it is tried with. Paths are relative to the package of the test. What is empty is
-// found in the module, as the command "threelaws check" finds it.
+// Subject is an operator with its inputs. Paths are relative to the package of the test. Empty fields are
+// found in the module, as by the command "threelaws check".
 type Subject struct {
 	// Run is the operator. It serves until its context ends. If it returns, its process has exited.
 	Run func(ctx context.Context, p *Process) error
 
 	CRDs    fs.FS    // files *.yaml with CustomResourceDefinitions, at any depth: os.DirFS("../config/crd/bases")
-	Samples []string // files and folders with samples of the kinds that the operator works on
+	Samples []string // files and folders with samples of the operator's kinds
 	Files   []string // files with further objects that exist in every cluster
 	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
 
 	Edits  []string          // merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}
-	Skip   map[string]string // cases and laws that are left out, by name, with the reason, which is printed
+	Skip   map[string]string // cases and laws to leave out, by name, with a reason, which is printed
 	Accept []Accept          // known findings: they are printed, and fail nothing
 
-	For       time.Duration // how long each world lasts, in its own time; 0 for until it settles, or after a third tick
+	For       time.Duration // how long each world lasts, in its own time; 0 until it settles, or after a third tick
 	Schedules int           // of each case; 0 for as many as Time allows
-	Time      time.Duration // for the whole of it, without building; 0 for one minute
+	Time      time.Duration // for everything except building; 0 for one minute
 }
 
-// Accept is a known finding: a law that is violated, with Case and Object where it is known there alone.
+// Accept is a known finding: a violated law. Case and Object limit it, if they are set.
 type Accept struct {
 	Law    string `json:"law"`
 	Case   string `json:"case,omitempty"`
@@ -69,19 +69,19 @@ var (
 // tests calls it.
 func Connect(to func(run func(context.Context))) { host = to }
 
-// Test holds an operator to the laws. Each case and each law is a subtest of t. A violation fails its case, with its
-// timeline as the text, and is kept below testdata/threelaws of the package: the next run replays it first. A law that
-// nothing exercised is skipped.
+// Test holds an operator to the laws. Each case and each law is a subtest of t. A violation fails its case
+// with its timeline, and is kept below testdata/threelaws of the package: the next run replays it first. A
+// law that nothing exercised is skipped.
 //
-// Test skips t if it cannot run, and says why in one line. Where CI is set, it fails t instead. A test function calls
-// Test once. Tests that are parallel take turns.
+// Test skips t if it cannot run, with the reason in one line. If CI is set, it fails t instead. A test
+// function calls Test once. Parallel tests take turns.
 func Test(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Run == nil {
 		t.Fatal("agent.Test: the Subject has no Run")
 	}
 	if host != nil {
-		host(func(ctx context.Context) { serve(ctx, s.Run) }) // and returns only where no world hosts this process
+		host(func(ctx context.Context) { serve(ctx, s.Run) }) // it only returns if no world hosts this process
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -108,7 +108,7 @@ func Test(t *testing.T, s Subject) {
 	check(t, binary, args)
 }
 
-// serve runs the operator in a hosted process. If it returns before its context ends, so does the process.
+// serve runs the operator in a hosted process. If it returns before its context ends, the process exits.
 func serve(ctx context.Context, run func(context.Context, *Process) error) {
 	name, err := os.Hostname()
 	if err == nil {
@@ -117,7 +117,7 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 			if v := recover(); v != nil {
 				panic(v)
 			}
-			if !returned { // by t.FailNow, which ends one goroutine alone
+			if !returned { // by t.FailNow, which only ends its goroutine
 				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error in place of t.Fatal")
 				os.Exit(1)
 			}
@@ -135,7 +135,6 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 	os.Exit(0)
 }
 
-// args are the arguments of the command.
 func (s *Subject) args(t *testing.T) ([]string, error) {
 	args := []string{"check", "--test", t.Name(), "-o", "json-lines"}
 	crds, err := folder(t, s.CRDs)
@@ -193,7 +192,7 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 	return args, nil
 }
 
-// folder is the path of a file system: its own, if it is one of the disk, or that of a copy.
+// folder returns the path of a file system: its own if it is a directory of the disk, otherwise that of a copy.
 func folder(t *testing.T, files fs.FS) ([]string, error) {
 	if files == nil {
 		return nil, nil

@@ -130,8 +130,8 @@ func TestKnown(t *testing.T) {
 		`--- SKIP: TestKnown/faults `, `: it is slow$`, `--accept: no violation of never-fight occurred`)
 }
 
-// Operators on client-go and on controller-runtime are hosted as they are. One whose process cannot serve a second life
-// has a new process for each, and a line says why.
+// Operators on client-go and on controller-runtime are hosted as they are. One whose process cannot serve a second
+// life has a new process for each, and a line says why.
 func TestLibraries(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("it builds client-go and controller-runtime with the overlay, for minutes: with SOAK in the environment only")
@@ -148,8 +148,8 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// "threelaws test" is go test with the overlay. Its flags pass through, tags to the hosted binary as well, and the test
-// finds the command.
+// "threelaws test" is go test with the overlay. Its flags pass through, tags to the hosted binary as well, and the
+// test finds the command.
 func TestThreelawsTest(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	cmd := exec.Command(m.threelaws, "test", "-v", "-tags", "overlaid", "-run", "TestWrong/fatal", ".")

@@ -22,10 +22,10 @@ const protocol = 1
 const (
 	command = "github.com/threelaws/threelaws/cmd/threelaws"
 	install = "go install " + command + "@latest"
-	oldest  = 25 // the minor version of Go that can host
+	oldest  = 25 // the minor version of the oldest Go that can host
 )
 
-// find finds the command. Its error says in one line why a test cannot run.
+// find finds the command. Its error is the reason in one line why a test cannot run.
 func find() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("agent.Test hosts programs on Linux alone, not on " + runtime.GOOS)
@@ -51,7 +51,6 @@ func find() (string, error) {
 	return "", errors.New("there is no threelaws command: " + install)
 }
 
-// line is a line that the command prints.
 type line struct {
 	Protocol                          int
 	Note, Name, Failed, Skipped, Told string
@@ -92,7 +91,7 @@ func check(t *testing.T, binary string, args []string) {
 		var l line
 		if err := json.Unmarshal(text, &l); err != nil || !known && l.Protocol != protocol {
 			_ = cmd.Process.Kill() // it may have ended
-			_ = cmd.Wait()         // whatever it says, it is another version
+			_ = cmd.Wait()         // whatever it prints, it is another version
 			t.Fatalf("%s is not of the version of this module: %s", binary, install)
 		}
 		known = true
@@ -120,11 +119,9 @@ func check(t *testing.T, binary string, args []string) {
 	}
 }
 
-// verdict reports whether the command has said of everything what became of it: a command that was killed, or that
-// panicked, has not.
+// verdict reports whether the command ended by itself: one that was killed, or that panicked, has no verdict.
 func verdict(code int) bool { return code == 0 || code == 1 || 3 <= code && code <= 5 }
 
-// tell is the subtest of a line.
 func (l *line) tell(t *testing.T) {
 	t.Helper()
 	switch {

@@ -90,9 +90,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// All lanes of a fight are in sight on a screen of ordinary width; where the window gets too narrow
-// for that they stand at ease, to be scrolled to. Names never run into each other, long ones of a
-// log neither.
+// All lanes of a fight are in sight on a screen of ordinary width; where the window gets too narrow for that they
+// stand at ease, to be scrolled to. Names never run into each other, long ones of a log neither.
 func TestLanesFitTheWindow(t *testing.T) {
 	b := open(t, fight(t))
 	log := filepath.Join(t.TempDir(), "log.html")

@@ -3,7 +3,9 @@ package controllerruntime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,26 +23,19 @@ import (
 	"github.com/threelaws/threelaws/controllerruntime/internal/widget"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // of makes a setup of one controller for ConfigMaps.
-func of(reconcile func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result,
-	error)) controllerruntime.Setup {
+func of(f func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result, error)) controllerruntime.Setup {
 	return func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcileFunc(mgr, reconcile))
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(
+			reconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) { return f(ctx, mgr, req) }))
 	}
-}
-
-func reconcileFunc(mgr ctrl.Manager, f func(context.Context, ctrl.Manager, ctrl.Request) (ctrl.Result,
-	error)) reconcile.Func {
-	return func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) { return f(ctx, mgr, req) }
 }
 
 func nothing(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil }
 
-// What cannot be run is refused in one line, before anything runs.
+// A setup that cannot run is refused in one line, before anything runs.
 func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	shared := widget.New(nil, nil, nil, widget.Without{})
 	for _, c := range []struct {
@@ -74,8 +69,7 @@ func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	}
 }
 
-// A kind that no server serves is told before anything runs; what a reconciler may not do
-// is told by the law that no sync panics.
+// A kind that no server serves is an error before anything runs. Forbidden acts of a reconciler violate never-panic.
 func TestReportedNotHung(t *testing.T) {
 	cm := &corev1.ConfigMap{}
 	for _, c := range []struct {
@@ -108,10 +102,8 @@ func TestReportedNotHung(t *testing.T) {
 		x := simtest.Case{Controllers: all, Schedules: 3,
 			World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n"}
 		found, err := x.Explore(t.Context(), "bad")
-		text := ""
-		if err != nil {
-			text = err.Error()
-		} else {
+		text := fmt.Sprint(err)
+		if err == nil {
 			text = found.Text()
 		}
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), c.want) {
@@ -120,41 +112,22 @@ func TestReportedNotHung(t *testing.T) {
 	}
 }
 
-// A result says when its request comes again, by the world's clock.
+// A result decides when its request comes again, by the world's clock.
 func TestResults(t *testing.T) {
 	var at []time.Duration
-	var began time.Time
+	again := errors.New("no")
 	results := []struct {
 		result ctrl.Result
 		err    error
-	}{{err: errors.New("no")}, {result: ctrl.Result{Requeue: true}}, {err: errors.New("no")},
-		{result: ctrl.Result{RequeueAfter: time.Minute}}, {err: errors.New("no")},
-		{err: reconcile.TerminalError(errors.New("no"))}}
-	setup := of(func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result, error) {
-		n := len(at)
-		at = append(at, clock().Sub(began))
-		return results[n].result, results[n].err
-	})
-	all, err := controllerruntime.Controllers(widget.Scheme(), setup, controllerruntime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
-	defer run.Stop()
-	clock, began = run.World.Clock.Now, run.World.Clock.Now()
-	create(t, run, configMap("a"))
-	run.Start("configmap", all[0])
-	run.Settle(trial.Limits{Writes: 10, Steps: 1000})
+	}{{err: again}, {result: ctrl.Result{Requeue: true}}, {err: again}, {result: ctrl.Result{RequeueAfter: time.Minute}},
+		{err: again}, {err: reconcile.TerminalError(again)}}
+	alone(t, of(func(context.Context, ctrl.Manager, ctrl.Request) (ctrl.Result, error) {
+		at = append(at, time.Since(sim.Epoch))
+		return results[len(at)-1].result, results[len(at)-1].err
+	}), controllerruntime.Options{})
 	ms := time.Millisecond
 	want := []time.Duration{0, 5 * ms, 15 * ms, 35 * ms, time.Minute + 35*ms, time.Minute + 40*ms}
-	if len(at) != len(want) {
+	if !slices.Equal(at, want) {
 		t.Fatalf("reconciled at %v, want %v", at, want)
 	}
-	for i := range want {
-		if at[i] != want[i] {
-			t.Fatalf("reconciled at %v, want %v", at, want)
-		}
-	}
 }
-
-var clock func() time.Time

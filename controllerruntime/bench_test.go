@@ -26,10 +26,9 @@ import (
 // rounds is how often the Widgets of a run are scaled.
 const rounds = 10
 
-// BenchmarkReconcile is two operators at work for ten rounds, stepped, under random
-// schedules, on the full API server, with all laws and with none: one of built-in kinds,
-// whose Secrets a user deletes, and one of a custom resource, whose replicas he changes. With clock=machine the
-// controller has the machine's time of day in place of the world's.
+// BenchmarkReconcile runs two stepped operators for ten rounds, under random schedules, on the full API server, with
+// all laws and with none. One has built-in kinds, whose Secrets a user deletes. The other has a custom resource,
+// whose replicas a user changes. With clock=machine the controller uses the machine's clock instead of the world's.
 func BenchmarkReconcile(b *testing.B) {
 	for _, laws := range []bool{true, false} {
 		b.Run(fmt.Sprintf("builtin/laws=%v", laws), func(b *testing.B) {
@@ -51,7 +50,6 @@ func BenchmarkReconcile(b *testing.B) {
 	})
 }
 
-// measure runs one run after the other.
 func measure(b *testing.B, run func(seed uint64) *trial.Trial) {
 	b.Helper()
 	steps, syncs, before := 0, 0, mallocs()
@@ -71,14 +69,13 @@ func measure(b *testing.B, run func(seed uint64) *trial.Trial) {
 	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }
 
-// mallocs is the number of objects allocated by the program so far.
 func mallocs() uint64 {
 	var m goruntime.MemStats
 	goruntime.ReadMemStats(&m)
 	return m.Mallocs
 }
 
-// widgetNamed is a Widget as the server keeps it.
+// widgetNamed is a Widget in the server's form.
 func widgetNamed(name string, replicas int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget",
 		"metadata": map[string]any{"namespace": "default", "name": name},
@@ -88,20 +85,20 @@ func widgetNamed(name string, replicas int64) *unstructured.Unstructured {
 var text = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "text"},
 	Data: map[string][]byte{"text": []byte("hello")}}
 
-// stepped is one run from a cold start.
-func stepped(b testing.TB, c host.Controller, seed uint64, laws bool, times int) *trial.Trial {
-	b.Helper()
+func seeded(seed uint64, laws bool) *trial.Trial {
 	o := trial.Options{Choices: sim.NewSeed(seed)}
 	if !laws {
 		o.Laws = []*law.Law{}
 	}
-	t := trial.New(o)
+	return trial.New(o)
+}
+
+// stepped is one run of the widget operator from a cold start.
+func stepped(b testing.TB, c host.Controller, seed uint64, laws bool, times int) *trial.Trial {
+	b.Helper()
+	t := seeded(seed, laws)
 	for _, obj := range []runtime.Object{definition(b), text, widgetNamed("a", 2), widgetNamed("b", 1)} {
-		m := obj.(metav1.Object)
-		if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(obj),
-			Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); err != nil {
-			b.Fatal(err)
-		}
+		create(b, t, obj)
 	}
 	t.Start("widget", c)
 	settled(b, t)
@@ -121,11 +118,7 @@ func stepped(b testing.TB, c host.Controller, seed uint64, laws bool, times int)
 // kept is one run of the example's Keeper from a cold start.
 func kept(b testing.TB, c host.Controller, seed uint64, laws bool) *trial.Trial {
 	b.Helper()
-	o := trial.Options{Choices: sim.NewSeed(seed)}
-	if !laws {
-		o.Laws = []*law.Law{}
-	}
-	t := trial.New(o)
+	t := seeded(seed, laws)
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, name := range names {
 		create(b, t, configMap(name))
@@ -147,7 +140,7 @@ func kept(b testing.TB, c host.Controller, seed uint64, laws bool) *trial.Trial 
 func settled(b testing.TB, t *trial.Trial) {
 	b.Helper()
 	if how := t.Settle(trial.Limits{Writes: 10_000, Steps: 100_000}); !how.Settled {
-		b.Fatalf("not at rest after %d steps", how.Steps)
+		b.Fatalf("not settled after %d steps", how.Steps)
 	}
 	if broken := t.Broken(); broken != nil {
 		b.Fatal(broken)
@@ -163,7 +156,7 @@ func definition(b testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// Two runs of one seed are one run, to the last step.
+// Two runs of one seed are equal, to the last step.
 func TestSeedsAreIdentical(t *testing.T) {
 	c := operator(t, widget.Without{})
 	distinct := map[uint64]bool{}

@@ -18,7 +18,6 @@ type simulatedCache struct {
 	cacheReader
 }
 
-// GetInformer returns the informer of a kind, in the Go type of obj.
 func (c simulatedCache) GetInformer(_ context.Context, obj client.Object,
 	_ ...ctrlcache.InformerGetOption) (ctrlcache.Informer, error) {
 	f, err := c.p.formOf(obj)
@@ -28,7 +27,6 @@ func (c simulatedCache) GetInformer(_ context.Context, obj client.Object,
 	return c.informer(f)
 }
 
-// GetInformerForKind returns the informer of a kind, in its Go type by the scheme.
 func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVersionKind,
 	_ ...ctrlcache.InformerGetOption) (ctrlcache.Informer, error) {
 	obj, err := c.p.scheme.New(gvk)
@@ -38,8 +36,8 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 	return c.informer(form{gvk, reflect.TypeOf(obj)})
 }
 
-// informer is called by sources from goroutines of their own, one at a time, while the
-// process is started: it may not panic there.
+// informer returns the informer of a form. Sources call it from goroutines of their own, one at a time, while
+// the process starts. It may not panic there.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {
@@ -47,7 +45,7 @@ func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 				c.p.failed, err = r, fmt.Errorf("%v", r)
 			}
 			if err != nil {
-				c.p.giveUp() // the source would try again for ever
+				c.p.giveUp() // the source would retry for ever
 			}
 		}()
 	}
@@ -61,7 +59,6 @@ func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	return typedInformer{v, c.p}, nil
 }
 
-// IndexField adds an index that lists may select by.
 func (c simulatedCache) IndexField(_ context.Context, obj client.Object, field string,
 	values client.IndexerFunc) error {
 	f, err := c.p.formOf(obj)
@@ -79,38 +76,33 @@ func (c simulatedCache) IndexField(_ context.Context, obj client.Object, field s
 	return v.index(field, values)
 }
 
-// WaitForCacheSync has nothing to wait for: no worker starts before the caches are full.
+// WaitForCacheSync returns at once: no worker starts before the caches are full.
 func (c simulatedCache) WaitForCacheSync(context.Context) bool { return true }
 
-// Start and RemoveInformer are not a controller's to call.
 func (c simulatedCache) Start(context.Context) error {
 	return errors.New("controllerruntime: the cache is started by the host")
 }
 
-// RemoveInformer is refused: see [simulatedCache.Start].
 func (c simulatedCache) RemoveInformer(context.Context, client.Object) error {
 	return errors.New("controllerruntime: informers are not removed from a simulated cache")
 }
 
-// typedInformer is a process's informer whose handlers are shown objects of one Go type.
+// typedInformer is a process's informer whose handlers get objects of one Go type.
 type typedInformer struct {
 	*view
 	p *process
 }
 
-// AddEventHandler adds a handler.
 func (i typedInformer) AddEventHandler(
 	h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.add(h)
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of a schedule.
 func (i typedInformer) AddEventHandlerWithResyncPeriod(h toolscache.ResourceEventHandler,
 	_ time.Duration) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.add(h)
 }
 
-// AddEventHandlerWithOptions is AddEventHandler.
 func (i typedInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler,
 	_ toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.add(h)
@@ -121,7 +113,6 @@ func (i typedInformer) add(h toolscache.ResourceEventHandler) (toolscache.Resour
 	return registered{r}, err
 }
 
-// RemoveEventHandler removes a handler.
 func (i typedInformer) RemoveEventHandler(r toolscache.ResourceEventHandlerRegistration) error {
 	if own, ok := r.(registered); ok {
 		r = own.ResourceEventHandlerRegistration
@@ -129,7 +120,6 @@ func (i typedInformer) RemoveEventHandler(r toolscache.ResourceEventHandlerRegis
 	return i.view.informer.RemoveEventHandler(r)
 }
 
-// AddIndexers adds indexes of objects of the Go type.
 func (i typedInformer) AddIndexers(more toolscache.Indexers) error {
 	typed := toolscache.Indexers{}
 	for name, values := range more {
@@ -138,47 +128,39 @@ func (i typedInformer) AddIndexers(more toolscache.Indexers) error {
 	return i.view.informer.AddIndexers(typed)
 }
 
-// HasSynced reports whether the initial list was delivered.
 func (i typedInformer) HasSynced() bool { return i.view.informer.HasSynced() }
 
-// HasSyncedChecker is HasSynced in client-go's newer form.
 func (i typedInformer) HasSyncedChecker() toolscache.DoneChecker {
 	return i.view.informer.HasSyncedChecker()
 }
 
-// IsStopped reports whether the process is down.
 func (i typedInformer) IsStopped() bool { return i.view.informer.IsStopped() }
 
-// registered is a handler that nobody needs to wait for: the host starts no worker before
-// the initial lists are delivered.
+// registered is a handler's registration that has always synced: no worker starts before the initial lists
+// are delivered.
 type registered struct {
 	toolscache.ResourceEventHandlerRegistration
 }
 
-// HasSynced is true.
 func (registered) HasSynced() bool { return true }
 
-// typedHandler shows a handler objects of one Go type, and puts what a source's handler
-// enqueued in one call into an order.
+// typedHandler gives a handler objects of one Go type. It sorts what a source's handler enqueued in one call.
 type typedHandler struct {
 	v *view
 	h toolscache.ResourceEventHandler
 	q *requests // of the source; nil for a handler that the setup added itself
 }
 
-// OnAdd, OnUpdate and OnDelete call the handler.
 func (t *typedHandler) OnAdd(obj any, initial bool) {
 	t.h.OnAdd(t.v.of(obj), initial)
 	t.q.flush()
 }
 
-// OnUpdate calls the handler.
 func (t *typedHandler) OnUpdate(before, after any) {
 	t.h.OnUpdate(t.v.of(before), t.v.of(after))
 	t.q.flush()
 }
 
-// OnDelete calls the handler.
 func (t *typedHandler) OnDelete(obj any) {
 	if d, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 		d.Obj = t.v.of(d.Obj)
@@ -189,13 +171,11 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer of a setup that is only looked at.
+// undeclared is the informer of a setup that is only inspected.
 type undeclared struct{ ctrlcache.Informer }
 
-// AddIndexers does nothing.
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }
 
-// AddEventHandler does nothing.
 func (undeclared) AddEventHandler(
 	toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	return registered{}, nil

@@ -30,7 +30,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// cached are reads from a cache that holds two Widgets and three ConfigMaps.
+// cached are reads from a cache with two Widgets and three ConfigMaps.
 var cached = []step{
 	the("get", configMap("a"), reads), the("get a widget", wd, reads),
 	the("get what is not there", configMap("none"), reads), the("get a widget that is not there", &widget.Widget{
@@ -67,7 +67,7 @@ var cached = []step{
 	listed("list untyped", lists.widgets),
 }
 
-// fill is what the caches hold.
+// fill creates the content of the caches.
 func fill(t *testing.T, run *trial.Trial) {
 	t.Helper()
 	create(t, run, definition(t))
@@ -79,7 +79,6 @@ func fill(t *testing.T, run *trial.Trial) {
 	}
 }
 
-// indexes are those of the setup.
 func indexes(ctx context.Context, i client.FieldIndexer) error {
 	if err := i.IndexField(ctx, &widget.Widget{}, "spec.source", func(o client.Object) []string {
 		return []string{"s", o.(*widget.Widget).Spec.Source}
@@ -89,8 +88,8 @@ func indexes(ctx context.Context, i client.FieldIndexer) error {
 	return i.IndexField(ctx, &widget.Widget{}, "name", func(o client.Object) []string { return []string{o.GetName()} })
 }
 
-// The simulated cache answers what controller-runtime's own answers that watches the same
-// server over HTTP. Only the order of its lists is ours.
+// The simulated cache gives the same answers as controller-runtime's own cache that watches the same server over
+// HTTP. Only the order of its lists is ours.
 func TestCacheIsControllerRuntimes(t *testing.T) {
 	simulated, real := withSimulatedCache(t), withRealCache(t)
 	for i, s := range cached {
@@ -165,7 +164,7 @@ func withRealCache(t *testing.T) []string {
 	return tellAll(ctx, c)
 }
 
-// tellAll does all reads. Lists are put into the order of names: a real cache has none.
+// tellAll does all reads. It sorts lists by name, since a real cache has no order.
 func tellAll(ctx context.Context, c client.Client) (out []string) {
 	for _, s := range cached {
 		obj, err := s.do(ctx, c)
@@ -189,7 +188,7 @@ func tellAll(ctx context.Context, c client.Client) (out []string) {
 	return out
 }
 
-// What a setup declares is what the laws know.
+// The declarations of a setup become facts for the laws.
 func TestDeclared(t *testing.T) {
 	setup := func(mgr ctrl.Manager) error {
 		err := ctrl.NewControllerManagedBy(mgr).For(&widget.Widget{}).Owns(&corev1.ConfigMap{}).
@@ -226,8 +225,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// An update that takes an object from one owner to another wakes both, in one order: the
-// handler itself ranges over a map.
+// An object with several owners enqueues them in one order, although the handler ranges over a map.
 func TestOwnersAreWokenInOneOrder(t *testing.T) {
 	for range 20 {
 		var woken []string

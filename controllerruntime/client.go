@@ -2,6 +2,7 @@ package controllerruntime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -18,7 +20,7 @@ import (
 // apiClient is a manager's client: it reads from the cache and writes to the server.
 type apiClient struct{ p *process }
 
-// Get reads from the cache, or live what the manager's client does not cache.
+// Get reads from the cache, or live if the manager's client does not cache the kind.
 func (c apiClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	live, err := c.readsLive(obj)
 	if err != nil {
@@ -30,7 +32,7 @@ func (c apiClient) Get(ctx context.Context, key client.ObjectKey, obj client.Obj
 	return cacheReader(c).Get(ctx, key, obj, opts...)
 }
 
-// List reads from the cache, or live what the manager's client does not cache.
+// List reads from the cache, or live if the manager's client does not cache the kind.
 func (c apiClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	live, err := c.readsLive(list)
 	if err != nil {
@@ -54,7 +56,6 @@ func (c apiClient) readsLive(obj runtime.Object) (bool, error) {
 	return c.p.live[gvk] || untyped && !c.p.o.CacheUnstructured, nil
 }
 
-// Create creates an object.
 func (c apiClient) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		return fmt.Errorf("cannot create using only metadata")
@@ -63,7 +64,6 @@ func (c apiClient) Create(ctx context.Context, obj client.Object, opts ...client
 	return c.send(ctx, obj, obj, &fakeapi.Request{Verb: fakeapi.Create, Create: *o.AsCreateOptions()})
 }
 
-// Update replaces an object.
 func (c apiClient) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
 	defer keepKind(obj)()
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
@@ -74,7 +74,6 @@ func (c apiClient) Update(ctx context.Context, obj client.Object, opts ...client
 	return c.send(ctx, obj, obj, &fakeapi.Request{Verb: fakeapi.Update, Update: *o.AsUpdateOptions()})
 }
 
-// Patch patches an object.
 func (c apiClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	defer keepKind(obj)()
 	data, err := patch.Data(obj)
@@ -86,13 +85,11 @@ func (c apiClient) Patch(ctx context.Context, obj client.Object, patch client.Pa
 		PatchO: *o.AsPatchOptions()})
 }
 
-// Delete deletes an object.
 func (c apiClient) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	o := (&client.DeleteOptions{}).ApplyOptions(opts)
 	return c.send(ctx, obj, nil, &fakeapi.Request{Verb: fakeapi.Delete, Delete: *o.AsDeleteOptions()})
 }
 
-// DeleteAllOf deletes all objects of obj's kind that the options select.
 func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
 	k, _, err := c.p.kindOf(obj)
 	if err != nil {
@@ -112,8 +109,8 @@ func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...c
 	return err
 }
 
-// send sends a request about obj, with body where its verb has one, and makes body what it
-// was answered with; nil: the answer is dropped.
+// send sends a request about obj, with content as the body of verbs that have one. It sets content to the
+// answer; nil drops the answer.
 func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fakeapi.Request) error {
 	k, _, err := c.p.kindOf(obj)
 	if err != nil {
@@ -136,8 +133,8 @@ func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fa
 	return c.p.answer(content, sent, resp)
 }
 
-// answer makes obj what a write was answered with. A Status in place of an object leaves
-// it empty, as controller-runtime's decoder does.
+// answer sets obj to the answer of a write. A Status instead of an object leaves it empty, as
+// controller-runtime's decoder does.
 func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Response) error {
 	if resp.Object == nil || resp.Object.GetObjectKind().GroupVersionKind().Kind != sent.GVK.Kind {
 		empty(obj)
@@ -150,8 +147,7 @@ func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Res
 	return p.fill(obj, resp.Object, gvk)
 }
 
-// keepKind returns what puts back what an object says of its kind: an update and a patch
-// leave that as it was.
+// keepKind returns a function that restores the kind that an object states now: updates and patches keep it.
 func keepKind(obj client.Object) func() {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	return func() {
@@ -161,24 +157,18 @@ func keepKind(obj client.Object) func() {
 	}
 }
 
-// Status writes the status of objects.
 func (c apiClient) Status() client.SubResourceWriter { return c.SubResource("status") }
 
-// SubResource reads and writes a subresource.
 func (c apiClient) SubResource(name string) client.SubResourceClient { return subresource{c, name} }
 
-// Scheme is the manager's.
 func (c apiClient) Scheme() *runtime.Scheme { return c.p.scheme }
 
-// RESTMapper is the manager's.
 func (c apiClient) RESTMapper() meta.RESTMapper { return c.p.mapper }
 
-// GroupVersionKindFor is the kind of an object, by the scheme.
 func (c apiClient) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKind, error) {
 	return c.p.gvkOf(obj)
 }
 
-// IsObjectNamespaced reports whether objects of this one's kind are in namespaces.
 func (c apiClient) IsObjectNamespaced(obj runtime.Object) (bool, error) {
 	gvk, err := c.p.gvkOf(obj)
 	if err != nil {
@@ -189,4 +179,38 @@ func (c apiClient) IsObjectNamespaced(obj runtime.Object) (bool, error) {
 		return false, err
 	}
 	return m.Scope.Name() != meta.RESTScopeNameRoot, nil
+}
+
+// path returns the namespace in a request's path. An error is one that client-go's rest.Request returns
+// before it sends the request.
+func path(req *fakeapi.Request, namespace string) (string, error) {
+	named := true
+	switch req.Verb {
+	case fakeapi.List, fakeapi.DeleteCollection:
+		named = false
+	case fakeapi.Create:
+		named = req.Subresource != ""
+	}
+	if !req.Kind.Namespaced {
+		namespace = ""
+	} else if msgs := rest.IsValidPathSegmentName(namespace); len(msgs) > 0 {
+		return "", fmt.Errorf("invalid namespace %q: %v", namespace, msgs)
+	}
+	if named {
+		if req.Name == "" {
+			return "", errors.New("resource name may not be empty")
+		}
+		if msgs := rest.IsValidPathSegmentName(req.Name); len(msgs) > 0 {
+			return "", fmt.Errorf("invalid resource name %q: %v", req.Name, msgs)
+		}
+	}
+	if req.Kind.Namespaced && namespace == "" {
+		switch {
+		case req.Verb == fakeapi.Create:
+			return "", errors.New("an empty namespace may not be set during creation")
+		case named && req.Verb != fakeapi.Patch: // client-go does not check a patch; the server answers 404
+			return "", errors.New("an empty namespace may not be set when a resource name is provided")
+		}
+	}
+	return namespace, nil
 }

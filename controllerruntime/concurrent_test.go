@@ -18,10 +18,10 @@ import (
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// pair keeps two Secrets for each ConfigMap. It looks for both and makes them at one time.
+// pair keeps two Secrets for each ConfigMap. It reads and creates them concurrently.
 type pair struct {
 	client.Client
-	careless bool // it does not see that the second is made already
+	careless bool // it does not recognize an existing second one
 }
 
 func (p *pair) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -77,7 +77,7 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// Its schedules can be enumerated, and it is found in a small world that they are all.
+// The schedules of a small world can be enumerated completely.
 func TestGoroutinesExhaustively(t *testing.T) {
 	x := pairs(t, false)
 	x.Exhaustive, x.Faults = true, map[string]int{"lost": 1}

@@ -11,61 +11,61 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Setup sets up controllers with a manager, as main does: it makes their reconcilers and calls their SetupWithManager.
-// It is called at every start of a process, and must make new reconcilers each time.
+// Setup sets up controllers with a manager, like main: it makes their reconcilers and calls their
+// SetupWithManager. It is called at every start of a process, and must make new reconcilers each time.
 type Setup func(mgr manager.Manager) error
 
-// Options are what a manager's options say in main. The zero value is a manager with
-// no options.
+// Options are a manager's options. The zero value is a manager without options.
 type Options struct {
-	// Reads are kinds that a reconciler reads from the cache and that nothing watches.
+	// Reads are kinds that a reconciler reads from the cache and that no source watches.
 	Reads []client.Object
-	// Live are kinds that the manager's client never reads from its cache: DisableFor of
-	// the manager's client options.
+	// Live are kinds that the manager's client never reads from its cache: DisableFor of the manager's client
+	// options.
 	Live []client.Object
-	// CacheUnstructured: unstructured objects are read from the cache, too; as
-	// Unstructured in the manager's client options.
+	// CacheUnstructured makes the client read unstructured objects from the cache too: Unstructured of the
+	// manager's client options.
 	CacheUnstructured bool
-	// Client, if set, is put around the manager's client: client.WithFieldOwner.
+	// Client, if set, wraps the manager's client: client.WithFieldOwner.
 	Client func(client.Client) client.Client
 
-	// Goroutines: a Reconcile starts goroutines that call the API, as an errgroup does. Their
-	// requests are pending at one time, and the schedule decides about each; it costs time, and
-	// one processor for the whole Go process: see bubble.Concurrent. Without it such a call is a
-	// mistake, and ends the Go process.
+	// Goroutines allows a Reconcile to start goroutines that call the API, such as an errgroup. Several
+	// requests can then be pending, and the schedule decides about each. It costs time, and limits the Go
+	// process to one processor: see bubble.Concurrent. Without it such a call ends the Go process.
 	Goroutines bool
 
-	// Controller is the manager's Controller options: concurrency of kinds and the like.
+	// Controller is the manager's Controller options, such as the concurrency of kinds.
 	Controller config.Controller
-	// Logger is what the manager and Reconcile's context log to; nothing by default.
+	// Logger is the logger of the manager and of Reconcile's context; nothing is logged by default.
 	Logger logr.Logger
 
-	// Recorded, if set, is told of every event that is recorded.
+	// Recorded, if set, is called for every recorded event.
 	Recorded func(e corev1.Event)
-	// WriteEvents writes events to the API as well, each as one create in the midst of
-	// the sync that records it. A real recorder writes from a goroutine of its own, and
-	// counts events that recur instead of writing them again.
+	// WriteEvents also writes events to the API, each as one create in the sync that records it. A real
+	// recorder writes from a goroutine of its own, and counts repeated events instead of writing them again.
 	WriteEvents bool
 
-	// LeaveOut names what the setup adds and what does not run here: a runnable by its
-	// type ("*main.Poller"), a webhook by its path.
+	// LeaveOut names parts of the setup that do not run here: a runnable by its type ("*main.Poller"), a
+	// webhook by its path.
 	LeaveOut []string
 
 	_ struct{}
 }
 
-// Controllers returns the controllers that a setup sets up, in the order in which it
-// does. They are values: what the laws may know besides (Replicas, Selector, Active, the
-// kinds of Owns that no event wakes it for) is set on what is returned. An error is a
-// mistake in the setup, or something in it that cannot be run, in one line.
+// Controllers returns the controllers that a setup sets up, in its order. They are values: set further facts
+// for the laws on them (Replicas, Selector, Active, kinds of Owns whose events do not wake it). An error is a
+// mistake in the setup, or a part of it that cannot run, in one line.
 func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []host.Controller, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -104,20 +104,19 @@ func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []
 	return controllers, first.leftOut()
 }
 
-// same reports whether two reconcilers are one: pointers to one thing that has room for
-// a memory.
+// same reports whether two reconcilers are pointers to one value that can remember something.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer && x.Pointer() == y.Pointer() &&
 		x.Type().Elem().Size() > 0
 }
 
-// declare says what a controller is to the host and to the laws.
+// declare makes the declaration of a controller for the host and the laws.
 func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, error) {
 	ctl := host.Controller{Name: c.name, Workers: c.workers,
 		Careless: host.Careless{
 			DropErrors: true,
-		}} // the reconciler's limiter says when, see [reconciler.Sync]
+		}} // the reconciler's limiter decides, see [reconciler.Sync]
 	watched, err := p.watched(c)
 	if err != nil {
 		return ctl, err
@@ -127,7 +126,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		case w.gvk.Empty():
 		case w.role == forObject && ctl.For.Empty() && len(ctl.Routes) == 0 && len(ctl.Owns) == 0:
 			ctl.For = w.gvk
-		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // else it need not control it
+		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // otherwise it need not control it
 			ctl.Owns = append(ctl.Owns, w.gvk)
 		default:
 			ctl.Routes = append(ctl.Routes, silent(w.gvk))
@@ -140,7 +139,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		}
 		ctl.Routes = append(ctl.Routes, silent(gvk))
 	}
-	for _, gvk := range p.indexed { // which starts an informer
+	for _, gvk := range p.indexed { // an index starts an informer
 		ctl.Routes = append(ctl.Routes, silent(gvk))
 	}
 	scheme, o, roles := p.scheme, p.o, rolesOf(watched)
@@ -155,13 +154,12 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	return ctl, ctl.Check()
 }
 
-// silent makes the host watch a kind from the start. What an event of it does is up to
-// the handlers that the sources add.
+// silent makes the host watch a kind from the start. The handlers of the sources decide what its events do.
 func silent(gvk schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: gvk, Do: func(host.View, host.Event, *host.Effect) {}}
 }
 
-// start makes a new life of a controller, in which it remembers nothing.
+// start begins a new life of a controller, with an empty memory.
 func start(p *process, setup Setup, i int, name string, roles []role) host.Reconciler {
 	if err := p.setUp(setup); err != nil {
 		panic(host.Misuse("controller " + name + ": its setup fails at a start: " + err.Error()))
@@ -175,4 +173,49 @@ func start(p *process, setup Setup, i int, name string, roles []role) host.Recon
 	}
 	p.watch(c, roles)
 	return newReconciler(p, c)
+}
+
+// controller is a controller that a setup has added to its manager, with controller-runtime's own fields.
+type controller struct {
+	name    string
+	do      reconcile.Reconciler
+	workers int
+	limiter workqueue.TypedRateLimiter[reconcile.Request]
+	log     func(*reconcile.Request) logr.Logger
+	sources *[]source.Source // sources that are not started yet
+}
+
+// controllerPackage is the package of the type that controller-runtime's builder makes.
+const controllerPackage = "sigs.k8s.io/controller-runtime/pkg/internal/controller"
+
+// controllerOf reads a controller out of a runnable; nil, nil for any other runnable. All fields except the
+// list of sources are exported, but their type is internal. If a field no longer exists, [field] panics.
+func controllerOf(r manager.Runnable) (*controller, error) {
+	t := reflect.TypeOf(r)
+	if t.Kind() != reflect.Pointer || t.Elem().PkgPath() != controllerPackage {
+		return nil, nil
+	}
+	if _, ok := r.(ctrlcontroller.Controller); !ok {
+		_, request, _ := strings.Cut(strings.TrimSuffix(t.Elem().Name(), "]"), "[")
+		return nil, fmt.Errorf("controllerruntime: a controller whose requests are %s: only those of "+
+			"reconcile.Request run here", request)
+	}
+	return &controller{
+		name:    *field[string](r, "Name"),
+		do:      *field[reconcile.Reconciler](r, "Do"),
+		workers: *field[int](r, "MaxConcurrentReconciles"),
+		limiter: *field[workqueue.TypedRateLimiter[reconcile.Request]](r, "RateLimiter"),
+		log:     *field[func(*reconcile.Request) logr.Logger](r, "LogConstructor"),
+		sources: field[[]source.Source](r, "startWatches"),
+	}, nil
+}
+
+// field returns a pointer to a field of controller-runtime's, exported or not.
+func field[T any](of any, name string) *T {
+	f := reflect.ValueOf(of).Elem().FieldByName(name)
+	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("controllerruntime: %T has no field %s of type %s: this module is for "+
+			"controller-runtime v0.24", of, name, reflect.TypeFor[T]()))
+	}
+	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Interface().(*T)
 }

@@ -15,14 +15,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// The server keeps one Go type for each kind: those of k8s.io/api, and unstructured
-// objects for what a definition defines. A reconciler has types of its own for these.
+// The server keeps one Go type for each kind: a type of k8s.io/api, or unstructured objects for a kind of a
+// CRD. A reconciler has types of its own for these.
 
-// converter is the one of apimachinery, which goes by JSON tags as the wire does.
+// converter is apimachinery's. It uses JSON tags, like the HTTP API.
 var converter = runtime.DefaultUnstructuredConverter
 
-// as returns a stored object in the Go type of a form: itself where it has that type.
-// What is returned is shared.
+// as returns a stored object in the Go type of a form: itself if it has that type. The result is shared.
 func as(stored runtime.Object, f form) (client.Object, error) {
 	if reflect.TypeOf(stored) == f.as {
 		return stored.(client.Object), nil
@@ -46,7 +45,7 @@ func as(stored runtime.Object, f form) (client.Object, error) {
 	return obj, nil
 }
 
-// contentOf is an object as JSON has it; that of an unstructured one is shared.
+// contentOf returns an object's JSON value. An unstructured object's value is shared.
 func contentOf(obj runtime.Object, gvk schema.GroupVersionKind) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return u.UnstructuredContent(), nil
@@ -60,7 +59,7 @@ func contentOf(obj runtime.Object, gvk schema.GroupVersionKind) (map[string]any,
 	return content, nil
 }
 
-// integral makes whole numbers integers, as JSON does: it writes 1.0 as 1.
+// integral makes whole numbers integers, since JSON writes 1.0 as 1.
 func integral(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -81,7 +80,6 @@ func integral(v any) any {
 	return v
 }
 
-// metadataOf is an object's metadata.
 func metadataOf(obj runtime.Object, gvk schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	p := &metav1.PartialObjectMetadata{}
 	p.SetGroupVersionKind(gvk)
@@ -100,8 +98,8 @@ func metadataOf(obj runtime.Object, gvk schema.GroupVersionKind) *metav1.Partial
 	return p
 }
 
-// fill makes obj what a live request was answered with. The kind of an object with a Go
-// type is empty afterwards, as client-go's decoder leaves it.
+// fill sets obj to the answer of a live request. The kind of an object with a Go type is empty afterwards, as
+// client-go's decoder leaves it.
 func (p *process) fill(obj, answer runtime.Object, gvk schema.GroupVersionKind) error {
 	f := form{gvk, reflect.TypeOf(obj)}
 	var from client.Object
@@ -124,13 +122,12 @@ func (p *process) fill(obj, answer runtime.Object, gvk schema.GroupVersionKind) 
 	return nil
 }
 
-// set copies what one pointer points at to another of its type.
 func set(to, from runtime.Object) {
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 }
 
-// body is an object as it is sent to a kind of the server. What cannot be decoded there
-// is answered as the server answers it.
+// body returns an object as it is sent to a kind of the server. An object that cannot be decoded there gets
+// the server's own error.
 func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 	to := k.New()
 	u, untyped := obj.(*unstructured.Unstructured)
@@ -154,4 +151,28 @@ func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 		return nil, err
 	}
 	return to, converter.FromUnstructured(content, to)
+}
+
+// Of converts a function of a Go type to one of the server's objects, for the Contract of a [host.Controller]:
+//
+//	controllers[0].Replicas = controllerruntime.Of(func(w *v1.Widget) int { return int(w.Spec.Replicas) })
+//
+// It panics if an object does not fit the type.
+func Of[T, R any](f func(*T) R) func(runtime.Object) R {
+	return func(obj runtime.Object) R { return f(typed[T](obj)) }
+}
+
+func typed[T any](obj runtime.Object) *T {
+	if t, ok := any(obj).(*T); ok {
+		return t
+	}
+	u, ok := obj.(runtime.Unstructured)
+	if !ok {
+		panic(fmt.Sprintf("controllerruntime: the server keeps %T, not %s", obj, reflect.TypeFor[*T]()))
+	}
+	t := new(T)
+	if err := converter.FromUnstructured(u.UnstructuredContent(), t); err != nil {
+		panic(fmt.Sprintf("controllerruntime: an object does not fit %s: %v", reflect.TypeFor[T](), err))
+	}
+	return t
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/threelaws/threelaws/scenarios/conformance"
 )
 
-// cronJobReconciler is that of kubebuilder's tutorial, for the built-in kind. It asks time.Now, creates a Job each
-// minute, names it by the minute, and lists those that run in the status. Unlike the tutorial's it creates none for a
-// CronJob that is being deleted.
+// cronJobReconciler is the reconciler of kubebuilder's tutorial, for the built-in kind. It reads time.Now, creates a
+// Job each minute, names it by the minute, and lists the running Jobs in the status. Unlike the tutorial's it creates
+// none for a CronJob that is being deleted.
 type cronJobReconciler struct {
 	client.Client
 	scheme *runtime.Scheme
@@ -88,7 +88,7 @@ func (r *cronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return result, r.Create(ctx, job)
 }
 
-// nextSchedule returns the last time that was missed and the next one.
+// nextSchedule returns the last missed time and the next one.
 func nextSchedule(cronJob *batchv1.CronJob, now time.Time) (missed, next time.Time, err error) {
 	schedule, err := cron.ParseStandard(cronJob.Spec.Schedule)
 	if err != nil {

@@ -34,13 +34,13 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// step is something done with a client. It says what came of it.
+// step is an act with a client. It returns the result.
 type step struct {
 	name string
 	do   func(ctx context.Context, c client.Client) (runtime.Object, error)
 }
 
-// tell is what a step came to, in one text.
+// tell returns the result of a step as text.
 func tell(obj runtime.Object, err error) string {
 	if err != nil {
 		text := err.Error()
@@ -56,8 +56,8 @@ func tell(obj runtime.Object, err error) string {
 	return string(data)
 }
 
-// The client of a simulated manager does what controller-runtime's own client does with
-// the same server over HTTP: the same objects, field by field, and the same errors.
+// The client of a simulated manager behaves like controller-runtime's own client with the same server over HTTP: the
+// same objects, field by field, and the same errors.
 func TestClientIsControllerRuntimes(t *testing.T) {
 	simulated := withSimulatedClient(t, steps)
 	real := withRealClient(t, steps)

@@ -18,17 +18,14 @@ type oldRecorder struct {
 	name string
 }
 
-// Event records an event.
 func (r oldRecorder) Event(object runtime.Object, kind, reason, message string) {
 	r.p.event(r.name, object, nil, corev1.Event{Type: kind, Reason: reason, Message: message})
 }
 
-// Eventf records an event.
 func (r oldRecorder) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
 	r.Event(object, kind, reason, fmt.Sprintf(format, args...))
 }
 
-// AnnotatedEventf records an event with annotations.
 func (r oldRecorder) AnnotatedEventf(object runtime.Object, annotations map[string]string, kind, reason, format string,
 	args ...any) {
 	e := corev1.Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
@@ -42,7 +39,6 @@ type newRecorder struct {
 	name string
 }
 
-// Eventf records an event.
 func (r newRecorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	e := corev1.Event{Type: kind, Reason: reason, Action: action, Message: fmt.Sprintf(note, args...)}
 	if r.p.env != nil {
@@ -51,8 +47,8 @@ func (r newRecorder) Eventf(regarding, related runtime.Object, kind, reason, act
 	r.p.event(r.name, regarding, related, e)
 }
 
-// event tells of an event and, where that is asked for, writes it. Like a recorder it
-// tells nobody of one that cannot be recorded: it is logged.
+// event reports an event and, if the options say so, writes it. An event that cannot be recorded is logged,
+// as by a real recorder.
 func (p *process) event(component string, regarding, related runtime.Object, e corev1.Event) {
 	if p.env == nil || !p.started {
 		return
@@ -92,7 +88,7 @@ func (p *process) event(component string, regarding, related runtime.Object, e c
 	}
 }
 
-// write creates an event. One that is refused is logged, and that is all.
+// write creates an event. A refusal is logged.
 func (p *process) write(e *corev1.Event) {
 	k, err := p.kind(corev1.SchemeGroupVersion.WithKind("Event"))
 	if err == nil {

@@ -21,15 +21,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recordingManager is the manager of one process. It keeps the controllers that are added
-// to it; the host runs them.
+// recordingManager is the manager of one process. It keeps the controllers that are added to it; the host runs them.
 type recordingManager struct {
 	p           *process
 	client      client.Client
 	controllers []*controller
-	left        []string // of LeaveOut: what was left out
+	left        []string // names of Options.LeaveOut that were left out
 }
 
 func newManager(p *process) *recordingManager {
@@ -40,8 +41,7 @@ func newManager(p *process) *recordingManager {
 	return m
 }
 
-// Add keeps a controller. Anything else that would run is refused, unless it is to be
-// left out.
+// Add keeps a controller. Any other runnable is refused, unless LeaveOut names it.
 func (m *recordingManager) Add(r manager.Runnable) error {
 	c, err := controllerOf(r)
 	if c != nil || err != nil {
@@ -56,7 +56,7 @@ func (m *recordingManager) Add(r manager.Runnable) error {
 		"Name it in Options.LeaveOut if it makes no difference", name)
 }
 
-// leaves reports whether something of this name is to be left out.
+// leaves reports whether LeaveOut has this name.
 func (m *recordingManager) leaves(name string) bool {
 	if !slices.Contains(m.p.o.LeaveOut, name) {
 		return false
@@ -65,7 +65,7 @@ func (m *recordingManager) leaves(name string) bool {
 	return true
 }
 
-// leftOut is an error where Options.LeaveOut names what the setup does not add.
+// leftOut returns an error if Options.LeaveOut has a name that the setup does not add.
 func (p *process) leftOut() error {
 	for _, name := range p.o.LeaveOut {
 		if !slices.Contains(p.manager.left, name) {
@@ -75,40 +75,31 @@ func (p *process) leftOut() error {
 	return nil
 }
 
-// GetClient returns a client that reads from the cache and writes to the server.
 func (m *recordingManager) GetClient() client.Client { return m.client }
 
-// GetAPIReader returns a reader that asks the server.
 func (m *recordingManager) GetAPIReader() client.Reader { return apiReader{m.p} }
 
-// GetCache returns the process's cache.
 func (m *recordingManager) GetCache() ctrlcache.Cache { return simulatedCache{cacheReader{m.p}} }
 
-// GetFieldIndexer returns the process's cache.
 func (m *recordingManager) GetFieldIndexer() client.FieldIndexer { return m.GetCache() }
 
-// GetScheme returns the scheme that was given to [Controllers].
 func (m *recordingManager) GetScheme() *runtime.Scheme { return m.p.scheme }
 
-// GetRESTMapper returns a mapper of what the server serves.
 func (m *recordingManager) GetRESTMapper() meta.RESTMapper { return m.p.mapper }
 
-// GetLogger returns the options' logger.
 func (m *recordingManager) GetLogger() logr.Logger { return m.p.o.Logger }
 
-// GetControllerOptions returns those of [Options]. A name may be used at every start.
+// GetControllerOptions returns [Options.Controller]. Every start uses the same names.
 func (m *recordingManager) GetControllerOptions() config.Controller {
 	o := m.p.o.Controller
 	o.SkipNameValidation = ptr.To(true)
 	return o
 }
 
-// GetEventRecorderFor returns a recorder of the old events API.
 func (m *recordingManager) GetEventRecorderFor(name string) record.EventRecorder {
 	return oldRecorder{m.p, name}
 }
 
-// GetEventRecorder returns a recorder of the new events API.
 func (m *recordingManager) GetEventRecorder(name string) events.EventRecorder {
 	return newRecorder{m.p, name}
 }
@@ -120,46 +111,57 @@ func (m *recordingManager) Elected() <-chan struct{} {
 	return elected
 }
 
-// errNoWire answers requests that would leave the simulation.
+// errNoWire is the error of requests that would leave the simulation.
 var errNoWire = errors.New("controllerruntime: there is no wire under a simulated manager: clients made of its " +
 	"config are not part of the schedule; use GetClient or GetAPIReader")
 
 type noWire struct{}
 
-// RoundTrip refuses the request.
 func (noWire) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNoWire }
 
-// GetConfig returns a config all of whose requests are refused by name.
+// GetConfig returns a config whose requests are refused by name.
 func (m *recordingManager) GetConfig() *rest.Config {
 	return &rest.Config{Host: "http://simulated.invalid", Transport: noWire{}}
 }
 
-// GetHTTPClient returns a client all of whose requests are refused by name.
+// GetHTTPClient returns a client whose requests are refused by name.
 func (m *recordingManager) GetHTTPClient() *http.Client { return &http.Client{Transport: noWire{}} }
 
-// Start is refused: the host starts what the setup added.
 func (m *recordingManager) Start(context.Context) error {
 	return errors.New("controllerruntime: the manager is not to be started: the host runs the controllers " +
 		"that the setup adds to it")
 }
 
-// AddHealthzCheck, AddReadyzCheck and AddMetricsServerExtraHandler have no effect on what
-// controllers do: nobody asks a simulated process for its health.
+// Health checks and metrics have no effect on controllers.
 func (m *recordingManager) AddHealthzCheck(string, healthz.Checker) error { return nil }
 
-// AddReadyzCheck has no effect.
 func (m *recordingManager) AddReadyzCheck(string, healthz.Checker) error { return nil }
 
-// AddMetricsServerExtraHandler has no effect.
 func (m *recordingManager) AddMetricsServerExtraHandler(string, http.Handler) error { return nil }
 
-// GetConverterRegistry returns a registry that nobody asks: conversion is the server's
-// own ([fakeapi.Options.Convert]).
+// GetConverterRegistry returns a registry without effect: the server converts by itself ([fakeapi.Options.Convert]).
 func (m *recordingManager) GetConverterRegistry() conversion.Registry {
 	return conversion.NewRegistry()
 }
 
-// GetWebhookServer returns a server that registers only what is to be left out.
 func (m *recordingManager) GetWebhookServer() webhook.Server {
 	return webhooks{Server: webhook.NewServer(webhook.Options{}), m: m}
+}
+
+// webhooks is a webhook server that serves nothing.
+type webhooks struct {
+	webhook.Server
+	m *recordingManager
+}
+
+// Register refuses a webhook by name, unless LeaveOut has it: without its webhooks a controller would be another one.
+func (w webhooks) Register(path string, _ http.Handler) {
+	if !w.m.leaves(path) {
+		panic(host.Misuse("the setup registers the webhook " + path + ": webhooks do not run here; the world's " +
+			"server has its own (simtest.Case.Server). Name it in Options.LeaveOut, or set webhooks up elsewhere"))
+	}
+}
+
+func (w webhooks) Start(context.Context) error {
+	return errors.New("controllerruntime: no webhook server runs here")
 }

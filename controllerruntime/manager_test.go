@@ -23,9 +23,9 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// whole is what is set up in a manager as its main makes one.
+// whole is a controller with a whole manager, like one that main makes.
 func whole(informer cache.Options, setUp func(ctrl.Manager) error) host.Controller {
-	again := true // a world starts it after each crash, in one process
+	again := true // a world starts it again after each crash, in one process
 	core := corev1.SchemeGroupVersion
 	return bubble.Controller(host.Controller{Name: "keeper", For: core.WithKind("ConfigMap"),
 		Owns: []schema.GroupVersionKind{core.WithKind("Secret")}},
@@ -43,7 +43,7 @@ func whole(informer cache.Options, setUp func(ctrl.Manager) error) host.Controll
 		})
 }
 
-// ten is a world of ten ConfigMaps, each of which is to have a Secret.
+// ten is a world of ten ConfigMaps that each want a Secret.
 func ten(t testing.TB, c host.Controller, seed uint64, faults map[string]int) *trial.Trial {
 	w := trial.New(trial.Options{Choices: sim.NewSeed(seed)})
 	for i := range 10 {
@@ -54,7 +54,7 @@ func ten(t testing.TB, c host.Controller, seed uint64, faults map[string]int) *t
 	}
 	w.Start("keeper", c)
 	if how := w.Settle(trial.Limits{Writes: 10_000, Steps: 100_000}); !how.Settled {
-		t.Fatalf("seed %d: not at rest after %d steps", seed, how.Steps)
+		t.Fatalf("seed %d: not settled after %d steps", seed, how.Steps)
 	}
 	if broken := w.Broken(); broken != nil {
 		t.Fatalf("seed %d: %v", seed, broken)
@@ -65,7 +65,7 @@ func ten(t testing.TB, c host.Controller, seed uint64, faults map[string]int) *t
 	return w
 }
 
-// A manager that is hosted whole goes the same way in two runs of one schedule, under faults too.
+// A whole manager does the same in two runs of one schedule, also under faults.
 func TestWholeManagerIsOneRun(t *testing.T) {
 	c := whole(cache.Options{NewInformer: bubble.NewInformer}, setUpKeeper)
 	for seed := range uint64(20) {
@@ -82,7 +82,7 @@ func TestWholeManagerIsOneRun(t *testing.T) {
 	}
 }
 
-// A manager whose reconciler panics is told so, with the line, though it recovers and goes on.
+// A panic of a manager's reconciler is reported with its line, although the manager recovers it.
 func TestManagerPanics(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -99,7 +99,7 @@ func TestManagerPanics(t *testing.T) {
 	}
 }
 
-// BenchmarkManager is schedules of a whole manager in a world of ten objects, from its start to rest.
+// BenchmarkManager runs a whole manager in a world of ten objects until it settles.
 func BenchmarkManager(b *testing.B) {
 	c, steps := whole(cache.Options{NewInformer: bubble.NewInformer}, setUpKeeper), 0
 	for i := 0; b.Loop(); i++ {

@@ -13,8 +13,8 @@ type mapper struct {
 	asked int // how often for a mapping
 }
 
-// RESTMapping finds the resource of a kind. Where a setup is only looked at there is no
-// server to ask, and whatever it says is thrown away: a guess will do.
+// RESTMapping finds the resource of a kind. A setup that is only inspected has no server, and its results are
+// discarded, so a guess is enough.
 func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	m.asked++
 	if m.p.env == nil {
@@ -42,37 +42,31 @@ func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RES
 	return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
 }
 
-// RESTMappings finds the resources of a kind.
 func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
 	return m.all().RESTMappings(gk, versions...)
 }
 
-// KindFor finds the kind of a resource.
 func (m *mapper) KindFor(r schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	return m.all().KindFor(r)
 }
 
-// KindsFor finds the kinds of a resource.
 func (m *mapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
 	return m.all().KindsFor(r)
 }
 
-// ResourceFor completes a resource.
 func (m *mapper) ResourceFor(r schema.GroupVersionResource) (schema.GroupVersionResource, error) {
 	return m.all().ResourceFor(r)
 }
 
-// ResourcesFor completes a resource in all ways.
 func (m *mapper) ResourcesFor(r schema.GroupVersionResource) ([]schema.GroupVersionResource, error) {
 	return m.all().ResourcesFor(r)
 }
 
-// ResourceSingularizer is the singular of a resource.
 func (m *mapper) ResourceSingularizer(resource string) (string, error) {
 	return m.all().ResourceSingularizer(resource)
 }
 
-// all is apimachinery's mapper of everything that is served. It is seldom asked for.
+// all returns apimachinery's mapper of everything that is served. It is rarely needed.
 func (m *mapper) all() meta.RESTMapper {
 	all := meta.NewDefaultRESTMapper(nil)
 	if m.p.env == nil {
@@ -92,7 +86,7 @@ func scopeOf(k *fakeapi.Kind) meta.RESTScope {
 	return meta.RESTScopeRoot
 }
 
-// listOf is the kind of lists, which client-go's mapper of discovery has beside each kind.
+// listOf returns the kind of lists, which client-go's discovery mapper has too.
 func listOf(k *fakeapi.Kind) schema.GroupVersionKind {
 	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
 }

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// alone runs a setup's first controller in a world with one ConfigMap, to its rest.
+// alone runs a setup's first controller in a world with one ConfigMap until it settles.
 func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Options) *trial.Trial {
 	t.Helper()
 	all, err := controllerruntime.Controllers(widget.Scheme(), setup, o)
@@ -37,8 +39,8 @@ func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Opti
 	return run
 }
 
-// A token bucket goes by the world's clock, also inside of another limiter: one token each
-// ten minutes, of which two are there in the beginning.
+// A token bucket uses the world's clock, also inside another limiter. It has two tokens at first and gets one every
+// ten minutes.
 func TestTokenBucketsGoByTheWorldsClock(t *testing.T) {
 	tries := 0
 	run := alone(t, func(mgr ctrl.Manager) error {
@@ -62,7 +64,7 @@ func TestTokenBucketsGoByTheWorldsClock(t *testing.T) {
 	}
 }
 
-// Events are told, and written only where that is asked for.
+// Events are reported, and written only if the options say so.
 func TestEvents(t *testing.T) {
 	for _, written := range []bool{false, true} {
 		var told []corev1.Event
@@ -90,5 +92,36 @@ func TestEvents(t *testing.T) {
 		if want := map[bool]int{true: 2}[written]; stored != want {
 			t.Errorf("written: %v: %d events are stored, want %d", written, stored, want)
 		}
+	}
+}
+
+// A manager's mapper has the kind of lists for each kind, like a discovery mapper.
+func TestMapperKnowsLists(t *testing.T) {
+	starts := 0
+	setup := func(mgr ctrl.Manager) error {
+		starts++
+		if starts > 2 { // the first two only inspect the setup
+			m, err := mgr.GetRESTMapper().RESTMapping(schema.GroupKind{Kind: "ConfigMapList"}, "v1")
+			if err != nil {
+				t.Error(err)
+			} else if m.Scope.Name() != "namespace" || m.Resource.Resource != "configmaplists" {
+				t.Errorf("%v %v", m.Scope.Name(), m.Resource)
+			}
+			lists := corev1.SchemeGroupVersion.WithResource("configmaplists")
+			if _, err := mgr.GetRESTMapper().KindFor(lists); err != nil {
+				t.Error(err)
+			}
+		}
+		return setUpKeeper(mgr)
+	}
+	all, err := controllerruntime.Controllers(scheme.Scheme, setup, controllerruntime.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	w.Start("keeper", all[0])
+	if starts != 3 {
+		t.Errorf("%d starts", starts)
 	}
 }

@@ -18,28 +18,27 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// process is one life of a controller's process: what its manager hands out works on it.
-// One without an Env is made to learn what a setup sets up; nothing can be read or
-// written there.
+// process is one life of a controller's process, with the state behind its manager. One without an Env only
+// learns what a setup sets up; nothing can be read or written there.
 type process struct {
 	o       *Options
 	scheme  *runtime.Scheme
 	env     *host.Env
 	manager *recordingManager
 	mapper  *mapper
-	started bool // the sources are started: syncs may begin
+	started bool // the sources have started: syncs may begin
 
-	mu    sync.Mutex                               // of the maps, which goroutines of a Reconcile share
+	mu    sync.Mutex                               // guards the maps against goroutines of a Reconcile
 	gvks  map[reflect.Type]schema.GroupVersionKind // of Go types in the scheme
-	lists map[reflect.Type]form                    // what lists of Go types hold
+	lists map[reflect.Type]form                    // the form of a list type's items
 	live  map[schema.GroupVersionKind]bool         // never read from the cache
-	at    map[schema.GroupVersionKind]int          // where the server had a kind when it was last looked for
+	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table when it was last looked up
 	views map[form]*view
 
-	indexed  []schema.GroupVersionKind // where the setup is only looked at: of which it indexes fields
+	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
 	starting *requests                 // the queue of the source that is being started
 	giveUp   func()                    // ends the start of that source
-	failed   any                       // what went wrong in its goroutine
+	failed   any                       // a panic in its goroutine
 	recorded int                       // events
 }
 
@@ -52,7 +51,6 @@ func newProcess(scheme *runtime.Scheme, o *Options, env *host.Env) *process {
 	return p
 }
 
-// setUp has a setup make its controllers.
 func (p *process) setUp(setup Setup) error {
 	for _, obj := range p.o.Live {
 		gvk, err := p.gvkOf(obj)
@@ -64,7 +62,7 @@ func (p *process) setUp(setup Setup) error {
 	return setup(p.manager)
 }
 
-// gvkOf is the kind of an object, by the scheme where it does not say itself.
+// gvkOf returns the kind of an object: its own, or the scheme's for its type.
 func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	switch obj.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
@@ -83,7 +81,7 @@ func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	return gvk, err
 }
 
-// kind finds what serves a kind, as a client's RESTMapper does.
+// kind finds the served kind, like a client's RESTMapper.
 func (p *process) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
 	if p.env == nil {
 		return nil, errNoServer
@@ -103,7 +101,6 @@ func (p *process) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
 	return nil, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 }
 
-// kindOf finds what serves an object.
 func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersionKind, error) {
 	gvk, err := p.gvkOf(obj)
 	if err != nil {
@@ -113,7 +110,7 @@ func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersion
 	return k, gvk, err
 }
 
-// errNoServer answers who asks for anything while a setup is only looked at.
+// errNoServer is the error of requests of a setup that is only inspected.
 var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
 	"server, to learn what it sets up")
 
@@ -137,14 +134,12 @@ var (
 	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()
 )
 
-// formOf is the kind and the Go type of an object.
 func (p *process) formOf(obj runtime.Object) (form, error) {
 	gvk, err := p.gvkOf(obj)
 	return form{gvk, reflect.TypeOf(obj)}, err
 }
 
-// itemsOf is the kind and the Go type of what a list holds, as controller-runtime's
-// cache finds them.
+// itemsOf returns the kind and the Go type of a list's items, as controller-runtime's cache finds them.
 func (p *process) itemsOf(list client.ObjectList) (form, error) {
 	t := reflect.TypeOf(list)
 	p.mu.Lock()
@@ -175,7 +170,6 @@ func (p *process) itemsOf(list client.ObjectList) (form, error) {
 	return f, nil
 }
 
-// trimList is the kind of the items of a list.
 func trimList(kind string) string {
 	if n := len(kind) - len("List"); n > 0 && kind[n:] == "List" {
 		return kind[:n]

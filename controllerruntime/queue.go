@@ -11,16 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// requests is the process's queue as the handlers of one source see it.
+// requests is the process's queue for the handlers of one source.
 type requests struct {
 	queue workqueue.TypedRateLimitingInterface[string]
-	// direct: what is added is added at once. What a handler for owners adds waits for the
-	// end of its call and is put into an order: it ranges over a map.
+	// direct adds requests at once. Otherwise they wait for the end of the handler's call and are sorted,
+	// since a handler for owners ranges over a map.
 	direct  bool
 	pending []reconcile.Request
 }
 
-// Add marks a request as needing work.
 func (q *requests) Add(r reconcile.Request) {
 	if q.direct {
 		q.queue.Add(keyOf(r))
@@ -29,7 +28,7 @@ func (q *requests) Add(r reconcile.Request) {
 	q.pending = append(q.pending, r)
 }
 
-// flush adds what a handler has added in its call.
+// flush adds the requests of a handler's call.
 func (q *requests) flush() {
 	if q == nil || len(q.pending) == 0 {
 		return
@@ -43,38 +42,29 @@ func (q *requests) flush() {
 	q.pending = q.pending[:0]
 }
 
-// AddAfter adds a request once d has passed.
 func (q *requests) AddAfter(r reconcile.Request, d time.Duration) { q.queue.AddAfter(keyOf(r), d) }
 
-// AddRateLimited adds a request after its backoff.
 func (q *requests) AddRateLimited(r reconcile.Request) { q.queue.AddRateLimited(keyOf(r)) }
 
-// Forget resets a request's backoff.
 func (q *requests) Forget(r reconcile.Request) { q.queue.Forget(keyOf(r)) }
 
-// NumRequeues is how often a request was added with backoff.
 func (q *requests) NumRequeues(r reconcile.Request) int { return q.queue.NumRequeues(keyOf(r)) }
 
-// Len is how many requests wait.
 func (q *requests) Len() int { return q.queue.Len() }
 
-// Get, Done and the others are the workers' business, not the handlers'.
+// The following methods are for workers, not for handlers.
 func (q *requests) Get() (reconcile.Request, bool) { return reconcile.Request{}, true }
 
-// Done does nothing.
 func (q *requests) Done(reconcile.Request) {}
 
-// ShutDown does nothing: the host ends processes.
 func (q *requests) ShutDown() {}
 
-// ShutDownWithDrain does nothing.
 func (q *requests) ShutDownWithDrain() {}
 
-// ShuttingDown is false.
 func (q *requests) ShuttingDown() bool { return false }
 
-// keyOf is the host's key of a request: namespace/name, or the name alone. A name that has
-// a slash in it, which no object's has, begins with one more.
+// keyOf returns the host's key of a request: namespace/name, or the name alone. A name with a slash, which no
+// object has, gets one more in front.
 func keyOf(r reconcile.Request) string {
 	if r.Namespace == "" && !strings.Contains(r.Name, "/") {
 		return r.Name
@@ -82,7 +72,6 @@ func keyOf(r reconcile.Request) string {
 	return r.Namespace + "/" + r.Name
 }
 
-// requestOf is the request of a key.
 func requestOf(key string) reconcile.Request {
 	if namespace, name, ok := strings.Cut(key, "/"); ok {
 		return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}

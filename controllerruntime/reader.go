@@ -23,11 +23,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// cacheReader reads from the process's informers, as controller-runtime's CacheReader
-// from its own: what is returned is a copy, unless somebody asks for none.
+// cacheReader reads from the process's informers, as controller-runtime's CacheReader does from its own. It
+// returns copies, unless the options say otherwise.
 type cacheReader struct{ p *process }
 
-// Get reads one object.
 func (r cacheReader) Get(_ context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	if !r.p.started {
 		return &ctrlcache.ErrCacheNotStarted{}
@@ -49,7 +48,7 @@ func (r cacheReader) Get(_ context.Context, key client.ObjectKey, out client.Obj
 	if err != nil {
 		return err
 	}
-	if !exists { // the kind stands for the resource there as well
+	if !exists { // controller-runtime also uses the kind as the resource
 		return apierrors.NewNotFound(schema.GroupResource{Group: f.gvk.Group, Resource: f.gvk.Kind}, key.Name)
 	}
 	if o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy {
@@ -61,7 +60,6 @@ func (r cacheReader) Get(_ context.Context, key client.ObjectKey, out client.Obj
 	return nil
 }
 
-// List reads the objects of a kind that the options select.
 func (r cacheReader) List(_ context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	if !r.p.started {
 		return &ctrlcache.ErrCacheNotStarted{}
@@ -101,7 +99,7 @@ func (r cacheReader) List(_ context.Context, out client.ObjectList, opts ...clie
 	return nil
 }
 
-// selected is what is cached by namespace or by fields, before labels are looked at.
+// selected returns cached objects by namespace or fields, before labels are compared.
 func (v *view) selected(o *client.ListOptions) ([]any, error) {
 	indexer := v.informer.GetIndexer()
 	switch {
@@ -118,7 +116,7 @@ func (v *view) selected(o *client.ListOptions) ([]any, error) {
 	return indexer.List(), nil
 }
 
-// exact reports whether a selector asks for values that fields have.
+// exact reports whether a selector only compares fields with values.
 func exact(s fields.Selector) bool {
 	for _, r := range s.Requirements() {
 		if r.Operator != selection.Equals && r.Operator != selection.DoubleEquals {
@@ -128,8 +126,8 @@ func exact(s fields.Selector) bool {
 	return len(s.Requirements()) > 0
 }
 
-// byFields reads the first field's index, and asks those of the others. client.MatchingFields
-// is a map: its fields come in another order each time, and are put into one.
+// byFields reads the first field's index, and filters by the others. client.MatchingFields is a map in random
+// order, so the fields are sorted.
 func (v *view) byFields(indexer toolscache.Indexer, all fields.Requirements, namespace string) ([]any, error) {
 	slices.SortFunc(all, func(a, b fields.Requirement) int { return strings.Compare(a.Field, b.Field) })
 	found, err := indexer.ByIndex(v.indexName(all[0].Field), indexKey(namespace, all[0].Value))
@@ -149,15 +147,13 @@ func (v *view) byFields(indexer toolscache.Indexer, all fields.Requirements, nam
 	return found, nil
 }
 
-// noIndex is client-go's error, whatever our index is called.
+// noIndex is client-go's error under controller-runtime's name of the index.
 func noIndex(field string) error {
 	return errors.New("Index with name field:" + field + " does not exist")
 }
 
-// apiReader reads from the server.
 type apiReader struct{ p *process }
 
-// Get reads one object.
 func (r apiReader) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
 	k, gvk, err := r.p.kindOf(out)
 	if err != nil {
@@ -178,7 +174,6 @@ func (r apiReader) Get(ctx context.Context, key client.ObjectKey, out client.Obj
 	return r.p.fill(out, resp.Object, gvk)
 }
 
-// List reads the objects of a kind that the options select.
 func (r apiReader) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	f, err := r.p.itemsOf(out)
 	if err != nil {
@@ -218,8 +213,7 @@ func (r apiReader) List(ctx context.Context, out client.ObjectList, opts ...clie
 	return nil
 }
 
-// setItems makes a list hold these items and nothing else. One that came in protobuf has
-// no items where it is empty, not an empty slice.
+// setItems makes a list hold only these items. An empty list that came in protobuf has nil items.
 func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) error {
 	gvk := out.GetObjectKind().GroupVersionKind()
 	if _, untyped := out.(runtime.Unstructured); !untyped {
@@ -234,8 +228,8 @@ func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) erro
 	return meta.SetList(out, items)
 }
 
-// itemKind is what an item of a live list says of itself: those of built-in kinds nothing,
-// as they come in protobuf.
+// itemKind returns the kind that an item of a live list states. Items of built-in kinds come in protobuf and
+// state none.
 func (r apiReader) itemKind(k *fakeapi.Kind, f form) schema.GroupVersionKind {
 	if d, _ := k.Definition(); d == nil && f.as != unstructuredType && f.as != metadataType {
 		return schema.GroupVersionKind{}

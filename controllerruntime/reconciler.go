@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is a controller at work: what controller-runtime's worker does with a request.
+// reconciler runs a controller's Reconcile like controller-runtime's worker.
 type reconciler struct {
 	p       *process
 	c       *controller
 	limiter limiter
-	ctx     context.Context // of syncs, where nobody listens to the log
-	sources int             // that were started
+	ctx     context.Context // of syncs without a log
+	sources int             // number of started sources
 }
 
 func newReconciler(p *process, c *controller) *reconciler {
@@ -25,10 +27,9 @@ func newReconciler(p *process, c *controller) *reconciler {
 		ctx: log.IntoContext(context.Background(), p.o.Logger)}
 }
 
-// Sync reconciles one request and puts it back as its result says: after an error and
-// with Requeue when the controller's rate limiter says, after RequeueAfter else. The host
-// does not put it back itself (DropErrors): its limiter would forget a request that asks
-// for another turn without an error.
+// Sync reconciles one request and puts it back according to its result: by the controller's rate limiter
+// after an error and with Requeue, otherwise after RequeueAfter. The host does not put it back (DropErrors),
+// because its limiter would forget a request that is requeued without an error.
 func (r *reconciler) Sync(of context.Context, key string) error {
 	req, ctx := requestOf(key), r.ctx
 	switch {
@@ -44,7 +45,7 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 	}
 	switch {
 	case errors.Is(err, reconcile.TerminalError(nil)):
-		return nil // that it is not tried again is what was meant
+		return nil // the retry is not wanted
 	case err != nil:
 		r.p.env.Queue.AddAfter(key, r.limiter.When(req))
 	case result.RequeueAfter > 0:
@@ -56,4 +57,37 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 		r.limiter.Forget(req)
 	}
 	return err
+}
+
+// limiter decides when a failed request is retried.
+type limiter = workqueue.TypedRateLimiter[reconcile.Request]
+
+// onWorldClock returns a limiter whose token buckets use the world's clock. With their own, runs of one
+// schedule would differ.
+func onWorldClock(l limiter, now func() time.Time) limiter {
+	switch l := l.(type) {
+	case *workqueue.TypedBucketRateLimiter[reconcile.Request]:
+		return bucket{l, now}
+	case *workqueue.TypedMaxOfRateLimiter[reconcile.Request]:
+		limiters := *field[[]limiter](l, "limiters")
+		all := make([]limiter, len(limiters))
+		for i, each := range limiters {
+			all[i] = onWorldClock(each, now)
+		}
+		return workqueue.NewTypedMaxOfRateLimiter(all...)
+	case *workqueue.TypedWithMaxWaitRateLimiter[reconcile.Request]:
+		within := onWorldClock(*field[limiter](l, "limiter"), now)
+		return workqueue.NewTypedWithMaxWaitRateLimiter(within, *field[time.Duration](l, "maxDelay"))
+	}
+	return l
+}
+
+type bucket struct {
+	*workqueue.TypedBucketRateLimiter[reconcile.Request]
+	now func() time.Time
+}
+
+func (b bucket) When(reconcile.Request) time.Duration {
+	now := b.now()
+	return b.ReserveN(now, 1).DelayFrom(now)
 }

@@ -17,24 +17,23 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// role is what an event of a source does, as far as that can be told.
+// role is the effect of a source's events, as far as it is known.
 type role uint8
 
 const (
 	other     role = iota // a mapping function, or anything else
 	forObject             // enqueues the object itself
-	forOwner              // enqueues the owner, of the kind that the controller is for
+	forOwner              // enqueues the owner, of the controller's kind
 )
 
 // watch is one source of a controller.
 type watch struct {
 	gvk   schema.GroupVersionKind // empty for a source.Func
 	role  role
-	every bool // forOwner: an owner that does not control is woken as well
+	every bool // forOwner: owners that do not control are enqueued too
 }
 
-// watched says of each source of a controller what it watches, or which it is that cannot
-// be run.
+// watched returns what each source of a controller watches. An error names a source that cannot run.
 func (p *process) watched(c *controller) (out []watch, err error) {
 	var for_ schema.GroupVersionKind
 	for _, s := range *c.sources {
@@ -70,16 +69,15 @@ func (p *process) watched(c *controller) (out []watch, err error) {
 
 func typeName(v reflect.Value) string { return reflect.Indirect(v).Type().Name() }
 
-// isKind reports whether a source is one of source.Kind.
 func isKind(s source.Source) bool {
 	t := reflect.TypeOf(s)
 	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "sigs.k8s.io/controller-runtime/pkg/internal/source" &&
 		strings.HasPrefix(t.Elem().Name(), "Kind[")
 }
 
-// wakesOwner reports whether a handler is one of EnqueueRequestForOwner: it is shown an
-// object that an owner controls, or has without controlling it, and has to look up the owner's
-// resource and enqueue the owner. Its own fields cannot be looked at. Mapping functions are not tried.
+// wakesOwner reports whether a handler is one of EnqueueRequestForOwner, whose fields are hidden. It passes
+// an event of an object with an owner, which controls it or not. The handler has to look up the owner's
+// resource and enqueue the owner. Mapping functions are not tried.
 func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind,
 	controls bool) (wakes bool) {
 	create := h
@@ -87,7 +85,7 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 		return false
 	}
 	defer func() {
-		if recover() != nil { // a user's own handler.Funcs that is not content with the object
+		if recover() != nil { // a user's own handler.Funcs may fail on the object
 			wakes = false
 		}
 	}()
@@ -111,7 +109,6 @@ var (
 	_ = handler.TypedFuncs[client.Object, reconcile.Request]{}
 )
 
-// rolesOf is the role of each source.
 func rolesOf(all []watch) []role {
 	out := make([]role, len(all))
 	for i, w := range all {
@@ -120,9 +117,8 @@ func rolesOf(all []watch) []role {
 	return out
 }
 
-// watch starts a controller's sources, one after the other, so that handlers stand in the
-// order in which the setup named them. A source.Kind looks for its informer in a goroutine;
-// nothing else happens until that has ended.
+// watch starts a controller's sources, one after the other, so that handlers run in the order of the setup. A
+// source.Kind gets its informer in a goroutine; nothing else happens until that has ended.
 func (p *process) watch(c *controller, roles []role) {
 	ctx := context.Background()
 	for i, s := range *c.sources {

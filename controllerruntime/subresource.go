@@ -2,6 +2,7 @@ package controllerruntime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,18 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// subresource reads and writes one subresource of objects.
 type subresource struct {
 	apiClient
 	name string
 }
 
-// Get reads the subresource of obj.
 func (s subresource) Get(ctx context.Context, obj, sub client.Object, opts ...client.SubResourceGetOption) error {
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		return errors.New("can not get subresource using only metadata")
@@ -43,7 +45,6 @@ func (s subresource) Get(ctx context.Context, obj, sub client.Object, opts ...cl
 	return s.p.answer(sub, k.BodyKind(s.name), resp)
 }
 
-// Create posts sub to the subresource of obj.
 func (s subresource) Create(ctx context.Context, obj, sub client.Object, opts ...client.SubResourceCreateOption) error {
 	defer keepKind(sub)()
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
@@ -52,14 +53,14 @@ func (s subresource) Create(ctx context.Context, obj, sub client.Object, opts ..
 	if sub.GetName() == "" {
 		sub.SetName(obj.GetName())
 	}
-	// The options are lost, as in controller-runtime, whose
-	// SubResourceCreateOptions.ApplyToSubResourceCreate sets those it comes from.
+	// The options are lost, as in controller-runtime: SubResourceCreateOptions.ApplyToSubResourceCreate sets
+	// its own receiver.
 	o := (&client.SubResourceCreateOptions{}).ApplyOptions(opts)
 	return s.send(ctx, obj, sub, &fakeapi.Request{Verb: fakeapi.Create, Subresource: s.name,
 		Create: *o.AsCreateOptions()})
 }
 
-// Update replaces the subresource of obj by what obj says, or the body of the options.
+// Update replaces the subresource of obj by obj's, or by the body of the options.
 func (s subresource) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	defer keepKind(obj)()
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
@@ -80,7 +81,6 @@ func (s subresource) Update(ctx context.Context, obj client.Object, opts ...clie
 		Update: *o.AsUpdateOptions()})
 }
 
-// Patch patches the subresource of obj.
 func (s subresource) Patch(ctx context.Context, obj client.Object, patch client.Patch,
 	opts ...client.SubResourcePatchOption) error {
 	defer keepKind(obj)()
@@ -97,7 +97,6 @@ func (s subresource) Patch(ctx context.Context, obj client.Object, patch client.
 		PatchType: patch.Type(), Patch: data, PatchO: *o.AsPatchOptions()})
 }
 
-// Apply applies a configuration to the subresource of the object that obj names.
 func (s subresource) Apply(ctx context.Context, obj runtime.ApplyConfiguration,
 	opts ...client.SubResourceApplyOption) error {
 	o := (&client.SubResourceApplyOptions{}).ApplyOpts(opts)
@@ -108,7 +107,6 @@ func (s subresource) Apply(ctx context.Context, obj runtime.ApplyConfiguration,
 	return s.apply(ctx, obj, content, s.name, *o.AsPatchOptions())
 }
 
-// empty makes an object the zero of its Go type.
 func empty(obj runtime.Object) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		u.SetUnstructuredContent(map[string]any{})
@@ -117,4 +115,72 @@ func empty(obj runtime.Object) {
 	if _, err := meta.Accessor(obj); err == nil {
 		reflect.ValueOf(obj).Elem().SetZero()
 	}
+}
+
+// named is implemented by client-go's apply configurations.
+type named interface {
+	GetName() *string
+	GetNamespace() *string
+	GetKind() *string
+	GetAPIVersion() *string
+}
+
+func (c apiClient) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	o := (&client.ApplyOptions{}).ApplyOptions(opts)
+	return c.apply(ctx, obj, obj, "", *o.AsPatchOptions())
+}
+
+// apply sends content to the object that obj names, and sets obj to the answer.
+func (c apiClient) apply(ctx context.Context, obj, content runtime.ApplyConfiguration, subresource string,
+	o metav1.PatchOptions) error {
+	req := &fakeapi.Request{Verb: fakeapi.Patch, Subresource: subresource, PatchType: types.ApplyPatchType, PatchO: o}
+	gvk, namespace, err := target(obj, req)
+	if err != nil {
+		return err
+	}
+	if req.Kind, err = c.p.kind(gvk); err != nil {
+		return err
+	}
+	if req.Namespace, err = path(req, namespace); err != nil {
+		return err
+	}
+	if req.Patch, err = json.Marshal(content); err != nil {
+		return fmt.Errorf("failed to create apply request: failed to marshal apply configuration: %w", err)
+	}
+	resp, err := c.p.do(ctx, req)
+	if err != nil {
+		return err
+	}
+	answer, err := contentOf(resp.Object, resp.Object.GetObjectKind().GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	if u, ok := obj.(runtime.Unstructured); ok {
+		u.SetUnstructuredContent(runtime.DeepCopyJSON(answer))
+		return nil
+	}
+	data, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, obj) // fields that the answer lacks stay, as in controller-runtime
+}
+
+// target returns the kind and namespace of a configuration's object, and puts its name into the request.
+func target(obj runtime.ApplyConfiguration, req *fakeapi.Request) (schema.GroupVersionKind, string, error) {
+	switch obj := obj.(type) {
+	case client.Object: // an unstructured one
+		req.Name = obj.GetName()
+		return obj.GetObjectKind().GroupVersionKind(), obj.GetNamespace(), nil
+	case named:
+		req.Name = ptr.Deref(obj.GetName(), "")
+		gv, err := schema.ParseGroupVersion(ptr.Deref(obj.GetAPIVersion(), ""))
+		if err != nil {
+			return schema.GroupVersionKind{}, "", fmt.Errorf("failed to parse %q as GroupVersion: %w",
+				ptr.Deref(obj.GetAPIVersion(), ""), err)
+		}
+		return gv.WithKind(ptr.Deref(obj.GetKind(), "")), ptr.Deref(obj.GetNamespace(), ""), nil
+	}
+	return schema.GroupVersionKind{}, "",
+		fmt.Errorf("%T is a runtime.ApplyConfiguration but not an applyConfiguration", obj)
 }

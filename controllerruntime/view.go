@@ -15,18 +15,17 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// view is the process's cache of a kind in one Go type. Where that is not the type that
-// the server keeps, what was made of a version is kept for as long as that may be read.
+// view is the process's cache of a kind in one Go type. If the server keeps another type, conversions are
+// kept as long as their versions may be read.
 type view struct {
 	form
-	mu       *sync.Mutex // of made
+	mu       *sync.Mutex // guards made
 	kind     *fakeapi.Kind
 	informer toolscache.SharedIndexInformer
-	made     map[runtime.Object]client.Object // nil: nothing is kept
+	made     map[runtime.Object]client.Object // nil: conversions are not kept
 }
 
-// viewOf finds the cache of a kind in the Go type of obj, and makes it before the process
-// has started.
+// viewOf finds the cache of a form. Before the process has started, it makes a missing one.
 func (p *process) viewOf(f form) (*view, error) {
 	p.mu.Lock()
 	v := p.views[f]
@@ -65,14 +64,13 @@ func (p *process) viewOf(f form) (*view, error) {
 	return v, nil
 }
 
-// unwatched is the end of a run in which a kind is read that nobody watches: an informer
-// that is started now would have to be waited for in the midst of the sync.
+// unwatched ends a run in which an unwatched kind is read: starting an informer now would mean waiting in the
+// middle of the sync.
 func (p *process) unwatched(f form) error {
 	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
 		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
 }
 
-// mustView makes the cache of a kind in the Go type of obj.
 func (p *process) mustView(obj client.Object) *view {
 	f, err := p.formOf(obj)
 	if err == nil {
@@ -84,7 +82,7 @@ func (p *process) mustView(obj client.Object) *view {
 	panic(host.Misuse(err.Error()))
 }
 
-// try is a stored object in the view's Go type, shared.
+// try returns a stored object in the view's Go type, shared.
 func (v *view) try(stored runtime.Object) (client.Object, error) {
 	if reflect.TypeOf(stored) == v.as {
 		return stored.(client.Object), nil
@@ -101,8 +99,8 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 	return obj, err
 }
 
-// of is try for what a cache holds. An object that does not fit its Go type ends the run:
-// a real informer would list forever.
+// of is try for cached objects. An object that does not fit its Go type ends the run: a real informer would
+// list for ever.
 func (v *view) of(stored any) client.Object {
 	obj, err := v.try(stored.(runtime.Object))
 	if err != nil {
@@ -111,8 +109,7 @@ func (v *view) of(stored any) client.Object {
 	return obj
 }
 
-// forget adds the handler that drops what was made of versions that are gone. It has to
-// be the last.
+// forget adds the handler that drops conversions of old versions. It has to be the last handler.
 func (v *view) forget() {
 	if v.made == nil {
 		return
@@ -136,8 +133,8 @@ func (v *view) forget() {
 	}
 }
 
-// index adds a field index, as controller-runtime's cache does: each value once with the
-// namespace before it, and once for all namespaces.
+// index adds a field index like controller-runtime's cache: each value once with the namespace before it, and
+// once for all namespaces.
 func (v *view) index(field string, values client.IndexerFunc) error {
 	return v.informer.AddIndexers(toolscache.Indexers{v.indexName(field): func(stored any) ([]string, error) {
 		obj := v.of(stored)
@@ -159,8 +156,8 @@ func (v *view) index(field string, values client.IndexerFunc) error {
 	}})
 }
 
-// indexName tells the indexes of a field in one Go type from those in another, which
-// controller-runtime keeps in caches of their own.
+// indexName separates the indexes of a field in different Go types, which controller-runtime keeps in caches
+// of their own.
 func (v *view) indexName(field string) string {
 	switch {
 	case v.as == metadataType:

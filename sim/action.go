@@ -1,13 +1,14 @@
 package sim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Class says what sort of step an action is. The order of the constants is the
-// order of the default schedule: the first enabled action in this order is
-// taken when every choice is zero. It models an attentive cluster: what was
-// asked is answered, news travels before anybody acts on it, and time passes
-// only when nothing else can happen. In other schedules a timer may fire while
-// news is still under way: see [World.Draw].
+// Class is the sort of step that an action is. The order of the constants is the order of the default
+// schedule, which takes the first enabled action. It models an attentive cluster: requests are answered,
+// events are delivered before anybody acts, and time passes only when nothing else can happen. Other
+// schedules may fire a timer earlier: see [World.Draw].
 type Class uint8
 
 const (
@@ -23,24 +24,14 @@ const (
 
 var classNames = [numClasses]string{"respond", "execute", "deliver", "work", "user", "timer", "fault"}
 
-// String returns the class as it stands in schedules and scenario files.
+// String returns the class as schedules and scenario files write it.
 func (c Class) String() string { return classNames[c] }
 
-// parseClass is the inverse of [Class.String].
-func parseClass(s string) (Class, bool) {
-	for i, n := range classNames {
-		if n == s {
-			return Class(i), true
-		}
-	}
-	return 0, false
-}
-
-// Action is something an actor can do next. Class, Actor and Detail together
-// are its canonical key: equal in every run that reached the same point.
+// Action is something that an actor can do next. Class, Actor and Detail are its canonical key: equal in
+// every run that reached the same point.
 type Action struct {
 	Class  Class
-	Actor  string // who acts: a process, "user", "clock", "faults"
+	Actor  string // the acting process, "user", "clock", "faults"
 	Detail string // which of the actor's actions of this class: a kind, a worker, a fault
 
 	Slot int // the actor's own handle; not part of the key
@@ -54,35 +45,33 @@ func (a Action) Key() string {
 	return a.Class.String() + " " + a.Actor + " " + a.Detail
 }
 
-// Same reports whether both actions have the same canonical key.
+// Same reports whether both actions have the same key.
 func (a Action) Same(b Action) bool {
 	return a.Class == b.Class && a.Actor == b.Actor && a.Detail == b.Detail
 }
 
-// ParseKey is the inverse of [Action.Key]; the slot is left zero.
+// ParseKey is the inverse of [Action.Key]; the slot stays zero.
 func ParseKey(s string) (Action, bool) {
 	class, rest, _ := strings.Cut(s, " ")
-	c, ok := parseClass(class)
-	if !ok || rest == "" {
+	c := slices.Index(classNames[:], class)
+	if c < 0 || rest == "" {
 		return Action{}, false
 	}
 	actor, detail, _ := strings.Cut(rest, " ")
-	return Action{Class: c, Actor: actor, Detail: detail}, true
+	return Action{Class: Class(c), Actor: actor, Detail: detail}, true
 }
 
-// Footprint is what an action touches, for partial-order reduction. Two actions
-// are independent, that is they commute from every state in which both are
-// enabled, when [Footprint.Independent] says so.
+// Footprint holds the things that an action touches, for partial-order reduction.
 type Footprint struct {
 	Global  bool   // touches everything: timers, faults
-	Process string // whose private state it touches; "" when none
-	Kind    string // the kind of object the server is asked about; "" when none
+	Process string // whose private state it touches; "" for none
+	Kind    string // the kind of object that it asks the server about; "" for none
 	Object  string // namespace/name; "" means all objects of the kind
 	Write   bool   // changes the server
 }
 
-// Independent reports whether two actions with these footprints commute. Two
-// writes to the same kind never do: they reach every watcher in commit order.
+// Independent reports whether two actions with these footprints commute in every state in which both are
+// enabled. Two writes to one kind never do: they reach every watcher in commit order.
 func (f Footprint) Independent(g Footprint) bool {
 	if f.Global || g.Global || (f.Process != "" && f.Process == g.Process) {
 		return false
@@ -104,12 +93,12 @@ type Actor interface {
 	Offer(into []Action) []Action
 	// Take performs one action that Offer returned in this state.
 	Take(a Action)
-	// Footprint says what taking the action now would touch.
+	// Footprint returns what taking the action now would touch.
 	Footprint(a Action) Footprint
 }
 
 // keeper is an [Actor] that keeps what it offers from step to step.
 type keeper interface {
-	// Offers is what Offer appends. It is good until the actor changes; nobody else changes it.
+	// Offers returns what Offer appends. It is valid until the actor changes, and read-only.
 	Offers() []Action
 }

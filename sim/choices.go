@@ -1,28 +1,27 @@
 package sim
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+	"time"
+)
 
-// Choices is the one stream that decides everything. A seed, a recorded list,
-// a fuzzer's bytes, a rapid draw or an enumerator can stand behind it; random
-// testing, fuzzing, replay, shrinking and exhaustive search are the same
-// program with another source.
+// Choices is the stream that decides everything. A seed, a recorded list, a fuzzer's bytes, a rapid draw and
+// an enumerator implement it. So random testing, fuzzing, replay, shrinking and exhaustive search are one
+// program with different sources.
 type Choices interface {
-	// Pick returns a number in [0, n). The label names what is being decided;
-	// n is at least 1.
+	// Pick returns a number in [0, n), with n at least 1. The label names the decision.
 	Pick(n int, label string) int
 }
 
-// Chooser is a [Choices] that wants to see the enabled actions themselves
-// rather than only how many there are: PCT, replay by key, sleep sets.
+// Chooser is a [Choices] that sees the enabled actions, not only their number: PCT, replay by key, sleep sets.
 type Chooser interface {
 	Choices
-	// Next returns the index of the action to take, or a negative number to
-	// end the run before the step.
+	// Next returns the index of the action to take. A negative number ends the run before the step.
 	Next(w *World, enabled []Action) int
 }
 
-// comparer is a [Chooser] that may compare states while the world runs: see
-// [World.StateHash].
+// comparer is a [Chooser] that may compare states while the world runs: see [World.StateHash].
 type comparer interface {
 	ComparesStates() bool
 }
@@ -33,8 +32,8 @@ type Zero struct{}
 // Pick returns 0.
 func (Zero) Pick(int, string) int { return 0 }
 
-// Seed draws uniformly from a generator of its own (SplitMix64), so that a seed
-// means the same schedule on every machine and in every release of Go.
+// Seed draws uniformly with SplitMix64. So a seed means the same schedule on every machine and with every
+// release of Go.
 type Seed struct{ state uint64 }
 
 // NewSeed returns the stream of a seed.
@@ -55,9 +54,8 @@ func (s *Seed) Uint64() uint64 {
 	return mix(s.state)
 }
 
-// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives,
-// then picks 0. Choices without an alternative consume nothing, so that every
-// byte matters to the fuzzer.
+// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives, then picks 0. Choices without
+// an alternative consume nothing, so every byte matters to the fuzzer.
 type Bytes struct {
 	Data []byte
 	pos  int
@@ -75,4 +73,74 @@ func (b *Bytes) Pick(n int, _ string) int {
 		b.pos++
 	}
 	return v % n
+}
+
+// A timer that would fire while something else can happen is drawn less often than each other action. The
+// further it moves the clock, the less often.
+//
+// If the other actions were a clock that strikes once every pace, a timer d away would come first with odds
+// of pace to d. The odds used here are the square root of that. They leave short timers as they are and keep
+// long ones possible. With a pace of 100 µs, a retry after 5 ms is an eighth as likely as any other action. A
+// timer after a second is a hundredth, and an expiry after five minutes under a thousandth.
+//
+// Measured with uniform runs of the project's scenarios: of 100 runs with a timer, 57 had an early one, and
+// 29 had one before a pending event. They reached as many different ends as runs without early timers (757
+// and 750). A pace of 1 ms gives 74 and 41, but only 682 ends.
+const (
+	pace     = 100 * time.Microsecond
+	mostOdds = 2000 // 400 s; timers further away are not less likely
+)
+
+// Odds returns how many times likelier each other action is than a timer that moves the clock by jump. It is
+// 1 for a timer that is overdue.
+func Odds(jump time.Duration) int {
+	if jump <= 0 {
+		return 1
+	}
+	return min(mostOdds, int(math.Ceil(math.Sqrt(float64(jump)/float64(pace)))))
+}
+
+// Draw picks among the enabled actions with one choice of c; 0 is the default schedule. All are equally
+// likely except for early timers (see [Odds]), which are the last numbers of the choice. If only faults are
+// enabled, the first alternative is to take none: -1.
+func (w *World) Draw(c Choices, enabled []Action) int {
+	n := len(enabled)
+	if enabled[0].Class == Fault {
+		return c.Pick(n+1, "fault") - 1
+	}
+	first, end := timers(enabled)
+	others := n - (end - first)
+	if first == 0 || first == end {
+		return pick(c, n)
+	}
+	odds := Odds(w.Clock.Jump())
+	i := pick(c, others*odds+end-first)
+	if early := i - others*odds; early >= 0 {
+		return first + early
+	}
+	if i %= others; i >= first {
+		i += end - first // a fault
+	}
+	return i
+}
+
+func pick(c Choices, n int) int {
+	if n == 1 {
+		return 0
+	}
+	return c.Pick(n, "next")
+}
+
+// timers returns the range of the timers among the enabled actions. They are early if the range is not empty
+// and does not begin at 0: an action other than a fault could happen first.
+func timers(enabled []Action) (first, end int) {
+	end = len(enabled)
+	for end > 0 && enabled[end-1].Class == Fault {
+		end--
+	}
+	first = end
+	for first > 0 && enabled[first-1].Class == Timer {
+		first--
+	}
+	return first, end
 }

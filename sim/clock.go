@@ -6,22 +6,18 @@ import (
 	"time"
 )
 
-// Epoch is the virtual time at which every world starts: the day on which the
-// ControllerRef proposal's garbage-collector precondition was met is as good as
-// any, so it is a round one.
+// Epoch is the virtual time at which every world starts.
 var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// Clock is virtual time. It moves only when a timer fires or when the user
-// advances it; nothing in a world may read another clock.
+// Clock is virtual time. It moves only when a timer fires or when it is advanced. Nothing in a world may read
+// another clock.
 type Clock struct {
-	// Horizon, since Epoch, is how far a timer may move the clock while
-	// something else could happen: a settle that ends at a time of its own must
-	// not be carried beyond it. 0 means that there is none.
+	// Horizon, since Epoch, is the limit to which a timer may move the clock while something else could
+	// happen. A settle with an end time must not pass it. 0 means no limit.
 	Horizon time.Duration
 
-	// Beside, if set, is another clock that keeps time with this one, and may be ahead of what
-	// this one knows: it is asked to move on to a time, since Epoch, and says how far it came
-	// before something happened there.
+	// Beside, if set, is another clock that runs along. It moves on to a time since Epoch and returns how far
+	// it came before something happened there.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration
@@ -45,8 +41,8 @@ func (c *Clock) Now() time.Time { return Epoch.Add(c.elapsed) }
 // Elapsed is the virtual time since the start of the world.
 func (c *Clock) Elapsed() time.Duration { return c.elapsed }
 
-// After arranges for fire to be called d from now, as a step of its own. The
-// label, with the owner, is the timer's canonical key. A d below zero is zero.
+// After calls fire in d from now, as a step of its own. Owner and label are the timer's canonical key. A
+// negative d is zero.
 func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm {
 	c.seq++
 	a := &Alarm{At: c.elapsed + max(d, 0), Owner: owner, Label: label, Fire: fire, seq: c.seq}
@@ -55,15 +51,14 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
-// compareAlarms orders by time, and alarms of one time by what they are rather
-// than by when they were set, so that two processes that set one each in either
-// order come to the same state.
+// compareAlarms orders by time. Alarms of one time are ordered by key, not by when they were set: two
+// processes that set one each reach the same state in either order.
 func compareAlarms(a, b *Alarm) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
 		cmp.Compare(a.seq, b.seq))
 }
 
-// Stop cancels an alarm; it reports whether the alarm was still pending.
+// Stop cancels an alarm. It reports whether the alarm was pending.
 func (c *Clock) Stop(a *Alarm) bool {
 	i := slices.Index(c.timers, a)
 	if i < 0 {
@@ -73,23 +68,22 @@ func (c *Clock) Stop(a *Alarm) bool {
 	return true
 }
 
-// StopAll cancels every alarm of an owner: its process crashed.
+// StopAll cancels every alarm of an owner, since its process crashed.
 func (c *Clock) StopAll(owner string) {
 	c.timers = slices.DeleteFunc(c.timers, func(a *Alarm) bool { return a.Owner == owner })
 }
 
-// Pending lists the timers, earliest first. The caller must not change it.
+// Pending lists the timers, earliest first. It is read-only.
 func (c *Clock) Pending() []*Alarm { return c.timers }
 
-// Advance moves the clock by d without firing anything; timers that became due
-// fire as steps, at the time reached.
+// Advance moves the clock by d without firing anything. Timers that become due fire as steps, at the time reached.
 func (c *Clock) Advance(d time.Duration) {
 	for to := c.elapsed + max(d, 0); !c.Reach(to); {
 	}
 }
 
-// Reach moves the clock to a time, since Epoch, as [Clock.Advance] does, or only as far as
-// something happens before on the clock beside it. It reports whether it came there.
+// Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops where something happens on the
+// clock beside it. It reports whether it arrived.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to
@@ -101,7 +95,7 @@ func (c *Clock) Reach(to time.Duration) bool {
 	return to <= c.elapsed
 }
 
-// due returns how many of the earliest timers fire next: all with the same time.
+// due returns how many of the earliest timers fire next: all of one time.
 func (c *Clock) due() int {
 	n := 0
 	for n < len(c.timers) && (c.timers[n].At == c.timers[0].At || c.timers[n].At <= c.elapsed) {
@@ -115,8 +109,7 @@ func (c *Clock) within() bool {
 	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
 }
 
-// Jump is how far the clock would move if one of the timers due next fired: 0
-// for those that are overdue, and without timers.
+// Jump returns how far the clock would move if one of the next timers fired: 0 if it is overdue, or without timers.
 func (c *Clock) Jump() time.Duration {
 	if len(c.timers) == 0 {
 		return 0

@@ -1,10 +1,12 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
-// Hash is a running 64-bit digest of words and strings. It is for comparing
-// runs and states of one program, not for defence against an adversary. The
-// zero value is ready.
+// Hash is a running 64-bit digest of words and strings. It compares runs and states of one program and
+// resists no adversary. The zero value is ready.
 type Hash uint64
 
 func mix(x uint64) uint64 {
@@ -15,11 +17,11 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Mix scrambles a word so that sums and exclusive-ors of mixed words do not
-// cancel by accident; unordered collections are digested that way.
+// Mix scrambles a word, so that sums and exclusive-ors of mixed words do not cancel by accident. Unordered
+// collections are digested like this.
 func Mix(x uint64) uint64 { return mix(x + 0x9e3779b97f4a7c15) }
 
-// Word folds a word in; order matters.
+// Word folds a word in. Order matters.
 func (h *Hash) Word(x uint64) {
 	hi, lo := bits.Mul64(uint64(*h)^0xa0761d6478bd642f, x^0xe7037ed1a0b428db)
 	*h = Hash(mix(hi ^ lo + x))
@@ -53,21 +55,8 @@ func HashString(s string) uint64 {
 	return mix(fold(h, w))
 }
 
-// HashBytes digests a byte string; equal to [HashString] of the same bytes.
-func HashBytes(b []byte) uint64 {
-	h := uint64(len(b)) ^ 0x8ebc6af09c88c6e3
-	for len(b) >= 8 {
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		h = fold(h, w)
-		b = b[8:]
-	}
-	var w uint64
-	for i := 0; i < len(b); i++ {
-		w |= uint64(b[i]) << (8 * i)
-	}
-	return mix(fold(h, w))
-}
+// HashBytes digests a byte string. The digest is [HashString]'s of the same bytes. The string only lives in this call.
+func HashBytes(b []byte) uint64 { return HashString(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 func fold(h, w uint64) uint64 {
 	hi, lo := bits.Mul64(h^0x9e3779b97f4a7c15, w^0x589965cc75374cc3)

@@ -1,8 +1,11 @@
 package sim
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// Op says what a [Record] is a record of.
+// Op is the sort of a [Record].
 type Op uint8
 
 const (
@@ -11,49 +14,45 @@ const (
 	Read                // a live read was answered
 	Delivery            // one watch event, or one difference of a (re)list, reached one informer
 	SyncStart           // a worker took a key and began to sync it
-	SyncEnd             // the worker ended it; Message holds the error, if any
-	FaultHit            // a fault, a hold, a switch of era or the end of one: Verb says which
+	SyncEnd             // the worker ended the sync; Message holds the error, if any
+	FaultHit            // a fault, a paused watch, a switch of era, or the end of one: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
-	Stuck               // at settle: a process still waits for something nothing in flight can bring
+	Stuck               // at settle: a process waits for something that nothing in flight can bring
 	Settled             // nothing but faults is enabled: the world is quiet
 	Fighting            // the world's abstract state recurred with a write in between, or grows for ever
-	Unsettled           // whoever ran the world gave up waiting for it to come to rest
+	Unsettled           // the run was given up before the world settled
 )
 
 // Panicked begins the Reason of a crash that was a panic of the process's program.
 const Panicked = "panic: "
 
-// Record is one entry of the history. Which fields are set depends on Op; a
-// field that does not apply is zero. Objects are immutable versions, held by
-// pointer; the kernel never looks inside them.
+// Record is one entry of the history. Op says which fields are set; other fields are zero. Objects are
+// immutable versions, held by pointer. The kernel never looks inside them.
 type Record struct {
 	Index int           // position in the history
 	Step  int           // the step it belongs to, from 1
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
-	// Commit, Refusal, Read: how many records there were when the request left the process; 0 where
-	// nobody says
+	// Commit, Refusal, Read: the number of records when the request left the process; 0 if unknown
 	Asked int
 
-	Process     string // who: a process, "user", "faults"
+	Process     string // the actor: a process, "user", "faults"
 	Era         string // of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
 	Worker      int    // which of its workers
 
-	For    Ref // the controller object being synced: UID as the process saw it, "" when it saw none
-	SawFor any // For's object as the process saw it at SyncStart, nil when it saw none
+	For    Ref // the controller object being synced; UID as the process saw it, "" if it saw none
+	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
 
 	Verb        string // create get list update patch delete deletecollection; for FaultHit the fault's name
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object concerned
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted.
-	// Read: what was read
+	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: the object read
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
-	// Object's version as the process had last read it in this sync, live or cached; nil if it had
-	// not
+	// Object's version as the process had last read it in this sync, live or cached; nil if it had not
 	Saw    any
 	Guards Guards // preconditions the request carried
 
@@ -63,8 +62,7 @@ type Record struct {
 
 	Initial   bool // Delivery: part of the informer's initial list
 	Tombstone bool // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
-	// Delivery: keys put on the process's queue because of it, those that were on it already
-	// included
+	// Delivery: keys that the event put on the process's queue, including keys that were on it already
 	Enqueued []string
 	Observed []string // Delivery: keys whose expectations were lowered because of it
 	Lost     bool     // Commit: the response never reached the process
@@ -74,35 +72,31 @@ type Record struct {
 type Guards struct {
 	UID, ResourceVersion bool
 
-	// Applies marks a server-side apply: it says what its object is to be, whatever
-	// there is by that name, and the server refuses it what would need knowledge of
-	// that.
+	// Applies marks a server-side apply. It states the wanted object whatever exists under that name. The
+	// server refuses an apply that would need knowledge of the existing object.
 	Applies bool
 }
 
-// Stale reports whether the process acted on a version of the object older
-// than the one it changed.
+// Stale reports whether the process acted on an older version of the object than the one it changed.
 func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
 
-// History is what happened, in order. Judges and renderers read it; nothing
-// ever changes a record once the step that wrote it has ended.
+// History holds the records of what happened, in order. No record changes once the step that wrote it has ended.
 type History struct {
 	Records []Record
 
-	// Forget keeps only the records of the last steps, for long runs that are
-	// judged while they go: after each step at most 2*Forget records are held.
-	// Zero keeps everything. Record.Index goes on counting.
+	// Forget keeps only the last records, for long runs that are judged while they go. After each step at
+	// most 2*Forget records are held. Zero keeps all. Record.Index continues to count.
 	Forget int
 
 	base int // Index of Records[0]
 }
 
-// Len is the number of records written so far, those forgotten included.
+// Len is the number of records written so far, including forgotten ones.
 func (h *History) Len() int { return h.base + len(h.Records) }
 
-// At returns the record with that index, nil when it was forgotten.
+// At returns the record with that index, nil if it was forgotten.
 func (h *History) At(index int) *Record {
 	if index < h.base || index >= h.Len() {
 		return nil
@@ -124,4 +118,77 @@ func (h *History) trim() {
 		h.Records = h.Records[:n]
 		h.base += drop
 	}
+}
+
+// Request is a request that a program sent to the world. Two runs of one schedule are compared by their requests.
+type Request struct {
+	Step    int     // the number of steps when it was noticed; filled in by [World.Request]
+	Process string  // the process that sent it
+	Digest  uint64  // of its whole content; equal content has equal digests in any encoding
+	Content Content // immutable, and shared
+}
+
+// Content is the content of a request, in words.
+type Content interface {
+	// String names the request without its body: "create secrets default/web".
+	String() string
+	// Differences lists the fields in which it and another request differ, each with both values.
+	Differences(other Content) []string
+}
+
+// Request folds a request into the run's hash and keeps it for the comparison of two runs. A world whose
+// history forgets keeps none.
+func (w *World) Request(r Request) {
+	r.Step = w.steps
+	w.hash.String(r.Process)
+	w.hash.Word(r.Digest)
+	if w.History.Forget == 0 {
+		w.requests = append(w.requests, r)
+	}
+}
+
+// Requests lists the requests that programs have sent so far, in canonical order.
+func (w *World) Requests() []Request { return w.requests }
+
+// Ref names one incarnation of one API object. Kind is the name in the server's table of kinds ("Pod", "ReplicaSet").
+type Ref struct {
+	Kind, Namespace, Name, UID string
+}
+
+// shortKinds are kubectl's short names.
+var shortKinds = map[string]string{
+	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
+	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
+	"Namespace": "ns", "Node": "node", "PersistentVolume": "pv", "PersistentVolumeClaim": "pvc", "Pod": "pod",
+	"PodDisruptionBudget": "pdb", "PriorityClass": "pc", "ReplicaSet": "rs", "ReplicationController": "rc",
+	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
+}
+
+// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower case.
+func Short(kind string) string {
+	if s, ok := shortKinds[kind]; ok {
+		return s
+	}
+	return strings.ToLower(kind)
+}
+
+// IsZero reports whether the reference names no object. If a process syncs no kind of its own, [Record.For]
+// has only a name: the key.
+func (r Ref) IsZero() bool { return r.Kind == "" }
+
+// String returns the reference as people type it: "rs/web-a", or "prod/rs/web-a" outside the namespace "default".
+func (r Ref) String() string {
+	s := Short(r.Kind) + "/" + r.Name
+	if r.Namespace != "" && r.Namespace != "default" {
+		return r.Namespace + "/" + s
+	}
+	return s
+}
+
+// Key is namespace/name, or the bare name of a cluster-scoped object.
+func (r Ref) Key() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
 }

@@ -7,35 +7,33 @@ import (
 	"time"
 )
 
-// shelf is an actor that offers so many actions of a class, each once.
-type shelf struct {
+// once is an actor that offers each of its actions once.
+type once struct {
 	name  string
 	class Class
 	left  []string
 	took  *[]string
 }
 
-func (s *shelf) Name() string { return s.name }
-func (s *shelf) Offer(into []Action) []Action {
+func (s *once) Name() string { return s.name }
+func (s *once) Offer(into []Action) []Action {
 	for i, d := range s.left {
 		into = append(into, Action{Class: s.class, Actor: s.name, Detail: d, Slot: i})
 	}
 	return into
 }
-func (s *shelf) Take(a Action) {
+func (s *once) Take(a Action) {
 	s.left = slices.Delete(slices.Clone(s.left), a.Slot, a.Slot+1)
 	*s.took = append(*s.took, a.Key())
 }
-func (s *shelf) Footprint(Action) Footprint { return Footprint{Process: s.name} }
+func (s *once) Footprint(Action) Footprint { return Footprint{Process: s.name} }
 
-// list replays recorded picks, then picks 0. An entry that is out of range
-// wraps, so that every list is a schedule.
+// list replays recorded picks, then picks 0. A pick out of range wraps, so that every list is a schedule.
 type list struct {
 	picks []int
 	pos   int
 }
 
-// Pick returns the next recorded pick.
 func (l *list) Pick(n int, _ string) int {
 	if l.pos >= len(l.picks) {
 		return 0
@@ -53,14 +51,13 @@ func runAll(w *World) {
 	}
 }
 
-// The default schedule answers before it delivers, delivers before it works,
-// lets time pass last, and never has a fault.
+// The default schedule responds before it delivers, delivers before it works, lets time pass last, and has no faults.
 func TestDefaultOrder(t *testing.T) {
 	var took []string
 	w := New(Zero{})
 	w.Clock.After(time.Second, "p", "ring", func() { took = append(took, "ring") })
 	for _, c := range []Class{Fault, Work, Deliver, User, Execute, Respond} {
-		w.Add(&shelf{name: c.String() + "er", class: c, left: []string{"a"}, took: &took})
+		w.Add(&once{name: c.String() + "er", class: c, left: []string{"a"}, took: &took})
 	}
 	runAll(w)
 	want := []string{"respond responder a", "execute executeer a", "deliver deliverer a", "work worker a",
@@ -73,12 +70,12 @@ func TestDefaultOrder(t *testing.T) {
 	}
 }
 
-// Where only faults are enabled, leaving it at that is the first alternative.
+// If only faults are enabled, taking none is the first alternative.
 func TestFaultsAreAChoice(t *testing.T) {
 	for picks, want := range map[int]int{0: 0, 1: 1} {
 		var took []string
 		w := New(&list{picks: []int{picks}})
-		w.Add(&shelf{name: "f", class: Fault, left: []string{"x"}, took: &took})
+		w.Add(&once{name: "f", class: Fault, left: []string{"x"}, took: &took})
 		runAll(w)
 		if len(took) != want {
 			t.Errorf("pick %d: took %q", picks, took)
@@ -92,7 +89,7 @@ func TestHashFollowsChoices(t *testing.T) {
 		var took []string
 		w := New(&list{picks: picks})
 		for _, n := range []string{"p", "q"} {
-			w.Add(&shelf{name: n, class: Work, left: []string{"a", "b"}, took: &took})
+			w.Add(&once{name: n, class: Work, left: []string{"a", "b"}, took: &took})
 		}
 		var hashes []uint64
 		for w.Step() {
@@ -125,8 +122,7 @@ func TestKeysRoundTrip(t *testing.T) {
 	}
 }
 
-// Timers fire in the order of their times, those of one time by what they are,
-// whenever they were set; a stopped one never fires.
+// Timers fire in the order of their times, and timers of one time in the order of their keys. A stopped one never fires.
 func TestClock(t *testing.T) {
 	var rang []string
 	w := New(Zero{})
@@ -152,7 +148,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// What is overdue after an advance fires at the time reached.
+// Timers that are overdue after an advance fire at the time reached.
 func TestAdvance(t *testing.T) {
 	w := New(Zero{})
 	var at []time.Duration
@@ -166,8 +162,8 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// A history that forgets holds at most twice what it was told to keep, and
-// indexes go on counting; observers see every record once.
+// A history that forgets holds at most twice the records that it must keep, and indexes continue. Observers see every
+// record once.
 func TestForget(t *testing.T) {
 	w := New(Zero{})
 	w.History.Forget = 10
@@ -193,7 +189,7 @@ func (c *counter) Observe(r *Record) {
 	c.n++
 }
 
-// Every source stays in range, and a seed means the same stream for ever.
+// Every source stays in range, and a seed always gives the same stream.
 func TestChoices(t *testing.T) {
 	s := NewSeed(1)
 	var drawn []int
@@ -201,7 +197,7 @@ func TestChoices(t *testing.T) {
 		drawn = append(drawn, s.Pick(10, ""))
 	}
 	if want := []int{5, 7, 9, 4, 4, 7, 8, 5}; !slices.Equal(drawn, want) {
-		t.Errorf("seed 1 draws %v, want %v: recorded seeds no longer mean what they did", drawn, want)
+		t.Errorf("seed 1 draws %v, want %v: recorded seeds have changed", drawn, want)
 	}
 	for _, c := range []Choices{Zero{}, NewSeed(7), &list{picks: []int{-5, 300, 7}},
 		&Bytes{Data: []byte{255, 3, 254, 9, 1, 1, 1}}} {
@@ -235,7 +231,7 @@ func TestFootprints(t *testing.T) {
 	}
 }
 
-// Equal strings and bytes have equal digests, near ones do not.
+// Equal strings and bytes have equal digests, similar ones do not.
 func TestHashStrings(t *testing.T) {
 	seen := map[uint64]string{}
 	for _, s := range []string{"", "a", "b", "aa", "abcdefgh", "abcdefgi", "abcdefgha", "\x00", "\x00\x00",
@@ -246,14 +242,13 @@ func TestHashStrings(t *testing.T) {
 		}
 		seen[h] = s
 		if HashBytes([]byte(s)) != h {
-			t.Errorf("%q: bytes digest otherwise", s)
+			t.Errorf("%q: its bytes have another digest", s)
 		}
 	}
 }
 
-// A timer is offered behind everything but faults, also where something else can
-// happen, unless it lies beyond the horizon; and the numbers by which the others
-// are chosen are the same with it and without.
+// A timer is offered after everything except faults, even if something else can happen, unless it is beyond the horizon.
+// The numbers of the other choices do not depend on it.
 func TestEarlyTimers(t *testing.T) {
 	world := func(c Choices, horizon time.Duration) (*World, *[]string) {
 		took := &[]string{}
@@ -261,8 +256,8 @@ func TestEarlyTimers(t *testing.T) {
 		w.Clock.Horizon = horizon
 		w.Clock.After(5*time.Millisecond, "p", "retry", func() { *took = append(*took, "retry") })
 		w.Clock.After(time.Second, "p", "later", func() { *took = append(*took, "later") })
-		w.Add(&shelf{name: "w", class: Work, left: []string{"a", "b"}, took: took})
-		w.Add(&shelf{name: "f", class: Fault, left: []string{"x"}, took: took})
+		w.Add(&once{name: "w", class: Work, left: []string{"a", "b"}, took: took})
+		w.Add(&once{name: "f", class: Fault, left: []string{"x"}, took: took})
 		return w, took
 	}
 	for _, c := range []struct {
@@ -293,17 +288,17 @@ func TestEarlyTimers(t *testing.T) {
 	}
 	if Odds(0) != 1 || Odds(time.Second) <= Odds(5*time.Millisecond) || Odds(5*time.Minute) <= Odds(time.Second) ||
 		Odds(1000*time.Hour) != mostOdds {
-		t.Error("a timer is the seldomer, the further it moves the clock, up to a bound")
+		t.Error("a timer is less likely the further it moves the clock, up to a bound")
 	}
 }
 
-// Nothing but the clock moves a settle that has an end of its own beyond it.
+// In drawn runs no early timer passes the horizon.
 func TestHorizonHoldsInDrawnRuns(t *testing.T) {
 	for seed := range uint64(200) {
 		var took []string
 		w := New(NewSeed(seed))
 		w.Clock.Horizon = 10 * time.Millisecond
-		w.Add(&shelf{name: "w", class: Work, left: []string{"a", "b", "c"}, took: &took})
+		w.Add(&once{name: "w", class: Work, left: []string{"a", "b", "c"}, took: &took})
 		for _, d := range []time.Duration{5, 20} {
 			w.Clock.After(d*time.Millisecond, "p", d.String(), func() {
 				if w.Clock.Elapsed() > w.Clock.Horizon && len(took) < 3 {

@@ -5,47 +5,44 @@ import (
 	"slices"
 )
 
-// Observer is told of each record once the step that wrote it has ended, in
-// order. Judges are observers.
+// Observer sees each record, in order, at the end of the step that wrote it. Judges are observers.
 type Observer interface {
 	Observe(r *Record)
 }
 
-// World is a set of actors under one stream of choices. The zero value is not
-// usable; call [New].
+// World is a set of actors under one stream of choices. [New] makes one; the zero value is not usable.
 type World struct {
 	Clock   Clock
 	History History
 
-	// Observers are told of every record at the end of its step.
+	// Observers see every record at the end of its step.
 	Observers []Observer
-	// Digests digest parts of the world's state that belong to no actor
-	// (the API server); see [World.StateHash].
+	// Digests digest parts of the state that belong to no actor, such as the API server: see [World.StateHash].
 	Digests []func(h *Hash)
 
 	choices  Choices
 	chooser  Chooser
 	compared bool
 	actors   []Actor
-	keepers  []keeper   // the same, nil for those that are none
-	offered  []Action   // by one actor after another, but for those of keepers
+	keepers  []keeper   // the same, nil for actors that are no keepers
+	offered  []Action   // by one actor after another, without keepers
 	lists    [][]Action // what each actor offers
 	enabled  []Action
 	steps    int
-	told     int // records already shown to observers
+	told     int // records that observers have seen
 	hash     Hash
 	requests []Request // of programs
 }
 
-// New returns an empty world whose choices come from c.
+// New returns an empty world with the given choices.
 func New(c Choices) *World {
 	w := &World{}
 	w.SetChoices(c)
 	return w
 }
 
-// SetChoices changes the source of choices from here on: a scenario sets up
-// under the default schedule and explores afterwards.
+// SetChoices changes the source of choices from now on. A scenario sets up under the default schedule and
+// explores afterwards.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
@@ -54,9 +51,8 @@ func (w *World) SetChoices(c Choices) {
 	}
 }
 
-// Compared reports whether somebody compares states of this world while it
-// runs: what a digest needs and cannot be found out later is then taken down as
-// it happens.
+// Compared reports whether states of this world may be compared while it runs. Then facts that a digest could
+// not find out later are noted when they happen.
 func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. The order in which actors are added is canonical order.
@@ -69,11 +65,11 @@ func (w *World) Add(a Actor) {
 // Steps is the number of steps taken.
 func (w *World) Steps() int { return w.steps }
 
-// Hash is the run's digest so far: every action taken, every pick, every record and
-// every request of a program folded in. Equal runs have equal hashes at every step.
+// Hash is the run's digest so far. It folds every action, pick, record and request of a program. Equal runs
+// have equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
-// Pick asks the stream of choices; what it answered becomes part of the hash.
+// Pick asks the stream of choices. The answer becomes part of the hash.
 func (w *World) Pick(n int, label string) int {
 	i := 0
 	if n > 1 {
@@ -83,8 +79,7 @@ func (w *World) Pick(n int, label string) int {
 	return i
 }
 
-// Enabled lists the enabled actions in canonical order: by class, then by
-// actor. The slice is reused by the next call.
+// Enabled lists the enabled actions in canonical order: by class, then by actor. The next call reuses the slice.
 func (w *World) Enabled() []Action {
 	w.offered, w.lists = w.offered[:0], w.lists[:0]
 	for i, a := range w.actors {
@@ -104,10 +99,9 @@ func (w *World) Enabled() []Action {
 	return w.enabled
 }
 
-// order sorts the offered actions by class, stably. The timers that are due next
-// come behind everything but faults, so that in the default schedule time
-// passes only when nothing else can happen. Where something else can, those
-// beyond the clock's horizon are left out.
+// order sorts the offered actions by class, stably. The next timers follow everything except faults, so in
+// the default schedule time passes only when nothing else can happen. Early timers beyond the clock's horizon
+// are left out.
 func (w *World) order() {
 	var next [numClasses]int // where in the list the next action of a class belongs
 	all := 0
@@ -148,18 +142,17 @@ func (w *World) order() {
 	}
 }
 
-// Quiet reports whether nothing but faults is enabled.
+// Quiet reports whether only faults are enabled.
 func (w *World) Quiet() bool {
 	e := w.Enabled()
 	return len(e) == 0 || e[0].Class == Fault
 }
 
-// Step takes one enabled action. It returns false when nothing but faults is
-// enabled and the choice was to leave it at that, or when the [Chooser] ended
-// the run.
+// Step takes one enabled action. It returns false if the [Chooser] ended the run, or if only faults are
+// enabled and the choice was to take none.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
-// StepAmong is [World.Step] for whoever has asked already what is enabled.
+// StepAmong is [World.Step] with the enabled actions, which the caller knows already.
 func (w *World) StepAmong(e []Action) bool {
 	i, ok := w.choose(e)
 	if !ok {
@@ -169,7 +162,6 @@ func (w *World) StepAmong(e []Action) bool {
 	return true
 }
 
-// choose picks among the enabled actions, as [World.Draw] does.
 func (w *World) choose(e []Action) (int, bool) {
 	if len(e) == 0 {
 		return 0, false
@@ -183,8 +175,7 @@ func (w *World) choose(e []Action) (int, bool) {
 	return i, i >= 0
 }
 
-// Take performs one enabled action as a step and tells the observers what came
-// of it.
+// Take performs one enabled action as a step. Then the observers see its records.
 func (w *World) Take(a Action) {
 	w.steps++
 	w.hash.Word(uint64(a.Class))
@@ -213,8 +204,7 @@ func (w *World) perform(a Action) {
 	panic("sim: took " + a.Key() + ", which no actor of the world offers")
 }
 
-// Do performs something outside the offered actions as a step of its own: what
-// a scenario's user does between two settles.
+// Do performs something outside the offered actions as a step of its own, such as a user action between two settles.
 func (w *World) Do(what string, f func()) {
 	w.steps++
 	w.hash.String(what)
@@ -222,8 +212,7 @@ func (w *World) Do(what string, f func()) {
 	w.End()
 }
 
-// Record appends to the history; step, time and index are filled in. The
-// pointer is good until the next record.
+// Record appends to the history and fills in step, time and index. The pointer is valid until the next record.
 func (w *World) Record(r Record) *Record {
 	r.Step, r.At = w.steps, w.Clock.elapsed
 	w.foldRecord(&r)
@@ -236,8 +225,7 @@ func (w *World) foldRecord(r *Record) {
 	w.hash.String(r.Object.UID)
 }
 
-// End tells the observers of the records written since the last call. Step and
-// Do call it.
+// End shows observers the records since the last call. Take and Do call it.
 func (w *World) End() {
 	for ; w.told < w.History.Len(); w.told++ {
 		r := w.History.At(w.told)
@@ -261,21 +249,20 @@ func (w *World) Footprint(a Action) Footprint {
 	return Footprint{Global: true}
 }
 
-// Digester is an actor, an observer or a controller's memory whose whole state
-// can be digested; exhaustive search needs all actors and observers to be.
+// Digester is an actor, an observer or a controller's memory whose whole state can be digested. Exhaustive
+// search needs it of all actors and observers.
 type Digester interface {
 	Digest(h *Hash)
 }
 
-// part is a [Digester] that is made of others, of which one may not be.
+// part is a [Digester] made of several parts, some of which may have no digest.
 type part interface {
 	Digester
-	// Undigested names what cannot be digested, "" when all can.
+	// Undigested names a part that cannot be digested, "" if there is none.
 	Undigested() string
 }
 
-// Undigested names the first actor or observer whose state cannot be digested,
-// "" when all can.
+// Undigested names the first actor or observer whose state cannot be digested, "" if there is none.
 func (w *World) Undigested() string {
 	for _, a := range w.actors {
 		if name := undigested(a); name != "" {
@@ -302,10 +289,9 @@ func undigested(x any) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// StateHash digests the whole state of the world: the server, every actor, the
-// timers, the time of day. Two worlds with equal hashes have equal
-// futures under equal choices. In a world that is not [World.Compared] it says
-// so only of states in which nobody is at work.
+// StateHash digests the whole state of the world: the server, every actor, the timers, the time of day.
+// Worlds with equal hashes have equal futures under equal choices. In a world that is not [World.Compared]
+// this holds only while no sync is going on.
 func (w *World) StateHash() uint64 {
 	var h Hash
 	h.Word(uint64(w.Clock.elapsed))

@@ -363,15 +363,10 @@ var notYetPlain = map[string]int{
 	"scenarios/casefile":                    1,
 	"scenarios/conformance":                 3,
 	"scenarios/simtest":                     3,
-	"sim":                                   10,
-	"sim/agent":                             1,
-	"sim/bubble":                            8,
-	"sim/host":                              7,
 	"sim/internal/quiet":                    1,
 	"sim/law":                               10,
 	"sim/law/internal/meta":                 1,
 	"sim/law/internal/view":                 11,
-	"sim/trial":                             15,
 }
 
 // Help texts, sentences of laws, and doc comments use the field's terms.

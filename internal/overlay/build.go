@@ -15,21 +15,22 @@ import (
 	"strings"
 )
 
-// Build says what to build.
+// Build declares what to build.
 type Build struct {
 	Dir     string   // of the main module
 	Package string   // "./cmd/manager"
-	Test    string   // a test function of the package: its test binary is built; "" for a main
+	Test    string   // a test function of the package, whose test binary is built; "" for a main
 	Out     string   // the binary
 	Cache   string   // of overlays
 	Flags   []string // further flags of go build
 	Env     []string // further environment
 }
 
-// hijack is one more file of package main.
+// hijack is an additional file of package main.
 const hijack = "package main\n\nimport \"threelaws/agent\"\n\nfunc init() { agent.Host(main) }\n"
 
-// connect is one more file of a package of tests: it hands the agent to the module through which a test calls it.
+// connect is an additional file of a package of tests. It connects the agent to the module through which the
+// test calls it.
 const connect = `package %s
 
 import (
@@ -40,7 +41,7 @@ import (
 func init() { threelawsModule.Connect(threelawsAgent.HostFunction) }
 `
 
-// Run builds an unmodified main, or a test, as a hosted program. Nothing is written into its module.
+// Run builds an unmodified main, or a test, as a hosted program. It writes nothing into its module.
 func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	t, err := In(ctx, b.Dir)
 	if err != nil {
@@ -127,11 +128,11 @@ func (b Build) main(ctx context.Context, t Toolchain) (at, text string, err erro
 	return filepath.Join(p.Dir, "zz_threelaws.go"), hijack, nil
 }
 
-// holds returns the package of a file that declares a function, "" for one that does not.
+// holds returns the package of a file that declares a function, "" for any other file.
 func holds(file, function string) string {
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {
-		return "" // go test says what is wrong with it
+		return "" // go test reports the error
 	}
 	for _, d := range f.Decls {
 		if d, is := d.(*ast.FuncDecl); is && d.Recv == nil && d.Name.Name == function {
@@ -141,8 +142,8 @@ func holds(file, function string) string {
 	return ""
 }
 
-// Test returns go test with the overlay, in the module of a directory. It keeps CGO_ENABLED as it is, which the race
-// detector needs.
+// Test returns a go test command with the overlay, in the module of a directory. It keeps CGO_ENABLED, which
+// the race detector needs.
 func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, error) {
 	t, err := In(ctx, dir)
 	if err != nil {
@@ -157,7 +158,7 @@ func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, err
 	return cmd, nil
 }
 
-// command is a command of the toolchain, in a module.
+// command returns a command of the toolchain, in a module.
 func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, t.Go(), args...)
 	cmd.Dir = dir
@@ -166,4 +167,21 @@ func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exe
 		cmd.Env = append(cmd.Env, "GOEXPERIMENT=norandomizedheapbase64") // addresses are equal in all processes
 	}
 	return cmd
+}
+
+// mostCompiled is the number of compiler lines that an error shows.
+const mostCompiled = 20
+
+func (b Build) failed(text string) error {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "no space left on device") {
+			return fmt.Errorf("%s does not build: the disk is full (%s): free some space, or set GOCACHE and TMPDIR to another disk",
+				b.Package, strings.TrimSpace(line))
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if more := len(lines) - mostCompiled; more > 1 {
+		lines = append(lines[:mostCompiled], fmt.Sprintf("... %d more lines", more))
+	}
+	return errors.New(b.Package + " does not build:\n" + strings.Join(lines, "\n"))
 }

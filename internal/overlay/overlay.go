@@ -1,9 +1,9 @@
-// Package overlay makes the files for `go build -overlay` that a hosted program is built with: a standard
-// library that draws nothing by itself inside a bubble, keeps a hosted process to itself, and holds the agent.
+// Package overlay makes the files for `go build -overlay` with which a hosted program is built. They make a standard
+// library that draws nothing by chance inside a bubble, isolates a hosted process, and contains the agent.
 //
-// In a bubble of testing/synctest, the order of maps and of selects, math/rand, timers of one instant and
-// preemption depend on the bubble's seed alone. In a process that a world hosts (see package wire), requests
-// to the API server go to the world, listeners are in memory, and nothing leads out of the process.
+// In a bubble of testing/synctest, the order of maps and selects, math/rand, timers of one instant and
+// preemption depend only on the bubble's seed. In a process that a world hosts (see package wire), requests
+// to the API server go to the world, and listeners are in memory. No connection leaves the process.
 package overlay
 
 import (
@@ -29,22 +29,21 @@ var sums string
 
 // Files is an overlay on disk.
 type Files struct {
-	Replace map[string]string // file of GOROOT -> file that stands in its place
+	Replace map[string]string // file of GOROOT -> file that replaces it
 }
 
-// UnknownError is the error of a toolchain whose sources are not those that the patches were tried on.
+// UnknownError is the error of a toolchain whose sources differ from those that the patches were tested on.
 type UnknownError struct {
 	Version string   // "go1.28.0"
-	Files   []string // whose sums are not known
+	Files   []string // with unknown sums
 }
 
-// Error says which versions are known.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%s is not a Go that threelaws knows (%s differs); it knows %s", e.Version, e.Files[0],
 		strings.Join(Versions(), ", "))
 }
 
-// Versions lists the Go releases whose sources are known.
+// Versions lists the Go releases with known sources.
 func Versions() []string {
 	for line := range strings.Lines(sums) {
 		if list, is := strings.CutPrefix(line, "versions "); is {
@@ -54,8 +53,8 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
-// Make writes the overlay of a toolchain below a cache directory, unless it is there already. The toolchain
-// itself is copied there where it lies in the module cache, whose files must not be replaced.
+// Make writes the overlay of a toolchain below a cache directory, unless it exists. A toolchain in the module
+// cache is copied there first, because files of the module cache must not be replaced.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {
@@ -82,7 +81,7 @@ func Make(t *Toolchain, cache string) (path string, err error) {
 	return path, files.Write(path)
 }
 
-// of reports whether the overlay stands for the toolchain in a directory and all its files are there.
+// of reports whether the overlay belongs to the toolchain in a directory and all its files exist.
 func (f *Files) of(root string) bool {
 	for at, with := range f.Replace {
 		if _, err := os.Stat(with); err != nil || !strings.HasPrefix(at, root+string(filepath.Separator)) {
@@ -92,7 +91,6 @@ func (f *Files) of(root string) bool {
 	return len(f.Replace) > 0
 }
 
-// add writes one file of the overlay.
 func (f *Files) add(dir, root, name, text string) error {
 	at := filepath.Join(dir, strings.ReplaceAll(name, "/", "_")+".txt")
 	f.Replace[filepath.Join(root, "src", filepath.FromSlash(name))] = at
@@ -103,7 +101,7 @@ func (f *Files) add(dir, root, name, text string) error {
 // whose files are younger than two seconds.
 var written = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// write puts a file in its place as a whole, so that two processes may do it at once.
+// write puts a file in its place atomically, since two processes may do it at once.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -131,7 +129,7 @@ func (f *Files) Write(path string) error {
 	return write(path, data)
 }
 
-// Read reads what Write has written.
+// Read reads a file of [Files.Write].
 func Read(path string) (*Files, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -159,8 +157,8 @@ func eachAdded(do func(name string, text []byte) error) error {
 	})
 }
 
-// patchAll returns the patched files of a toolchain, by their names below GOROOT/src. The error is an
-// [UnknownError] where a file is not one that the patches were tried on.
+// patchAll returns the patched files of a toolchain, by name below GOROOT/src. A file that the patches were
+// not tested on is an [UnknownError].
 func patchAll(t Toolchain) (map[string]string, error) {
 	sources, err := t.sources()
 	if err != nil {
@@ -192,7 +190,7 @@ func patchAll(t Toolchain) (map[string]string, error) {
 	return patched, nil
 }
 
-// Sums returns the lines of sums.txt for a toolchain, after trying the patches on it.
+// Sums returns the lines of sums.txt for a toolchain, after it has tried the patches.
 func Sums(t Toolchain) ([]string, error) {
 	sources, err := t.sources()
 	if err != nil {
@@ -214,7 +212,7 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// digest tells overlays of two versions of this package apart.
+// digest identifies the overlay of this version of the package.
 func digest() string {
 	all := fmt.Sprint(patches, hash, placed, tables)
 	if err := eachAdded(func(name string, text []byte) error {

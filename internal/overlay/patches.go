@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// patch is what changes in one file of the standard library.
+// patch holds the edits of one file of the standard library.
 type patch struct {
 	file  string // below GOROOT/src
 	edits []edit
 }
 
-// edit replaces text that occurs exactly count times; with count 0, once. In an edit with a pattern, old is a
-// regular expression that occurs at least once.
+// edit replaces text that occurs exactly count times; a count of 0 means once. With pattern, old is a regular
+// expression that occurs at least once.
 type edit struct {
 	old, new string
 	count    int
@@ -25,7 +25,6 @@ func (e edit) applies(text string) bool {
 	return regexp.MustCompile(e.old).ReplaceAllString(text, e.new) != text
 }
 
-// apply edits a file.
 func (p patch) apply(text string) (string, error) {
 	for _, e := range p.edits {
 		if e.pattern {
@@ -44,24 +43,24 @@ func (p patch) apply(text string) (string, error) {
 	return text, nil
 }
 
-// imports adds an import of the leaf package that says whether the process is hosted.
+// imports adds an import of the leaf package that reports whether the process is hosted.
 func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path lets a function of package os use the path that the hosted process has in place of another.
+// path makes a function of package os use the path that the hosted process has instead of another.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
 
-// maps is the directory of the runtime's maps. In each of its files a map hashes with one seed, so that its
-// order is a function of what was put in.
+// maps is the directory of the runtime's maps. In its files, maps hash with a constant seed, so that their
+// order only depends on their history.
 const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
 
-// A map of more than eight entries whose keys hold addresses has them in the order in which they came: addresses are
-// not the same in every run. placed notes that order wherever a table gets an entry.
+// A map of more than eight entries whose keys hold addresses iterates in order of insertion, since addresses
+// differ between runs. placed notes that order wherever a table gets an entry.
 var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
 	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
 
@@ -74,10 +73,10 @@ var tables = []edit{
 	{old: "	if it.dirIdx < 0 {\n", new: "	if it.dirIdx == hostedIndex {\n		it.hostedNext()\n		return\n	}\n	if it.dirIdx < 0 {\n"},
 }
 
-// patches are the files that change, beside those of maps. Each edit says why.
+// patches are the other files that change. Each edit gives its reason.
 var patches = []patch{
 	{"runtime/rand.go", []edit{
-		// What the process draws before its first goroutine runs, hash keys among it, is a fixed sequence.
+		// Draws before the first goroutine runs, such as hash keys, are a fixed sequence.
 		{old: "func bootstrapRand() uint64 {\n", new: `var bootstrapDrawn uint64
 
 func bootstrapRand() uint64 {
@@ -86,7 +85,7 @@ func bootstrapRand() uint64 {
 		return hostedMix(z)
 	}
 `},
-		// What a bubble draws comes from a stream of its own.
+		// A bubble draws from a stream of its own.
 		{old: "func rand() uint64 {\n", new: `func rand() uint64 {
 	if b := getg().bubble; b != nil {
 		return b.draw()
@@ -95,7 +94,7 @@ func bootstrapRand() uint64 {
 		return hostedRand()
 	}
 `},
-		// The order of a map depends on nothing that was drawn before.
+		// The order of a map does not depend on earlier draws.
 		{old: "func maps_rand() uint64 {\n", new: "func maps_rand() uint64 {\n	if b := getg().bubble; b != nil {\n		return hostedMix(b.order)\n	}\n"},
 		imports(),
 	}},
@@ -115,7 +114,7 @@ func bootstrapRand() uint64 {
 	{"runtime/time.go", []edit{
 		// Timers of one instant fire in a fixed order.
 		{old: "			t.rand = cheaprand()", new: "			t.rand = 0"},
-		// No two readings of a hosted program's clock are equal, as nowhere else: events are named by the time.
+		// No two readings of a hosted program's clock are equal, as on a real machine: events are named by the time.
 		{old: "		sec = bubble.now / (1000 * 1000 * 1000)\n", new: "		if hosted.On {\n			bubble.now++\n		}\n		sec = bubble.now / (1000 * 1000 * 1000)\n"},
 		{old: "		return sec, nsec, 0\n	}\n	return time_now()\n", new: `		return sec, nsec, 0
 	}
@@ -129,18 +128,19 @@ func bootstrapRand() uint64 {
 	{"runtime/proc.go", []edit{
 		// A goroutine of a bubble runs until it waits.
 		{old: "} else if pd.schedwhen+forcePreemptNS <= now {", new: "} else if pd.schedwhen+forcePreemptNS <= now && !hostedRuns(pp, now-pd.schedwhen) {"},
-		// On one processor, a system call keeps it, however slow the disk or the reader of a pipe is.
+		// On one processor a system call keeps it, however slow the disk or the reader of a pipe is.
 		{old: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {",
 			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
-		// The global queue, where goroutines go of which there are hundreds, has its turn when the local one is empty: how
-		// many goroutines have run, the runtime's own among them, depends on real time.
+		// The global queue, which receives the overflow of hundreds of goroutines, has its turn only when the local
+		// one is empty. How many goroutines have run, including the runtime's own, depends on real time.
 		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
-		// So do pipes, whose readers are woken when nothing else runs.
+		// The same holds for pipes, whose readers are woken when nothing else runs.
 		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",
 			new: "if !hosted.On && netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {"},
-		// Timers outside a bubble, as those of package initialisation, stop when it begins: they fire by real time.
+		// Timers outside a bubble, such as those of package initialization, stop when it begins, since they
+		// fire by real time.
 		{old: "	now, pollUntil, _ := pp.timers.check(0, nil)\n", new: "	var now, pollUntil int64\n	if !hostedBegan {\n		now, pollUntil, _ = pp.timers.check(0, nil)\n	}\n"},
 		imports(),
 	}},
@@ -150,7 +150,7 @@ func bootstrapRand() uint64 {
 		imports(),
 	}},
 	{"internal/sync/mutex.go", []edit{
-		// Who holds a mutex is known, so that a deadlock is seen.
+		// The holder of a mutex is known, so that a deadlock is found.
 		{old: "	state int32\n	sema  uint32\n}\n", new: `	state  int32
 	sema   uint32
 	holder uint64 // the goroutine that locked it last
@@ -167,11 +167,11 @@ func hostedWaits(m *Mutex)
 		{old: "		race.Acquire(unsafe.Pointer(m))\n	}\n	return true\n", new: "		race.Acquire(unsafe.Pointer(m))\n	}\n	m.holder = hostedGoroutine()\n	return true\n"},
 		{old: "func (m *Mutex) lockSlow() {\n", new: "func (m *Mutex) lockSlow() {\n	defer func() { m.holder = hostedGoroutine() }()\n"},
 		{old: "			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n", new: "			hostedWaits(m)\n			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n			hostedWaits(nil)\n"},
-		// When a waiter is preferred does not depend on real time.
+		// The preference for a waiter does not depend on real time.
 		{old: "	starvationThresholdNs = 1e6\n", new: "	starvationThresholdNs = 1e18\n"},
 	}},
 	{"runtime/debug.go", []edit{
-		// One processor, whatever the program asks for.
+		// One processor, whatever the program sets.
 		{old: "func GOMAXPROCS(n int) int {\n", new: "func GOMAXPROCS(n int) int {\n	if hosted.On {\n		return 1\n	}\n"},
 		{old: "	return int(numCPUStartup)\n", new: "	if hosted.On {\n		return 2\n	}\n	return int(numCPUStartup)\n"},
 		imports(),
@@ -218,7 +218,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		imports(),
 	}},
 	{"os/signal/signal.go", []edit{
-		// Nobody sends signals.
+		// A hosted process receives no signals.
 		{old: "		panic(\"os/signal: Notify using nil channel\")\n	}\n", new: "		panic(\"os/signal: Notify using nil channel\")\n	}\n	if hosted.On {\n		return\n	}\n"},
 		imports(),
 	}},
@@ -229,7 +229,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		return len(b), nil
 	}
 `},
-		// A hosted program reads what the world projects, and writes to a folder of its own.
+		// A hosted program reads the files that the world projects, and writes to a folder of its own.
 		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "name", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0"),
 		path("func Mkdir(name string, perm FileMode) error {", "name", "true"),
 		path("func Chdir(dir string) error {", "dir", "false"),
@@ -251,7 +251,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		path("func Symlink(oldname, newname string) error {", "newname", "true"),
 	}},
 	{"syscall/syscall_linux.go", []edit{
-		// Nothing tells of changed files: a hosted program that watches them also looks by itself.
+		// No notifications of changed files: a hosted program that watches files also polls them.
 		{old: "func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {\n", new: `func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {
 	if trap == SYS_INOTIFY_ADD_WATCH && hosted.On {
 		return 1, 0, 0
@@ -260,7 +260,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		imports(),
 	}},
 	{"os/exec.go", []edit{
-		// A hosted program is alone: it starts no other.
+		// A hosted program starts no other.
 		{old: "	testlog.Open(name)\n	return startProcess(name, argv, attr)\n", new: "	testlog.Open(name)\n	if hosted.On {\n		return nil, &PathError{Op: \"fork/exec\", Path: name, Err: syscall.EPERM}\n	}\n	return startProcess(name, argv, attr)\n"},
 		{old: "func Getpid() int {", new: "func Getpid() int {\n	if hosted.On {\n		return 1\n	}\n	return getpid()\n}\n\nfunc getpid() int {"},
 		imports(),

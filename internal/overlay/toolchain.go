@@ -42,13 +42,13 @@ func In(ctx context.Context, dir string) (Toolchain, error) {
 // Go is the toolchain's command.
 func (t Toolchain) Go() string { return filepath.Join(t.Root, "bin", "go") }
 
-// source is a file of the toolchain that is patched.
+// source is a file of the toolchain with its patch.
 type source struct {
 	name, text string
 	patch      patch
 }
 
-// sources reads the files that are patched.
+// sources reads the files with patches.
 func (t Toolchain) sources() ([]source, error) {
 	all := patches
 	in := filepath.Join(t.Root, "src", filepath.FromSlash(maps))
@@ -82,7 +82,7 @@ func (t Toolchain) sources() ([]source, error) {
 	return list, nil
 }
 
-// leaveModules copies a toolchain that lies in the module cache to a cache directory.
+// leaveModules copies a toolchain from the module cache to a cache directory.
 func (t *Toolchain) leaveModules(cache string) error {
 	if t.modules == "" || !strings.HasPrefix(t.Root, t.modules+string(filepath.Separator)) {
 		return nil

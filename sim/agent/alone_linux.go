@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// alone makes a process end with this one, and keeps the terminal's signals from it.
+// alone makes a process end with this one, and shields it from the terminal's signals.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// used is the processor time of the process; 0 where that cannot be read.
+// used returns the processor time of the process; 0 if it cannot be read.
 func (p *process) used() time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")
 	if err != nil {

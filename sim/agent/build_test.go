@@ -1,13 +1,23 @@
 package agent_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/internal/overlay"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/agent"
+	"github.com/threelaws/threelaws/sim/agent/testdata/copier"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 var built sync.Map // directory and package -> func() string
@@ -53,4 +63,65 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(dir) // a folder of the system's temporary files
 	}
 	os.Exit(code)
+}
+
+// A kubebuilder main from its start until it has settled, with a new process for each life: one world at a time, and
+// two beside each other.
+func BenchmarkManager(b *testing.B) {
+	for _, n := range []int{1, 2} {
+		b.Run(map[int]string{1: "one", 2: "two"}[n], func(b *testing.B) {
+			c := program(b, "manager").Controller(keeper)
+			run(b, c, sim.Zero{}, nil).Stop() // builds it
+			b.ResetTimer()
+			var seed atomic.Uint64
+			var all sync.WaitGroup
+			for range n {
+				all.Go(func() {
+					for s := seed.Add(1); s <= uint64(b.N); s = seed.Add(1) {
+						run(b, c, sim.NewSeed(s), manyFaults).Stop()
+					}
+				})
+			}
+			all.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "schedules/s")
+		})
+	}
+}
+
+// settles runs a program from its start until it has settled.
+func settles(b *testing.B, c host.Controller, seed int) {
+	run(b, c, sim.NewSeed(uint64(seed)), nil).Stop()
+}
+
+// medians runs functions in turn, since other work of the machine comes and goes, and returns their median times in
+// seconds.
+func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
+	took := make([][]time.Duration, len(all))
+	b.ResetTimer()
+	for i := range b.N {
+		for j, do := range all {
+			began := time.Now()
+			do(i)
+			took[j] = append(took[j], time.Since(began))
+		}
+	}
+	for _, t := range took {
+		slices.Sort(t)
+		seconds = append(seconds, t[len(t)/2].Seconds())
+	}
+	return seconds
+}
+
+// One program in a bubble of this process, and as a function in a process that serves one world after the other. Run
+// it on one processor: taskset -c 0 go test -bench Function$ -cpu 1.
+func BenchmarkFunction(b *testing.B) {
+	f := function(b)
+	if why := f.Reuse(rehearsal(b)); why != "" {
+		b.Fatal(why)
+	}
+	inProcess := bubble.Controller(keeper, func(ctx context.Context, cfg *rest.Config) error { return copier.Run(ctx, cfg) })
+	settles(b, inProcess, 0) // what is done once
+	m := medians(b, func(i int) { settles(b, inProcess, i) }, func(i int) { settles(b, f.Controller(keeper), i) })
+	b.ReportMetric(1/m[1], "schedules/s")
+	b.ReportMetric(m[0]/m[1], "of-bubble")
 }

@@ -3,36 +3,45 @@ package agent
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// call is a request of a program. It is the gate of its own transport: the request waits there until the
-// scheduler has had it executed and delivers the answer. The transport runs as a coroutine, because to wake a goroutine
-// for each request takes longer than the request.
+// call is a request of a program, and the gate of its own transport. It waits there until the scheduler has
+// had it executed and delivers the answer. The transport runs as a coroutine, since waking a goroutine for
+// each request takes longer than the request.
 type call struct {
 	life   *life
 	id     int64
 	thread uint64
 	call   *host.Call
 	feed   httpapi.Feed                    // of a watch
-	pass   func() (none struct{}, is bool) // goes on to the gate, and then beyond it
+	pass   func() (none struct{}, is bool) // continues to the gate, and then beyond it
 	stop   func()                          // ends it at the gate
-	halt   func(struct{}) bool             // waits at the gate; false where nobody waits for the answer
+	halt   func(struct{}) bool             // waits at the gate; false if nobody waits for the answer
 	resp   *http.Response
 	err    error
 	gone   bool // nobody waits for the answer
 }
 
-// ask takes in a request. What is not about objects, as discovery, is answered at once; anything else waits.
+// ask takes in a request. Requests that are not about objects, such as discovery, are answered at once; the
+// others wait.
 func (l *life) ask(m wire.Message) wire.Message {
 	c := &call{life: l, id: m.TakeNum()}
 	c.thread = l.thread(m.TakeNum())
@@ -49,7 +58,8 @@ func (l *life) ask(m wire.Message) wire.Message {
 	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
-	// While a webhook answers, a request of the server waits for this one: it cannot wait for the scheduler.
+	// While a webhook answers, a request of the server waits for it, so the webhook's requests cannot wait
+	// for the scheduler.
 	if l.renews(c.call) || l.answering && !c.call.Watches {
 		l.execute(c.call)
 		return c.reply(l.room.now())
@@ -61,7 +71,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 	return park
 }
 
-// thread numbers a goroutine. Its own number depends on what ran in the process before.
+// thread numbers a goroutine. Its own number depends on earlier work of the process.
 func (l *life) thread(goroutine int64) uint64 {
 	n, known := l.threads[goroutine]
 	if !known {
@@ -71,7 +81,7 @@ func (l *life) thread(goroutine int64) uint64 {
 	return n
 }
 
-// reply is the answer to a call that has been executed, as a message.
+// reply returns the answer to an executed call as a message.
 func (c *call) reply(now int64) wire.Message {
 	c.pass()
 	if c.err != nil {
@@ -94,7 +104,7 @@ func (c *call) reply(now int64) wire.Message {
 	return m
 }
 
-// drop says that nobody waits for the answer.
+// drop notes that nobody waits for the answer.
 func (c *call) drop() {
 	c.gone = true
 	c.stop()
@@ -102,18 +112,15 @@ func (c *call) drop() {
 
 func (c *call) isGone() bool { return c.gone }
 
-// Do is a request that changes or reads objects.
 func (c *call) Do(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	return c.wait(req, false)
 }
 
-// Watch is a request that watches them.
 func (c *call) Watch(_ context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
 	c.feed = f
 	return c.wait(req, true)
 }
 
-// Answered notes a query. The life waits for it.
 func (c *call) Answered(r *http.Request, obj runtime.Object) {
 	c.life.queries = append(c.life.queries, host.QueryOf(r, obj))
 }
@@ -124,4 +131,113 @@ func (c *call) wait(req *fakeapi.Request, watches bool) (fakeapi.Response, error
 		return fakeapi.Response{}, context.Canceled
 	}
 	return c.call.Response, nil
+}
+
+// webhooks calls the webhooks of the programs in a room, through their listeners.
+func (r *room) webhooks(to httpapi.Webhook) http.RoundTripper { return &route{room: r, to: to} }
+
+type route struct {
+	room *room
+	to   httpapi.Webhook
+}
+
+// RoundTrip calls the webhook in the first process that listens on its port.
+func (t *route) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range t.room.lives {
+		port, err := t.port(l.binary, req.URL)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := l.webhook(port, t.to, req, body)
+		if err == nil || !strings.Contains(err.Error(), syscall.ECONNREFUSED.Error()) {
+			return resp, err
+		}
+	}
+	return nil, errors.New("dial tcp " + req.URL.Host + ": connect: " + syscall.ECONNREFUSED.Error())
+}
+
+// port returns the program's port for a call of its webhook.
+func (t *route) port(b *Binary, u *url.URL) (int64, error) {
+	named := u.Port()
+	if named == "" {
+		named = "443"
+	}
+	port, err := strconv.ParseInt(named, 10, 32)
+	if err != nil || !t.to.Service {
+		return port, err
+	}
+	name, rest, _ := strings.Cut(u.Hostname(), ".")
+	namespace, _, _ := strings.Cut(rest, ".")
+	server := t.room.place.Server()
+	svc, is := server.Lookup(server.KindNamed("service"), namespace, name).(*corev1.Service)
+	if !is {
+		return 0, t.to.Unresolved
+	}
+	for i := range svc.Spec.Ports {
+		p := &svc.Spec.Ports[i]
+		switch {
+		case int64(p.Port) != port:
+		case p.TargetPort.StrVal != "":
+			return b.Ports[p.TargetPort.StrVal], nil
+		case p.TargetPort.IntVal != 0:
+			return int64(p.TargetPort.IntVal), nil
+		}
+	}
+	return port, nil
+}
+
+// answersWithin is the time limit of a webhook, on the clock of its process.
+const answersWithin = 10 * time.Second
+
+// webhook calls a webhook of the program. It has to answer without a step of the world: one that waits for an
+// event times out.
+func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
+	if l.answering {
+		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")
+	}
+	l.called++
+	m := wire.Command(wire.Call, l.room.now())
+	m.Num(l.called)
+	m.Num(port)
+	name := ""
+	if req.URL.Scheme == "https" {
+		name = req.URL.Hostname()
+	}
+	m.Text(name)
+	m.Bytes(to.CABundle)
+	m.Text(req.Method)
+	m.Text(req.URL.String())
+	m.Header(req.Header)
+	m.Bytes(body)
+	l.answering = true
+	alive := l.tell(m)
+	for until := l.came + answersWithin; alive && !l.answered() && l.next != 0 && l.next <= until; {
+		alive = l.tell(wire.Command(wire.Pass, sim.Epoch.Add(l.next).UnixNano()))
+	}
+	l.answering = false
+	if !alive {
+		return nil, io.ErrUnexpectedEOF
+	}
+	answer, is := l.process.answers[l.called]
+	if !is {
+		return nil, context.DeadlineExceeded
+	}
+	delete(l.process.answers, l.called)
+	if text := answer.TakeText(); text != "" {
+		return nil, errors.New(text)
+	}
+	code := int(answer.TakeNum())
+	resp := &http.Response{StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code), Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1, Header: answer.TakeHeader(), Request: req}
+	resp.Body = io.NopCloser(bytes.NewReader(answer.TakeBytes()))
+	return resp, nil
+}
+
+func (l *life) answered() bool {
+	_, is := l.process.answers[l.called]
+	return is
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"iter"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -15,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ended says how the process has ended: a [host.Panic] for a panic and for what else the runtime ends a
-// process for.
+// ended returns how the process has ended: a [host.Panic] for a panic and for other ends by the runtime.
 func (p *process) ended() error {
 	crash := p.crash.String()
 	for _, mark := range []string{"panic: ", "fatal error: ", "runtime: out of memory"} {
@@ -39,10 +39,10 @@ func (p *process) ended() error {
 	return errors.New(text)
 }
 
-// lookBack is among how many of the last lines messages are looked for: zap prints a stack behind each error.
+// lookBack is how many of the last lines are searched for messages: zap prints a stack after each error.
 const lookBack = 100
 
-// messages are lines without frames of stacks, each of which is a function and, indented, its place.
+// messages removes frames of stacks from lines. A frame is a function and, indented, its place.
 func messages(lines []string) (list []string) {
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "\t") {
@@ -54,7 +54,7 @@ func messages(lines []string) (list []string) {
 	return list
 }
 
-// looped says what a process was at that was made to print its goroutines and end, as it did not answer.
+// looped returns what a process did that was made to print its goroutines and end, since it did not answer.
 func (p *process) looped() error {
 	select {
 	case <-p.waited:
@@ -75,7 +75,7 @@ func (p *process) looped() error {
 	return &host.Panic{Text: text, Hangs: true}
 }
 
-// raised is the value of a panic and the line of the program that raised it.
+// raised returns the value of a panic and the line of the program that raised it.
 func raised(crash string) string {
 	value, stack, _ := strings.Cut(crash, "\n")
 	value = strings.TrimPrefix(strings.TrimPrefix(value, "panic: "), "fatal error: ")
@@ -89,13 +89,14 @@ func raised(crash string) string {
 	return value
 }
 
-// observed is how every version of apimachinery and controller-runtime logs a panic that it recovers.
+// observed is the start of the log line of a recovered panic, in every version of apimachinery and
+// controller-runtime.
 const observed = "Observed a panic"
 
 // value finds the value of the panic in such a line: panic="x", "panic": "x", Observed a panic: "x".
 var value = regexp.MustCompile(`(?:panic="|"panic": ?"|Observed a panic: "?)((?:[^"\\\n]|\\.)*)`)
 
-// recovered words a panic that was logged, with the line of the program that raised it.
+// recovered describes a panic that was logged, with the line of the program that raised it.
 func recovered(logged string) string {
 	text := "a panic that its library recovers"
 	if m := value.FindStringSubmatch(logged); m != nil {
@@ -110,7 +111,7 @@ func recovered(logged string) string {
 	return text
 }
 
-// place is the first line in a stack that belongs to no library, or else the first.
+// place returns the first line in a stack that belongs to no library; otherwise the first line.
 func place(stack string) string {
 	first := ""
 	for f := range frames(stack) {
@@ -124,7 +125,6 @@ func place(stack string) string {
 	return first
 }
 
-// frame is one call of a stack.
 type frame struct {
 	function   string // "main.(*keeper).Reconcile"
 	at         string // "manager/main.go:57"
@@ -133,7 +133,7 @@ type frame struct {
 	creates    bool   // the function started the goroutine
 }
 
-// frames yields the calls of the first goroutine of a stack, without those of the runtime and of the agent.
+// frames yields the calls of the first goroutine of a stack, without the runtime's and the agent's.
 func frames(stack string) iter.Seq[frame] {
 	return func(yield func(frame) bool) {
 		function, any := "", false
@@ -176,7 +176,7 @@ type goroutine struct {
 	main     bool   // it runs main
 }
 
-// goroutines lists those of the program in a dump.
+// goroutines lists the program's goroutines in a dump.
 func goroutines(dump string) (all []goroutine) {
 	for text := range strings.SplitSeq(dump, "\n\n") {
 		head, stack, _ := strings.Cut(text, "\n")
@@ -196,7 +196,7 @@ func goroutines(dump string) (all []goroutine) {
 	return all
 }
 
-// locate finds the call that waits: the first of the program, or else the first outside the standard library.
+// locate finds the waiting call: the first of the program, otherwise the first outside the standard library.
 func (g *goroutine) locate(stack string) {
 	var found frame
 	outer := false // a caller of package sync has been seen
@@ -216,7 +216,7 @@ func (g *goroutine) locate(stack string) {
 	}
 }
 
-// deadlock words a dump with goroutines that wait for each other, "" for one without.
+// deadlock describes goroutines of a dump that wait for each other, "" for none.
 func deadlock(circle []string, all []goroutine) string {
 	if len(circle) == 0 {
 		return ""
@@ -233,7 +233,6 @@ func deadlock(circle []string, all []goroutine) string {
 	return "deadlock: goroutines wait for mutexes that the next of them holds, at " + strings.Join(at, " and ")
 }
 
-// numbers removes a list of goroutines from the front of a message.
 func numbers(m *wire.Message) (all []string) {
 	for n := m.TakeNum(); n > 0; n-- {
 		all = append(all, strconv.FormatInt(m.TakeNum(), 10))
@@ -243,3 +242,58 @@ func numbers(m *wire.Message) (all []string) {
 
 // quit makes a Go process print its goroutines and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
+
+// Waits lists what goroutines of the program still wait for after the world has settled, sorted:
+// "main.sync waits for an RWMutex, at manager/main.go:57". Listed are waits that no object and no timer can end: for
+// I/O, a mutex, and a channel or WaitGroup made before main began. The program's own waits for a WaitGroup or a Cond
+// are listed as well, except in main itself. Such a wait may be harmless: it is no violation.
+func (b *Binary) Waits() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(maps.Keys(b.waits))
+}
+
+// mostWaits limits the number of waits.
+const mostWaits = 20
+
+func (b *Binary) wait(waits []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range waits {
+		if len(b.waits) >= mostWaits {
+			return
+		}
+		if b.waits == nil {
+			b.waits = map[string]bool{}
+		}
+		b.waits[w] = true
+	}
+}
+
+// awaited describes the states in which a goroutine can wait for something outside the bubble.
+var awaited = map[string]string{
+	"IO wait":             "I/O",
+	"sync.Mutex.Lock":     "a mutex",
+	"sync.RWMutex.Lock":   "an RWMutex",
+	"sync.RWMutex.RLock":  "an RWMutex",
+	"sync.WaitGroup.Wait": "a WaitGroup",
+	"sync.Cond.Wait":      "a Cond",
+	"chan receive":        "a channel made before main began",
+	"chan send":           "a channel made before main began",
+}
+
+// waits describes the waits of a dump. The goroutines with these numbers wait for something outside the bubble.
+func waits(numbers []string, all []goroutine) (texts []string) {
+	for _, g := range all {
+		outside := slices.Contains(numbers, g.number)
+		inside := (g.state == "sync.WaitGroup.Wait" || g.state == "sync.Cond.Wait") && g.own && !g.main
+		if !outside && !inside || awaited[g.state] == "" {
+			continue
+		}
+		text := g.function + " waits for " + awaited[g.state] + ", at " + g.at
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end; it lives again after each crash.
+// life is a program from its start to its end. It lives again after each crash.
 type life struct {
 	room   *room
 	binary *Binary
@@ -27,26 +27,26 @@ type life struct {
 	locked  bool          // a goroutine waits for a mutex
 	calls   map[int64]*call
 	asked   []*host.Call
-	queries []host.Query // that were answered
+	queries []host.Query // answered queries
 	open    map[*host.Call]*call
 	streams map[*host.Stream]*call
 	over    bool
 
 	execute   func(*host.Call)
 	passing   bool             // time passes
-	answering bool             // a webhook of it is called
+	answering bool             // one of its webhooks is being called
 	called    int64            // the number of the last call of a webhook
-	projected []string         // the versions of what its volumes show
+	projected []string         // the versions of the objects in its volumes
 	buffer    []byte           // of an event
-	threads   map[int64]uint64 // goroutines, numbered in the order in which they made their first requests
+	threads   map[int64]uint64 // goroutines, numbered in the order of their first requests
 	err       error
 }
 
-// orders is how many orders of maps and selects a schedule chooses from. The first is the default. No two lives of a
-// world draw the same random values: replicas would otherwise be elected under one identity.
+// orders is how many orders of maps and selects a schedule chooses from. The first is the default. No two
+// lives of a world draw the same random values, since replicas would otherwise be elected under one identity.
 const orders = 64
 
-// Start begins a life in a process that has no other.
+// Start begins a life in a process without one.
 func (l *life) Start() {
 	l.process = l.pool.take()
 	l.process.all = &l.pod.printed
@@ -64,7 +64,6 @@ func (l *life) Start() {
 	l.room.quiet.Stir()
 }
 
-// Kill ends the program.
 func (l *life) Kill() {
 	if l.process == nil {
 		l.over = false
@@ -74,20 +73,20 @@ func (l *life) Kill() {
 	l.room.quiet.Stir()
 }
 
-// leave ends the program. Its process serves another life, if it can.
+// leave ends the program. Its process serves another life if it can.
 func (l *life) leave() {
 	p, now := l.process, l.room.now()
 	l.gone()
 	l.pool.give(p, now)
 }
 
-// end kills the process and drops what it waits for.
+// end kills the process and drops its pending requests.
 func (l *life) end() {
 	l.process.kill()
 	l.gone()
 }
 
-// gone drops what a process that has ended waits for.
+// gone drops the pending requests of a process that has ended.
 func (l *life) gone() {
 	l.process = nil
 	l.room.leave(l)
@@ -97,7 +96,7 @@ func (l *life) gone() {
 	l.calls, l.next = nil, 0
 }
 
-// tell sends a command and takes in what the process reports. It reports false where the process has ended.
+// tell sends a command and takes in the report. It returns false if the process has ended.
 func (l *life) tell(m wire.Message) bool {
 	if l.process == nil {
 		return false
@@ -131,7 +130,7 @@ func (l *life) tell(m wire.Message) bool {
 	return true
 }
 
-// pass lets time pass in the process, or until it makes a request or ends.
+// pass lets time pass in the process until it makes a request or ends.
 func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 	asked := len(l.asked)
 	l.passing = true
@@ -142,21 +141,18 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 	return l.came, len(l.asked) > asked
 }
 
-// SetExecute says how a call is executed at once.
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
 
-// renews reports whether a call keeps a Lease while nothing else happens. An elected program makes such calls for
-// ever: as steps of the world they would keep it from settling.
+// renews reports whether a call renews a Lease while nothing else happens. An elected program makes such
+// calls for ever. As steps of the world they would keep it from settling.
 func (l *life) renews(c *host.Call) bool {
 	r := c.Request
 	return l.passing && r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" && !c.Watches &&
 		(r.Verb == fakeapi.Get || r.Verb == fakeapi.Update)
 }
 
-// Printed returns the last lines that the process has printed, in all its lives.
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
 
-// Asked lists the calls that were made since it was last called.
 func (l *life) Asked() []*host.Call {
 	l.room.quiet.Wake()
 	asked := l.asked
@@ -164,17 +160,14 @@ func (l *life) Asked() []*host.Call {
 	return asked
 }
 
-// Queried lists the queries that were answered since it was last called.
 func (l *life) Queried() []host.Query {
 	queries := l.queries
 	l.queries = nil
 	return queries
 }
 
-// Ended reports whether the program has ended by itself.
 func (l *life) Ended() (error, bool) { return l.err, l.over }
 
-// Answer delivers the answer to a call.
 func (l *life) Answer(h *host.Call) {
 	c := l.open[h]
 	delete(l.open, h)
@@ -189,7 +182,7 @@ func (l *life) Answer(h *host.Call) {
 	l.room.quiet.Stir()
 }
 
-// Send delivers an event of a watch, in the encoding that its client asked for.
+// Send delivers an event of a watch, in its client's encoding.
 func (l *life) Send(s *host.Stream, e watch.Event) {
 	c := l.streams[s]
 	if err := c.feed.Send(e); err != nil {
@@ -207,7 +200,7 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 	l.room.quiet.Stir()
 }
 
-// read takes what a feed holds, until it is called again. A read that does not fill its buffer was the last.
+// read returns the content of a feed, valid until the next call. A read that does not fill its buffer was the last.
 func (l *life) read(from io.Reader) []byte {
 	for used := 0; ; {
 		if used == len(l.buffer) {

@@ -2,11 +2,17 @@ package agent_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -21,7 +27,8 @@ func operator(t *testing.T, args ...string) *agent.Binary {
 	return b
 }
 
-// stamp has the words that the operator writes: identity, UUID, number, time, settings, and parts in the order of a map.
+// stamp has the words that the operator writes: identity, UUID, number, time, settings, and parts in the order of a
+// map.
 func stamp(w *trial.Trial, name string) []string {
 	return strings.Fields(string(secret(w, name).Data["stamp"]))
 }
@@ -112,4 +119,103 @@ func TestVendorFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, mainIn(t, dir, ".").Controller(keeper), 5, manyFaults)
+}
+
+// matrix has the releases of controller-runtime that a main of kubebuilder is built with.
+var matrix = []string{"v0.17.6", "v0.18.7", "v0.19.7", "v0.20.4", "v0.21.0", "v0.22.4", "v0.23.3", "v0.24.1", "v0.25.2"}
+
+// One main repeats its runs with each release, and a planted bug breaks the same law in the same words.
+func TestMatrix(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("nine releases of controller-runtime are downloaded and built: set SOAK to run it")
+	}
+	for _, version := range matrix {
+		t.Run(version, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "manager")
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "manager"))); err != nil {
+				t.Fatal(err)
+			}
+			goMod := "module example.com/manager\n\ngo 1.25.0\n\nrequire sigs.k8s.io/controller-runtime " + version + "\n"
+			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(goMod), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(filepath.Join(dir, "go.sum")); err != nil {
+				t.Fatal(err)
+			}
+			tidy := exec.CommandContext(t.Context(), "go", "mod", "tidy")
+			tidy.Dir = dir
+			if text, err := tidy.CombinedOutput(); err != nil {
+				t.Fatalf("go mod tidy: %v\n%s", err, text)
+			}
+			same(t, mainIn(t, dir, ".").Controller(keeper), 20, manyFaults)
+			adopts(t, func() *agent.Binary { return mainIn(t, dir, ".") })
+			b := mainIn(t, dir, ".")
+			b.Env = []string{"PANIC=1"}
+			w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+			defer w.Stop()
+			if v := w.Broken(); v == nil || !strings.Contains(v.String(), "assignment to entry in nil map, at manager/main.go:") {
+				t.Errorf("the violation is %v", v)
+			}
+		})
+	}
+}
+
+// A main that adopts for an owner that is being deleted breaks a law; one that checks deletionTimestamp does not.
+func TestAdoption(t *testing.T) { adopts(t, func() *agent.Binary { return program(t, "manager") }) }
+
+// adoption is the violation of the manager that does not check deletionTimestamp.
+const adoption = "status-only-when-going: adopted for cm/terminating, which was going when all was quiet before"
+
+// adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is being
+// deleted.
+func adopts(t *testing.T, program func() *agent.Binary) {
+	t.Helper()
+	world := func(env ...string) *trial.Trial {
+		b := program()
+		b.Env = env
+		w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+		request := func(verb fakeapi.Verb, o runtime.Object) {
+			t.Helper()
+			m := o.(metav1.Object)
+			if _, err := w.Request(&fakeapi.Request{Verb: verb, Kind: w.Server.KindOf(o), Namespace: m.GetNamespace(),
+				Name: m.GetName(), Object: o}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settle := func() { w.Settle(trial.Limits{Writes: 1000, Steps: 20_000}) }
+		names := []string{"stays", "terminating"}
+		for _, name := range names {
+			request(fakeapi.Create, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+				Finalizers: []string{"example.com/hold"}}})
+		}
+		settle()
+		request(fakeapi.Delete, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "terminating"}})
+		settle()
+		for _, name := range names {
+			orphan := secret(w, name).DeepCopy()
+			orphan.OwnerReferences = nil
+			request(fakeapi.Update, orphan)
+		}
+		settle()
+		return w
+	}
+	w := world()
+	defer w.Stop()
+	if b := w.Broken(); b != nil {
+		t.Errorf("the variant that checks deletionTimestamp: %v", b)
+	}
+	for name, adopted := range map[string]bool{"stays": true, "terminating": false} {
+		if (metav1.GetControllerOf(secret(w, name)) != nil) != adopted {
+			t.Errorf("the Secret %s is adopted: %t, not %t", name, !adopted, adopted)
+		}
+	}
+	careless := world("CARELESS=1")
+	defer careless.Stop()
+	if b := careless.Broken(); b == nil || b.Law.Name+": "+b.Text != adoption {
+		t.Errorf("the variant that does not check it: %v", b)
+	}
+}
+
+func secret(w *trial.Trial, name string) *corev1.Secret {
+	return w.Server.Lookup(w.Server.KindNamed("secret"), "default", name).(*corev1.Secret)
 }

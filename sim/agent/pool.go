@@ -14,9 +14,9 @@ type Binary struct {
 	Path string
 	Name string   // of the operator; its pods are named after it
 	Args []string // of its main
-	Env  []string // "NAME=value", beside what every process gets
+	Env  []string // "NAME=value", in addition to those of every process
 
-	Replicas    func(number int) Replica // nil for pods that are named after the operator
+	Replicas    func(number int) Replica // nil for pods named after the operator
 	Namespace   string                   // of its service account; "" is default
 	WorkingDir  string                   // of the image; "" is /
 	Repository  string                   // a folder in which it may read files by relative paths; "" for none
@@ -24,38 +24,38 @@ type Binary struct {
 	Ports       map[string]int64 // its ports by name, as Services of webhooks name them
 
 	mu    sync.Mutex
-	world World         // nil where each life has a process of its own
-	idle  []*process    // that have served
+	world World         // nil if each life has a process of its own
+	idle  []*process    // processes that have served
 	ready chan *process // started ahead
 	stop  chan struct{}
 	done  sync.WaitGroup
-	waits map[string]bool // that were seen
+	waits map[string]bool // waits that were seen
 }
 
-// World runs a program in the schedule of a seed until its world has settled. It returns what the program wrote and the
-// hash of the run. Seed 0 is the default schedule, without faults. World makes a controller of the program by the
-// function that it is given.
+// World runs a program in the schedule of a seed until its world has settled. It returns the program's writes
+// and the hash of the run. Seed 0 is the default schedule, without faults. World makes a controller of the
+// program by the given function.
 type World func(hosting func(as host.Controller) host.Controller, seed uint64) (wrote string, hash uint64)
 
-// pool is where lives get their processes.
+// pool provides the processes of lives.
 type pool interface {
-	take() *process             // one that has begun no life
+	take() *process             // without a life
 	give(p *process, now int64) // ends its life at a time
 }
 
-// ahead is how many processes are started before anybody needs them.
+// ahead is how many processes are started before they are needed.
 const ahead = 2
 
 // rehearsals is how many schedules Reuse tries.
 const rehearsals = 6
 
-// Reuse lets each process of a function serve many lives, one after the other, if one that has served others answers a
-// world exactly as one that has not: the hash of the run covers every request and every answer. What a process does once,
-// as to fill caches, it does in worlds that are run and discarded before its first life.
+// Reuse lets each process of a function serve many lives, one after the other. The condition is that a used
+// process answers a world exactly like a new one: the hash of the run covers every request and answer. Work
+// that a process does once, such as filling caches, happens in discarded worlds before its first life.
 //
-// Reuse tries it: two processes run the same schedules, in opposite order. Where they differ, or where the program leaves
-// anything behind, every life has a new process, and why says in one line what is in the way. No life may go on while
-// Reuse runs. World is called again for each new process.
+// Reuse tests this: two processes run the same schedules, in opposite order. If they differ, or if the
+// program leaves anything behind, every life has a new process, and why gives the reason in one line. No life
+// may be running during Reuse. World is called again for each new process.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -91,17 +91,16 @@ func (b *Binary) Reuse(world World) (why string) {
 	return ""
 }
 
-// single is a pool of one process.
 type single struct {
 	binary  *Binary
 	process *process
 	begun   bool   // a life of the process
-	goes    bool   // it goes on
-	why     string // the process serves no other life
+	goes    bool   // it is running
+	why     string // why the process serves no other life
 }
 
-// warm runs schedules for what the process does once, as a metric is made when a request is first refused: that takes
-// time, so the hashes are others. It returns what the program wrote in the first.
+// warm runs schedules for work that a process does once, such as making a metric at the first refusal. That
+// takes time and changes the hashes. It returns the program's writes in the first schedule.
 func (s *single) warm(world World) (wrote string) {
 	for seed := range uint64(rehearsals) {
 		if text, _ := s.run(world, seed); seed == 0 {
@@ -114,7 +113,6 @@ func (s *single) warm(world World) (wrote string) {
 	return wrote
 }
 
-// run runs a world in the process.
 func (s *single) run(world World, seed uint64) (wrote string, hash uint64) {
 	s.begun = false
 	wrote, hash = world(func(as host.Controller) host.Controller { return s.binary.hosted(as, s) }, seed)
@@ -152,7 +150,7 @@ func (s *single) give(p *process, now int64) {
 	}
 }
 
-// finish ends the life of a process. It says why the process can serve no other, "" where it can.
+// finish ends the life of a process. It returns why the process can serve no other, "" if it can.
 func (b *Binary) finish(p *process, now int64) (why string) {
 	if why = p.finish(now); why != "" {
 		return why
@@ -167,7 +165,7 @@ func (b *Binary) finish(p *process, now int64) (why string) {
 	return ""
 }
 
-// take returns a process that has begun no life.
+// take returns a process without a life.
 func (b *Binary) take() *process {
 	b.mu.Lock()
 	if n := len(b.idle); n > 0 {
@@ -186,7 +184,6 @@ func (b *Binary) take() *process {
 	return <-ready
 }
 
-// give takes a process back.
 func (b *Binary) give(p *process, now int64) {
 	if b.world == nil || b.finish(p, now) != "" {
 		p.kill()
@@ -197,7 +194,6 @@ func (b *Binary) give(p *process, now int64) {
 	b.mu.Unlock()
 }
 
-// prepare starts processes ahead, until it is stopped.
 func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 	defer b.done.Done()
 	runtime.LockOSThread() // a process ends with the thread that started it
@@ -205,7 +201,7 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 		p := b.start()
 		if b.world != nil {
 			one := &single{binary: b, process: p}
-			if one.warm(b.world); one.why != "" { // and nothing did before: its first life says what is wrong
+			if one.warm(b.world); one.why != "" { // the first life then shows what is wrong
 				p = b.start()
 			}
 		}
@@ -218,12 +214,12 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 	}
 }
 
-// Close kills the processes that serve no life. The binary may be used again.
+// Close kills the processes without a life. The binary may be used again.
 func (b *Binary) Close() {
 	b.mu.Lock()
 	idle, ready, stop := b.idle, b.ready, b.stop
 	b.idle, b.ready = nil, nil
-	b.mu.Unlock() // a process that is warmed up ahead needs it
+	b.mu.Unlock() // a process that is being warmed up needs it
 	for _, p := range idle {
 		p.kill()
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/internal/overlay/wire"
 )
 
-// process is a process of a program.
 type process struct {
 	cmd     *exec.Cmd
 	root    string      // a folder of its own
@@ -24,20 +23,20 @@ type process struct {
 	outFile *os.File
 	crash   log           // what the runtime printed
 	printed log           // what the program printed
-	all     *log          // as well, in all lives; nil before the first
+	all     *log          // the output of all lives; nil before the first
 	waited  chan struct{} // closed when it has ended
-	broken  error         // it could not be started
-	ending  error         // how it has ended by itself
-	served  int           // lives that have ended
+	broken  error         // why it could not be started
+	ending  error         // how it ended by itself
+	served  int           // finished lives
 	dog     watchdog
 
 	answers   map[int64]wire.Message // of webhooks
 	recovered string                 // a panic that a library has recovered and logged
 	deadlock  string                 // what the last command to print goroutines found
-	waits     []string               // as well
+	waits     []string               // likewise
 }
 
-// start starts a process. Where it cannot, every command to it fails.
+// start starts a process. If that fails, every command to it fails.
 func (b *Binary) start() *process {
 	p := &process{cmd: exec.Command(b.Path, b.Args...), waited: make(chan struct{}), answers: map[int64]wire.Message{}}
 	if p.root, p.broken = b.root(); p.broken != nil {
@@ -72,7 +71,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ended stands in its state
+		_ = p.cmd.Wait() // the state says how it ended
 		close(p.waited)
 	}()
 	return p
@@ -86,7 +85,6 @@ func (p *process) close() {
 	_ = os.RemoveAll(p.root) // a folder of the system's temporary files
 }
 
-// kill ends the process.
 func (p *process) kill() {
 	if p.cmd.Process != nil {
 		_ = p.cmd.Process.Kill() // it may have ended by itself
@@ -96,12 +94,12 @@ func (p *process) kill() {
 }
 
 const (
-	looks   = time.Second      // how often a process that does not answer is looked at
+	looks   = time.Second      // how often a process that does not answer is checked
 	busy    = 5 * time.Second  // of processor time on one command: an endless loop
 	blocked = 30 * time.Second // of real time without an answer: a system call that does not return. The world waits for 45 s.
 )
 
-// parting is the processor time that a program may take to end.
+// parting is the processor time in which a program has to end.
 const parting = time.Second
 
 // watchdog ends a process that does not answer.
@@ -111,13 +109,13 @@ type watchdog struct {
 
 	mu    sync.Mutex
 	waits bool // for an answer
-	parts bool // the program has to end, and is killed when that takes long
+	parts bool // the program has to end, and is killed if that takes long
 	began time.Time
 	used  time.Duration // processor time; negative until the process is late
 	late  bool          // it was ended
 }
 
-// begin begins to wait.
+// begin starts to wait.
 func (w *watchdog) begin(parts bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +127,7 @@ func (w *watchdog) begin(parts bool) {
 	}
 }
 
-// end says that there is an answer, or never will be. It reports whether the process was ended.
+// end notes that there is an answer, or never will be. It reports whether the process was ended.
 func (w *watchdog) end() (late bool) {
 	w.timer.Stop()
 	w.mu.Lock()
@@ -161,7 +159,7 @@ func (w *watchdog) look() {
 	}
 }
 
-// finish ends the program and its world. It says why the process can serve no other, "" where it can.
+// finish ends the program and its world. It returns why the process can serve no other, "" if it can.
 func (p *process) finish(now int64) (why string) {
 	if p.broken != nil {
 		return p.broken.Error()
@@ -171,7 +169,7 @@ func (p *process) finish(now int64) (why string) {
 	var r wire.Message
 	for err == nil {
 		if r, err = wire.Read(p.out); err == nil && r.TakeNum() == wire.Closed {
-			break // nobody hears what else a killed program says
+			break // later messages of a killed program do not count
 		}
 	}
 	switch late := p.dog.end(); {
@@ -189,8 +187,8 @@ func (p *process) finish(now int64) (why string) {
 	return ""
 }
 
-// tell sends a command and waits for its report. Requests that the program makes meanwhile are answered by
-// ask. An error is that the process has ended, and how.
+// tell sends a command and waits for its report. The function ask answers requests that the program makes
+// meanwhile. An error says that the process has ended, and how.
 func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
 	if p.broken != nil {
 		return nil, p.broken
@@ -233,17 +231,17 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	}
 	select {
 	case <-p.waited:
-	case <-time.After(looks): // it has closed its end of the pipe and goes on
+	case <-time.After(looks): // it has closed its end of the pipe and still runs
 	}
 	p.kill()
 	p.ending = p.ended()
 	return nil, p.ending
 }
 
-// most is how much of what a program prints is kept.
+// most is how much of a program's output is kept.
 const most = 1 << 20
 
-// log keeps the last of what is written to it.
+// log keeps the end of its text.
 type log struct {
 	mu   sync.Mutex
 	text []byte
@@ -272,7 +270,7 @@ func (l *log) String() string {
 	return string(l.text)
 }
 
-// last returns the last lines that are not empty.
+// last returns the last non-empty lines.
 func (l *log) last(n int) []string {
 	lines := strings.FieldsFunc(l.String(), func(r rune) bool { return r == '\n' })
 	return lines[max(0, len(lines)-n):]

@@ -14,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// function is a function that the overlay hosts in place of a main. What of its processes is reused is up to the caller.
+// function is a function that the overlay hosts in place of a main. What of its processes is reused is up to the
+// caller.
 func function(t testing.TB, args ...string) *agent.Binary {
 	t.Helper()
 	return mainIn(t, "testdata/function", ".", args...)

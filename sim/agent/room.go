@@ -12,8 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/internal/quiet"
 )
 
-// Controller returns the program as a controller. For, Owns and all else that as says tell the laws what may
-// be expected of it.
+// Controller returns the program as a controller. The fields of as tell the laws what to expect.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
@@ -29,18 +28,18 @@ func (b *Binary) hosted(as host.Controller, from pool) host.Controller {
 	})
 }
 
-// room is what the processes of one world have in common.
+// room is the common state of the processes of one world.
 type room struct {
 	place   host.Place
 	clock   *sim.Clock
 	handler *httpapi.Handler
-	lives   []*life         // that go on, in the order in which they began
+	lives   []*life         // running, in the order of their start
 	pods    map[string]*pod // by process
-	begun   int             // lives
+	begun   int             // number of lives
 	quiet   *quiet.Quiet
 }
 
-// pod is what the lives of one process have in common.
+// pod is the common state of the lives of one process.
 type pod struct {
 	Replica
 	of      *Binary
@@ -52,7 +51,7 @@ var (
 	rooms   = map[host.Place]*room{}
 )
 
-// roomOf returns the room of a world. It is made for the world's first program.
+// roomOf returns the room of a world. The world's first program makes it.
 func roomOf(c host.Place) *room {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -70,7 +69,7 @@ func roomOf(c host.Place) *room {
 	return r
 }
 
-// replicas returns how many processes of a program there have been.
+// replicas returns how many processes a program has had.
 func (r *room) replicas(b *Binary) (n int) {
 	for _, p := range r.pods { //detcheck:ordered they are counted
 		if p.of == b {
@@ -80,10 +79,10 @@ func (r *room) replicas(b *Binary) (n int) {
 	return n
 }
 
-// now is the world's time as the wire says it.
+// now is the world's time for the protocol.
 func (r *room) now() int64 { return sim.Epoch.Add(r.clock.Elapsed()).UnixNano() }
 
-// next returns how long from now the next timer of a program is due.
+// next returns the time until the next timer of a program.
 func (r *room) next() (least time.Duration, any bool) {
 	for _, l := range r.lives {
 		if l.next != 0 && (!any || l.next-r.clock.Elapsed() < least) {
@@ -93,7 +92,7 @@ func (r *room) next() (least time.Duration, any bool) {
 	return least, any
 }
 
-// beside lets time pass to a time, or until a program makes a request or ends.
+// beside lets time pass until a program makes a request or ends.
 func (r *room) beside(to time.Duration) time.Duration {
 	for {
 		first := r.first(to)
@@ -123,11 +122,11 @@ func (r *room) first(to time.Duration) (first *life) {
 	return first
 }
 
-// looksAtWaits is how many lives of a process pass from one look at what its goroutines wait for to the next. It takes
-// as long as a tenth of a life.
+// looksAtWaits is how many lives of a process pass between two looks at what its goroutines wait for. A look
+// takes as long as a tenth of a life.
 const looksAtWaits = 16
 
-// settled looks for deadlocks, and notes what else is waited for.
+// settled looks for deadlocks and other waits.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0
@@ -147,12 +146,10 @@ func (r *room) settled() {
 	}
 }
 
-// leave takes a life off the list of those that go on.
 func (r *room) leave(l *life) {
 	r.lives = slices.DeleteFunc(r.lives, func(x *life) bool { return x == l })
 }
 
-// close ends the world.
 func (r *room) close() {
 	roomsMu.Lock()
 	delete(rooms, r.place)

@@ -1,10 +1,16 @@
 package agent
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,14 +23,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Projection is a Secret or a ConfigMap that the program reads as files, as kubelet projects it.
+// Projection is a Secret or a ConfigMap that the program reads as files, as projected by a kubelet.
 type Projection struct {
 	Kind, Namespace, Name string            // "Secret" or "ConfigMap"
 	Path                  string            // of the volume's mount
 	Keys                  map[string]string // key -> path below Path; nil projects every key under its own name
 }
 
-// kubeconfig names the world alone.
+// kubeconfig names only the world.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: world, cluster: {server: "http://apiserver"}}]
@@ -33,13 +39,13 @@ contexts: [{name: world, context: {cluster: world, user: operator, namespace: %s
 current-context: world
 `
 
-// serviceAccount is where kubelet mounts the files of the in-cluster configuration.
+// serviceAccount is where a kubelet mounts the files of the in-cluster configuration.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
 // home is the home directory of a program. It is empty.
 const home = "/home/operator"
 
-// holds lists what the folder of a process holds at its start. The program reads the files there before those of the
+// holds lists the initial content of a process's folder. The program reads files there before those of the
 // machine, and writes there.
 func (b *Binary) holds() (dirs []string, files map[string]string) {
 	namespace := b.Namespace
@@ -55,7 +61,7 @@ func (b *Binary) holds() (dirs []string, files map[string]string) {
 	return []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}, files
 }
 
-// root makes the folder that belongs to one process.
+// root makes the folder of one process.
 func (b *Binary) root() (string, error) {
 	root, err := os.MkdirTemp("", "threelaws-root")
 	if err != nil {
@@ -67,7 +73,6 @@ func (b *Binary) root() (string, error) {
 	return root, nil
 }
 
-// fill makes what a process finds in its folder.
 func (b *Binary) fill(root string) (err error) {
 	dirs, files := b.holds()
 	for _, dir := range dirs {
@@ -80,7 +85,7 @@ func (b *Binary) fill(root string) (err error) {
 	return err
 }
 
-// stamp tells whether a folder is as it was filled: the times of its folders and files.
+// stamp identifies the state of a folder by the times of its folders and files.
 func (b *Binary) stamp(root string) (stamp []time.Time) {
 	dirs, files := b.holds()
 	seen := map[string]bool{}
@@ -95,7 +100,7 @@ func (b *Binary) stamp(root string) (stamp []time.Time) {
 	return stamp
 }
 
-// tidy makes the folder what it was before the process served a life.
+// tidy restores the folder to its state before the process served a life.
 func (b *Binary) tidy(root string) error {
 	dirs, files := b.holds()
 	for path := range files { //detcheck:ordered the list is searched only
@@ -116,21 +121,20 @@ func (b *Binary) tidy(root string) error {
 	return errors.Join(err, b.fill(root))
 }
 
-// environment is that of a process.
 func (b *Binary) environment(root string) []string {
 	return append([]string{"HOSTNAME=" + b.replica(0).Pod, "HOME=" + home, "TMPDIR=/tmp", "PATH=/usr/local/bin:/usr/bin:/bin",
 		"KUBECONFIG=/kubeconfig", "KUBERNETES_SERVICE_HOST=apiserver", "KUBERNETES_SERVICE_PORT=443",
 		"THREELAWS_ROOT=" + root, "THREELAWS_DIR=" + b.Repository}, b.Env...)
 }
 
-// Replica is what tells one replica of a program from the others.
+// Replica distinguishes a replica of a program from the others.
 type Replica struct {
 	Pod  string   // the name of its pod, which is its host name
 	Env  []string // "NAME=value"
-	Args []string // in place of those of the binary; nil for those
+	Args []string // instead of the binary's; nil for the binary's
 }
 
-// replica returns how the replica of a number, from 0, starts.
+// replica returns the replica of a number, from 0.
 func (b *Binary) replica(number int) Replica {
 	if b.Replicas != nil {
 		return b.Replicas(number)
@@ -142,7 +146,7 @@ func (b *Binary) replica(number int) Replica {
 	return Replica{Pod: name + "-" + strconv.Itoa(number)}
 }
 
-// project writes the files of the Secrets and ConfigMaps that have changed since it was last called.
+// project writes the files of Secrets and ConfigMaps that have changed since its last call.
 func (l *life) project() {
 	for i := range l.binary.Projections {
 		p := &l.binary.Projections[i]
@@ -162,7 +166,7 @@ func (l *life) project() {
 	}
 }
 
-// write replaces what a volume shows.
+// write replaces the content of a volume.
 func (p *Projection) write(dir string, obj runtime.Object) error {
 	data := map[string][]byte{}
 	switch o := obj.(type) {
@@ -196,4 +200,50 @@ func (p *Projection) write(dir string, obj runtime.Object) error {
 		}
 	}
 	return err
+}
+
+// authorityKey is the key of the CA of every world. It protects nothing: no request leaves the process.
+var authorityKey = ed25519.NewKeyFromSeed([]byte("threelaws: a world's own CA key."))
+
+// validFrom and validTo hold in every world, whose time begins in 2017.
+var (
+	validFrom = time.Date(2016, time.January, 1, 0, 0, 0, 0, time.UTC)
+	validTo   = time.Date(2116, time.January, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Authority is the certificate, in PEM, of the CA that signs the certificates of API server and webhooks.
+var Authority = func() string {
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "threelaws"}, NotBefore: validFrom,
+		NotAfter: validTo, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
+	return sign(c, c, authorityKey)
+}()
+
+// Certificate returns a certificate for host names, signed by [Authority], and its key, in PEM. The same names
+// give the same certificate.
+func Certificate(names ...string) (certificate, key string) {
+	seed := make([]byte, ed25519.SeedSize)
+	copy(seed, names[0])
+	private := ed25519.NewKeyFromSeed(seed)
+	c := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: names[0]}, NotBefore: validFrom,
+		NotAfter: validTo, DNSNames: names, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	block, _ := pem.Decode([]byte(Authority))
+	authority, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		panic("agent: the CA's certificate does not parse: " + err.Error())
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		panic("agent: " + err.Error())
+	}
+	return sign(c, authority, private), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+// sign signs a certificate for a key. Signatures of Ed25519 draw nothing.
+func sign(c, authority *x509.Certificate, key ed25519.PrivateKey) string {
+	der, err := x509.CreateCertificate(rand.Reader, c, authority, key.Public(), authorityKey)
+	if err != nil {
+		panic("agent: a certificate cannot be made: " + err.Error())
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }

@@ -1,20 +1,24 @@
 package bubble
 
 import (
+	"context"
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientfeatures "k8s.io/client-go/features"
 )
 
-// alone keeps the order in which the goroutines of programs run from depending on anything
-// but them. While there are rooms the Go process has one processor: on two of them a handler
-// that enqueues a key twice races with the worker that takes it. And its garbage is collected
-// between commands: a collection stops whoever runs, and lets others go first.
+// alone keeps the order of the goroutines of programs from depending on anything else. While rooms exist, the Go
+// process has one processor: on two, a handler that enqueues a key twice races with the worker that takes it. Garbage
+// is collected between commands, since a collection stops the running goroutine and lets others go first.
 //
-// What remains is that the runtime stops a goroutine which has run for ten milliseconds of
-// real time. Commands take tenths of one; so long a one is seen on a machine that has other
-// work for its processors.
+// One influence remains: the runtime preempts a goroutine after ten milliseconds of real time. Commands take
+// tenths of one. Longer ones occur on a machine whose processors are busy with other work.
 type alone struct {
 	rooms   int
 	procs   int
@@ -28,7 +32,7 @@ type alone struct {
 var solitude = alone{sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}}
 
 const (
-	least  = 64 << 20 // a heap below which nothing is collected
+	least  = 64 << 20 // garbage of a smaller heap is not collected
 	beyond = 2 << 30  // what one command may allocate beyond the heap before the runtime collects by itself
 	often  = 16       // commands from one look at the heap to the next
 )
@@ -44,7 +48,7 @@ func (a *alone) enter() {
 	a.grow()
 }
 
-// leave undoes that with the last room.
+// leave undoes enter with the last room.
 func (a *alone) leave() {
 	if a.rooms--; a.rooms > 0 {
 		return
@@ -54,7 +58,7 @@ func (a *alone) leave() {
 	runtime.GOMAXPROCS(a.procs)
 }
 
-// sweep collects garbage where there is as much as the process allows; no command is at work.
+// sweep collects garbage if the heap has reached its limit. It runs between commands.
 func (a *alone) sweep() {
 	if a.ticks++; a.ticks%often != 0 || a.percent < 0 && a.limit == math.MaxInt64 || a.size() < a.heap {
 		return
@@ -63,8 +67,8 @@ func (a *alone) sweep() {
 	a.grow()
 }
 
-// grow sets to how much the heap may grow from what it is, and with it the limit at which the
-// runtime collects in the midst of a command. A limit that the user has set stays: garbage is collected at half of it.
+// grow sets how far the heap may grow, and the limit at which the runtime collects during a command. A limit
+// that the user has set stays: garbage is collected at half of it.
 func (a *alone) grow() {
 	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
 	if a.limit == math.MaxInt64 {
@@ -77,4 +81,21 @@ func (a *alone) grow() {
 func (a *alone) size() uint64 {
 	metrics.Read(a.sample)
 	return a.sample[0].Value.Uint64()
+}
+
+// settle makes the settings of the Go process that the package's documentation names.
+var settle = sync.OnceFunc(func() {
+	utilruntime.ErrorHandlers = nil
+	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)
+	clientfeatures.ReplaceFeatureGates(gates{clientfeatures.FeatureGates()})
+	if err := os.Setenv("GODEBUG", "randseednop=0,"+os.Getenv("GODEBUG")); err != nil {
+		panic("bubble: " + err.Error())
+	}
+})
+
+// gates are client-go's features without WatchListClient.
+type gates struct{ clientfeatures.Gates }
+
+func (g gates) Enabled(f clientfeatures.Feature) bool {
+	return f != clientfeatures.WatchListClient && g.Gates.Enabled(f)
 }

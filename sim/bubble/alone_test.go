@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,14 +18,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim/bubble"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// crowd is a program in which one event wakes many goroutines at once. Each leaves garbage, and
-// makes a Secret that says which of them it was.
+// crowd is a program in which one event wakes many goroutines at once. Each leaves garbage, and makes a Secret named
+// by its place in the order.
 func crowd(ctx context.Context, cfg *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -59,24 +58,16 @@ func crowd(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// Goroutines that one thing wakes go in one order in every run, however many processors
-// there are and whenever garbage is collected; afterwards the process has both again. A run
-// that the machine stopped for ten milliseconds may be another: few are.
+// Goroutines that one event wakes run in one order in every run, with any number of processors and any garbage
+// collection. Afterwards the process has its settings again. A few runs may differ, if the machine stopped them for
+// ten milliseconds.
 func TestOrderOfGoroutines(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	runs := map[uint64]int{}
 	for range 100 {
-		w := trial.New(trial.Options{})
-		a := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}}
-		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"),
-			Namespace: "default", Object: a}); err != nil {
-			t.Fatal(err)
-		}
-		w.Start("crowd", bubble.Controller(host.Controller{Name: "crowd"}, crowd))
-		if s := w.Settle(trial.Limits{}); !s.Settled {
-			t.Fatalf("%+v", s)
-		}
+		w := started(t, program("crowd", crowd), sim.Zero{}, nil, "a")
+		settles(t, w)
 		if n := w.Server.Len(w.Server.KindNamed("secret")); n != 8 {
 			t.Fatalf("%d secrets", n)
 		}
@@ -88,5 +79,151 @@ func TestOrderOfGoroutines(t *testing.T) {
 	}
 	if procs, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(10); procs != 4 || percent != 10 {
 		t.Errorf("left are %d processors and %d percent, want 4 and 10", procs, percent)
+	}
+}
+
+// When a program is killed, everything that depends on its context stops before its requests fail, with and without
+// the context. Requests that it makes meanwhile are not sent.
+func TestContextEndsBeforeRequestsFail(t *testing.T) {
+	background := func(context.Context) context.Context { return context.Background() }
+	for name, by := range map[string]func(context.Context) context.Context{
+		"a request that does not go by the context": background,
+		"one that does": func(ctx context.Context) context.Context { return ctx },
+	} {
+		t.Run(name, func(t *testing.T) { endsFirst(t, by) })
+	}
+}
+
+func endsFirst(t *testing.T, by func(context.Context) context.Context) {
+	var stopped, early bool
+	var late error
+	run := func(ctx context.Context, cfg *rest.Config) error {
+		maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
+		create := func(name string) error {
+			_, err := maps.Create(by(ctx), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}},
+				metav1.CreateOptions{})
+			return err
+		}
+		heard := ctx.Done()
+		for range 20 {
+			from, to := heard, make(chan struct{})
+			go func() { <-from; runtime.Gosched(); close(to) }()
+			heard = to
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			<-heard
+			stopped = true
+			late = create("late")
+		}()
+		for create("x") == nil {
+			time.Sleep(time.Second)
+		}
+		early = !stopped
+		<-done
+		return nil
+	}
+	w := trial.New(trial.Options{})
+	w.Start("a", program("a", run))
+	w.Cluster.Process("a").Crash(false)
+	w.Stop()
+	if early || !stopped {
+		t.Errorf("its request failed before its context's end was known (%v, %v)", early, stopped)
+	}
+	if n := w.Server.Len(w.Server.KindNamed("cm")); late == nil || n != 0 {
+		t.Errorf("what it asked when it was over was answered with %v; there are %d", late, n)
+	}
+}
+
+// busy writes to each ConfigMap of an event, which causes the next event, until it gets an event of a Secret.
+func busy(ctx context.Context, cfg *rest.Config) error {
+	client := kubernetes.NewForConfigOrDie(cfg).CoreV1()
+	maps, err := client.ConfigMaps("default").Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	defer maps.Stop()
+	secrets, err := client.Secrets("default").Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	defer secrets.Stop()
+	for {
+		select {
+		case e, open := <-maps.ResultChan():
+			if !open {
+				return ctx.Err()
+			}
+			c := e.Object.(*corev1.ConfigMap)
+			c.Data = map[string]string{"seen": c.ResourceVersion}
+			if _, err := client.ConfigMaps("default").Update(ctx, c, metav1.UpdateOptions{}); err != nil {
+				return err
+			}
+		case <-secrets.ResultChan():
+			<-ctx.Done()
+			return ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// A program that keeps itself busy still gets other events: the default schedule delivers the oldest event first.
+func TestOldestIsToldFirst(t *testing.T) {
+	w := started(t, program("busy", busy), sim.Zero{}, nil)
+	defer w.Stop()
+	settles(t, w)
+	createMaps(t, w, "a")
+	create(t, w, "secret", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}})
+	if s := w.Settle(trial.Limits{Steps: 1000}); !s.Settled {
+		t.Errorf("the event of the Secret never comes: %+v", s)
+	}
+}
+
+// fills lists like a cache, and then writes.
+func fills(ctx context.Context, cfg *rest.Config) error {
+	client := kubernetes.NewForConfigOrDie(cfg).CoreV1()
+	for range 4 {
+		if _, err := client.ConfigMaps("default").List(ctx, metav1.ListOptions{}); err != nil {
+			return err
+		}
+	}
+	for range 4 {
+		_, _ = client.Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "s-"}},
+			metav1.CreateOptions{})
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// No crash strikes a program that still fills its caches and has nothing to interrupt. Crashes strike its writes.
+func TestNoCrashWhileItFills(t *testing.T) {
+	crashes := 0
+	for seed := range uint64(100) {
+		w := trial.New(trial.Options{Choices: sim.NewSeed(seed)})
+		if err := w.Faults(map[string]int{"crash": 1, "stale": 1}); err != nil {
+			t.Fatal(err)
+		}
+		w.Start("fills", program("fills", fills))
+		w.Settle(trial.Limits{})
+		lists := 0
+		for i := range w.World.History.Records {
+			r := &w.World.History.Records[i]
+			switch {
+			case r.Op == sim.Read:
+				lists++
+			case r.Op == sim.FaultHit && r.Verb == "crash":
+				if crashes++; lists < 4 {
+					t.Errorf("seed %d: it is crashed after %d of its lists", seed, lists)
+				}
+			case r.Op == sim.FaultHit && r.Verb == "restart":
+				lists = 0
+			}
+		}
+		w.Stop()
+	}
+	if crashes < 50 {
+		t.Errorf("%d crashes in 100 schedules", crashes)
 	}
 }

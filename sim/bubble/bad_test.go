@@ -27,7 +27,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// misuse runs a program until it is told to be unfit, and returns how.
+// misuse runs a program until it is reported as one that cannot be hosted, and returns the report.
 func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text string) {
 	t.Helper()
 	defer func(d time.Duration) { *bubble.Patience = d }(*bubble.Patience)
@@ -50,13 +50,13 @@ func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text s
 		}
 	}()
 	w := trial.New(trial.Options{})
-	w.Start("bad", bubble.Controller(host.Controller{Name: t.Name()}, run))
+	w.Start("bad", program(t.Name(), run))
 	w.Settle(trial.Limits{})
 	w.Stop()
 	return ""
 }
 
-// spins never waits until it is let go.
+// spins never waits, until the channel is closed.
 func spins(let chan struct{}) func(context.Context, *rest.Config) error {
 	return func(context.Context, *rest.Config) error {
 		for {
@@ -71,20 +71,16 @@ func spins(let chan struct{}) func(context.Context, *rest.Config) error {
 
 func TestProgramNeverWaits(t *testing.T) {
 	let := make(chan struct{})
-	if text := misuse(t, spins(let)); !strings.Contains(text, "has not come to rest after 2s: it never waits:") ||
+	if text := misuse(t, spins(let)); !strings.Contains(text, "has not settled after 2s: it never waits:") ||
 		!strings.Contains(text, "spins.func") {
 		t.Error(text)
 	}
-	waits := func(ctx context.Context, _ *rest.Config) error {
-		<-ctx.Done()
-		return nil
-	}
-	t.Run("beside", func(t *testing.T) { // which another would have to wait for
+	t.Run("beside", func(t *testing.T) { // a second program would have to wait for the first
 		if text := misuse(t, waits); !strings.Contains(text, t.Name()+" is not hosted") {
 			t.Error(text)
 		}
 	})
-	t.Run("stopped", func(t *testing.T) { // a world whose program was refused is stopped without a word
+	t.Run("stopped", func(t *testing.T) { // a world whose program was refused can be stopped
 		defer func() {
 			if r, is := recover().(host.Misuse); !is || !strings.Contains(r.Error(), t.Name()+" is not hosted") {
 				t.Errorf("%v", r)
@@ -92,16 +88,16 @@ func TestProgramNeverWaits(t *testing.T) {
 		}()
 		w := trial.New(trial.Options{})
 		defer w.Stop()
-		w.Start("bad", bubble.Controller(host.Controller{Name: t.Name()}, waits))
+		w.Start("bad", program(t.Name(), waits))
 	})
 	close(let)
 	bubble.AwaitRest()
 	w := trial.New(trial.Options{})
-	w.Start("good", bubble.Controller(host.Controller{Name: t.Name()}, waits))
+	w.Start("good", program(t.Name(), waits))
 	w.Stop()
 }
 
-// A goroutine waits for an answer with a mutex that another one wants.
+// A goroutine waits for an answer while it holds a mutex that another one wants.
 func TestMutexAcrossARequest(t *testing.T) {
 	holds := func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
@@ -128,7 +124,7 @@ func TestMutexAcrossARequest(t *testing.T) {
 	}
 }
 
-// What a program waits for that is none of its world's.
+// A program waits for something outside of its world.
 func TestProgramWaitsForTheWorldOutside(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -167,11 +163,11 @@ func TestGoroutinesOutliveTheProgram(t *testing.T) {
 	}
 }
 
-// Of many goroutines that stay those are shown that are at something of the program's own.
+// The report of many leaked goroutines begins with those in the program's own code.
 func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
 		for range 5 {
-			workqueue.NewTypedDelayingQueue[string]() // nobody shuts them down
+			workqueue.NewTypedDelayingQueue[string]() // they are not shut down
 		}
 		go func() { <-make(chan int) }()
 		<-ctx.Done()
@@ -182,8 +178,8 @@ func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	}
 }
 
-// lives starts a program that ends in a way and is well the next time; it returns what the
-// history says of that, and which laws it broke by it.
+// lives starts a program whose first life ends in the given way. It returns the reason in the history and the
+// violations.
 func lives(t *testing.T, ends func(context.Context) error) (why string, broken []string) {
 	t.Helper()
 	n := 0
@@ -198,10 +194,8 @@ func lives(t *testing.T, ends func(context.Context) error) (why string, broken [
 		<-ctx.Done()
 		return err
 	}
-	w.Start("mortal", bubble.Controller(host.Controller{Name: "mortal"}, mortal))
-	if s := w.Settle(trial.Limits{}); !s.Settled {
-		t.Errorf("%+v", s)
-	}
+	w.Start("mortal", program("mortal", mortal))
+	w.Settle(trial.Limits{})
 	if k := w.Server.KindNamed("cm"); w.Server.Lookup(k, "default", "life-2") == nil || w.Server.Len(k) != 1 {
 		t.Error("it was not started again, or more than once")
 	}
@@ -223,25 +217,21 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// A panic ends a program, and breaks a law: on its own goroutine, and on one on which Kubernetes handles
-// crashes, with a context of the program's or without.
+// A panic ends a program and violates a law: on its own goroutine, and on a goroutine with Kubernetes' HandleCrash,
+// with the program's context or without.
 func TestProgramPanics(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	panics := func() { panic("a nil map") }
 	want := fmt.Sprint("a nil map, at bubble/bad_test.go:", line+1)
-	waits := func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
 	for name, ends := range map[string]func(context.Context) error{
 		"its own": func(context.Context) error { panics(); return nil },
 		"another, with its context": func(ctx context.Context) error {
 			go wait.UntilWithContext(ctx, func(context.Context) { panics() }, time.Second)
-			return waits(ctx)
+			return waits(ctx, nil)
 		},
 		"another": func(ctx context.Context) error {
 			go wait.Until(panics, time.Second, ctx.Done())
-			return waits(ctx)
+			return waits(ctx, nil)
 		},
 		"one that is waited for": func(ctx context.Context) error {
 			var all sync.WaitGroup
@@ -251,7 +241,7 @@ func TestProgramPanics(t *testing.T) {
 				panics()
 			})
 			all.Wait()
-			return waits(ctx)
+			return waits(ctx, nil)
 		},
 		"one that recovers and tells": func(ctx context.Context) error {
 			defer func() {

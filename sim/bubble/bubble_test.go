@@ -3,7 +3,7 @@ package bubble_test
 import (
 	"context"
 	"errors"
-	"runtime"
+	goruntime "runtime"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -24,8 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// greeter is a program as anybody writes one on client-go: for each ConfigMap it keeps a Secret
-// of its name, which it owns.
+// greeter is an ordinary program on client-go. For each ConfigMap it keeps a Secret of its name, which it owns.
 func greeter(ctx context.Context, cfg *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -81,34 +81,54 @@ func greeter(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-func start(t testing.TB, choices sim.Choices, faults map[string]int) *trial.Trial {
-	w := trial.New(trial.Options{})
-	kind := w.Server.KindNamed("cm")
-	for _, name := range []string{"a", "b", "c"} {
-		owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
-		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: kind, Namespace: "default",
-			Object: owner}); err != nil {
-			t.Fatal(err)
-		}
+// program is a controller that runs a program.
+func program(name string, run func(context.Context, *rest.Config) error) host.Controller {
+	return bubble.Controller(host.Controller{Name: name}, run)
+}
+
+// waits is a program that only waits for its end.
+func waits(ctx context.Context, _ *rest.Config) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// createMaps creates ConfigMaps.
+func createMaps(t testing.TB, w *trial.Trial, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		create(t, w, "cm", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}})
 	}
+}
+
+func create(t testing.TB, w *trial.Trial, kind string, obj runtime.Object) {
+	t.Helper()
+	r := &fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed(kind), Namespace: "default", Object: obj}
+	if _, err := w.Request(r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// started is a world with ConfigMaps in which a controller has started.
+func started(t testing.TB, c host.Controller, choices sim.Choices, faults map[string]int, names ...string) *trial.Trial {
+	t.Helper()
+	w := trial.New(trial.Options{})
+	createMaps(t, w, names...)
 	w.World.SetChoices(choices)
 	if err := w.Faults(faults); err != nil {
 		t.Fatal(err)
 	}
-	w.Start("greeter", bubble.Controller(host.Controller{Name: "greeter"}, greeter))
+	w.Start(c.Name, c)
 	return w
 }
 
-func TestWholeProgram(t *testing.T) {
-	w := start(t, sim.Zero{}, nil)
-	defer w.Stop()
+// settles settles a world without a violation.
+func settles(t testing.TB, w *trial.Trial) trial.Settling {
+	t.Helper()
 	s := w.Settle(trial.Limits{})
 	if !s.Settled || w.Broken() != nil {
 		t.Fatalf("%+v %v", s, w.Broken())
 	}
-	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 3 {
-		t.Fatalf("%d secrets", n)
-	}
+	return s
 }
 
 func TestSeeds(t *testing.T) {
@@ -117,11 +137,9 @@ func TestSeeds(t *testing.T) {
 	for seed := range uint64(100) {
 		var first uint64
 		for i := range 2 {
-			w := start(t, sim.NewSeed(seed), map[string]int{"crash": 1, "lost": 1, "relist": 1, "stale": 1, "error": 1})
-			s := w.Settle(trial.Limits{})
-			if !s.Settled || w.Broken() != nil {
-				t.Errorf("seed %d: %+v %v", seed, s, w.Broken())
-			}
+			w := started(t, program("greeter", greeter), sim.NewSeed(seed), map[string]int{"crash": 1, "lost": 1, "relist": 1,
+				"stale": 1, "error": 1}, "a", "b", "c")
+			s := settles(t, w)
 			if n := w.Server.Len(w.Server.KindNamed("secret")); n != 3 {
 				t.Errorf("seed %d: %d secrets", seed, n)
 			}
@@ -137,7 +155,7 @@ func TestSeeds(t *testing.T) {
 	t.Logf("%d steps, %.0f a second", steps, float64(steps)/time.Since(began).Seconds())
 }
 
-// What a program asks and withdraws in one breath nobody can execute any more.
+// A request that is withdrawn before the program waits cannot be executed.
 func TestWithdrawnAtOnce(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -153,17 +171,116 @@ func TestWithdrawnAtOnce(t *testing.T) {
 			s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
 			_, failed = client.CoreV1().Secrets("default").Create(short, s, metav1.CreateOptions{})
 		})
-		runtime.Gosched() // it asks
+		goruntime.Gosched() // it asks
 		cancel()
 		asks.Wait()
 		<-ctx.Done()
 		return nil
 	}
-	w.Start("hasty", bubble.Controller(host.Controller{Name: "hasty"}, hasty))
-	if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
-		t.Errorf("%+v %v", s, w.Broken())
-	}
+	w.Start("hasty", program("hasty", hasty))
+	settles(t, w)
 	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 0 || !errors.Is(failed, context.Canceled) {
 		t.Errorf("%d secrets; it was told %v", n, failed)
+	}
+}
+
+// A program on client-go's informers and queue, from its start until it settles and ends.
+func BenchmarkProgram(b *testing.B) {
+	steps := 0
+	for i := range b.N {
+		w := started(b, program("greeter", greeter), sim.NewSeed(uint64(i)), nil, "a", "b", "c")
+		steps += w.Settle(trial.Limits{}).Steps
+		w.Stop()
+	}
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "schedules/s")
+	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+}
+
+// readsBoth reads events in both of their groups, concurrently and in the order of a map. It records which answer came
+// first.
+func readsBoth(ctx context.Context, cfg *rest.Config) error {
+	client := kubernetes.NewForConfigOrDie(cfg)
+	answers := make(chan string, 2)
+	for group, read := range map[string]func() error{
+		"core": func() error {
+			_, err := client.CoreV1().Events("").List(ctx, metav1.ListOptions{})
+			return err
+		},
+		"events.k8s.io": func() error {
+			_, err := client.EventsV1().Events("").List(ctx, metav1.ListOptions{})
+			return err
+		},
+	} {
+		go func() {
+			if read() == nil {
+				answers <- group
+			}
+		}()
+	}
+	select {
+	case first := <-answers:
+		_, _ = client.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: first, Namespace: "default"}}, metav1.CreateOptions{})
+	case <-ctx.Done():
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Requests for one kind that only differ in its version are distinct. The schedule decides which is answered first,
+// whichever was sent first.
+func TestTwoVersionsAreTwoRequests(t *testing.T) {
+	for seed := range uint64(20) {
+		runs := map[uint64]bool{}
+		for range 10 {
+			w := trial.New(trial.Options{})
+			w.World.SetChoices(sim.NewSeed(seed))
+			w.Start("both", program("both", readsBoth))
+			if s := w.Settle(trial.Limits{}); !s.Settled {
+				t.Fatalf("%+v", s)
+			}
+			runs[w.World.Hash()] = true
+			w.Stop()
+		}
+		if len(runs) != 1 {
+			t.Errorf("seed %d: ten runs of one schedule are %d", seed, len(runs))
+		}
+	}
+}
+
+// No fault strikes a request whose answer nobody waits for, because its context or its program has ended.
+func TestNoFaultStrikesWhoHasGone(t *testing.T) {
+	for seed := range uint64(50) {
+		w := trial.New(trial.Options{})
+		w.World.SetChoices(sim.NewSeed(seed))
+		if err := w.Faults(map[string]int{"error": 3, "lost": 3}); err != nil {
+			t.Fatal(err)
+		}
+		maps, life, left := w.Server.KindNamed("cm"), 0, 0
+		w.Start("a", program("a", func(ctx context.Context, cfg *rest.Config) error {
+			if now := w.Server.Len(maps); now != left {
+				t.Errorf("seed %d: %d were made, and when its program had returned there were %d", seed, now, left)
+			}
+			if life++; life > 3 {
+				return waits(ctx, cfg)
+			}
+			client := kubernetes.NewForConfigOrDie(cfg).CoreV1()
+			early, cancel := context.WithCancel(ctx)
+			go func() { _, _ = client.Nodes().List(early, metav1.ListOptions{}) }()
+			go func() {
+				_, _ = client.ConfigMaps("default").Create(context.Background(),
+					&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "m-"}}, metav1.CreateOptions{})
+			}()
+			_, _ = client.Pods("default").List(ctx, metav1.ListOptions{})
+			cancel()
+			if seed%2 == 0 {
+				time.Sleep(time.Second)
+			}
+			left = w.Server.Len(maps)
+			return nil
+		}))
+		w.Settle(trial.Limits{Steps: 100})
+		w.Stop()
 	}
 }

@@ -10,18 +10,16 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Concurrent is a controller whose Sync may start goroutines, and what they ask may be pending
-// at one time: an errgroup, batches that grow. Each sync runs in the world's bubble until every
-// goroutine of it waits, and the schedule decides which of the requests that wait by then is
-// executed, and which is answered. They are in the order of what they ask; those that ask the
-// same, in that in which their goroutines were started.
+// Concurrent makes a controller whose Sync may start goroutines, several of which may have requests pending
+// at the same time: an errgroup, growing batches. Each sync runs in the world's bubble until all its
+// goroutines wait. Then the schedule decides which pending request is executed or answered. Requests are
+// ordered by content, equal ones by the start of their goroutines.
 //
-// A sync that returns while one of its goroutines waits for an answer, and one in which nothing
-// can happen any more, are told as a panic would be (never-panic), with the line. time.Sleep and
-// time.Now in a sync, and in New, go by the world's clock.
+// A sync that returns while one of its goroutines waits for an answer violates never-panic, with the line. So does a
+// sync in which nothing can happen any more. In a sync and in New, time.Sleep and time.Now follow the world's clock.
 //
-// It costs some microseconds a step, and one processor for the whole Go process; a sync without
-// goroutines needs none of it.
+// It costs some microseconds a step, and limits the Go process to one processor. A sync without goroutines
+// does not need it.
 func Concurrent(ctl host.Controller) host.Controller {
 	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
 		return &shift{room: roomOf(c, ctl.Name), run: run}
@@ -29,14 +27,12 @@ func Concurrent(ctl host.Controller) host.Controller {
 	return ctl
 }
 
-// shift is one sync.
 type shift struct {
 	room *room
 	run  func(context.Context, host.Ask) error
 	life *life
 }
 
-// Start begins it.
 func (s *shift) Start() {
 	r := s.room
 	r.in(func() {
@@ -54,19 +50,17 @@ func (s *shift) Start() {
 	s.wait()
 }
 
-// Asked lists the new calls.
 func (s *shift) Asked() []*host.Call { return s.life.taken() }
 
-// Queried is never called: a sync asks for objects alone.
+// Queried is never called: a sync only asks for objects.
 func (s *shift) Queried() []host.Query { return nil }
 
-// Answer delivers the answer to a call.
 func (s *shift) Answer(c *host.Call) {
 	s.room.in(func() { s.life.answer(c) })
 	s.wait()
 }
 
-// wait lets time pass where nothing else can happen in the sync.
+// wait lets time pass if nothing else can happen in the sync.
 func (s *shift) wait() {
 	s.life.mu.Lock()
 	waits := !s.life.over && len(s.life.open) == 0
@@ -82,15 +76,13 @@ func (s *shift) over() bool {
 	return s.life.over
 }
 
-// Ended reports whether the sync has returned, and with what.
 func (s *shift) Ended() (error, bool) {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()
 	return s.life.err, s.life.over
 }
 
-// Kill ends it; one that has returned and left nothing behind needs no more than to be
-// remembered as such.
+// Kill ends the sync. One that has returned and left nothing behind is only marked.
 func (s *shift) Kill() {
 	r, l := s.room, s.life
 	r.syncs = slices.DeleteFunc(r.syncs, func(o *shift) bool { return o == s })
@@ -104,7 +96,7 @@ func (s *shift) Kill() {
 	}
 }
 
-// stuck is told that time has passed in vain.
+// stuck ends a sync for which time has passed without effect.
 func (s *shift) stuck() {
 	l := s.life
 	l.mu.Lock()

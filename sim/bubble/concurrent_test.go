@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
@@ -49,8 +48,8 @@ func secret(owner *corev1.ConfigMap, name string) *corev1.Secret {
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, configMaps)}}}
 }
 
-// batches makes four Secrets of each ConfigMap in batches of one, two and one, each batch at
-// one time, reads what it made, and says in the end who was answered last.
+// batches makes four Secrets of each ConfigMap in concurrent batches of one, two and one, reads them, and records
+// which was answered last.
 func batches(ctx context.Context, env *host.Env, key string) error {
 	obj, ok, err := env.Informer(configMaps).GetIndexer().GetByKey(key)
 	if !ok || err != nil {
@@ -91,36 +90,14 @@ func batches(ctx context.Context, env *host.Env, key string) error {
 	return err
 }
 
-// crewed starts a controller in a world of some ConfigMaps.
-func crewed(t testing.TB, c host.Controller, choices sim.Choices, faults map[string]int, names ...string) *trial.Trial {
-	t.Helper()
-	w := trial.New(trial.Options{})
-	for _, name := range names {
-		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"),
-			Namespace: "default", Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name,
-				Namespace: "default"}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.World.SetChoices(choices)
-	if err := w.Faults(faults); err != nil {
-		t.Fatal(err)
-	}
-	w.Start(c.Name, c)
-	return w
-}
+var faultsOfSyncs = map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1, "conflict": 1}
 
-var faultsOfCrews = map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1, "conflict": 1}
-
-// hashes runs seeds and returns the hash of each run; ends are the Secrets' owners' last.
+// hashes runs seeds and returns the hash of each run. ends counts the Secrets that were answered last.
 func hashes(t testing.TB, seeds uint64) (all []uint64, ends map[string]int) {
 	ends = map[string]int{}
 	for seed := range seeds {
-		w := crewed(t, syncing(batches), sim.NewSeed(seed), faultsOfCrews, "a", "b")
-		s := w.Settle(trial.Limits{})
-		if !s.Settled || w.Broken() != nil {
-			t.Fatalf("seed %d: %+v %v", seed, s, w.Broken())
-		}
+		w := started(t, syncing(batches), sim.NewSeed(seed), faultsOfSyncs, "a", "b")
+		settles(t, w)
 		if n := w.Server.Len(w.Server.KindNamed("secret")); n != 8 {
 			t.Fatalf("seed %d: %d secrets", seed, n)
 		}
@@ -134,9 +111,9 @@ func hashes(t testing.TB, seeds uint64) (all []uint64, ends map[string]int) {
 	return all, ends
 }
 
-// What goroutines of a sync ask is pending at one time, in the order of what it is.
+// Requests of a sync's goroutines are pending together, in the order of their content.
 func TestConcurrentRequestsArePending(t *testing.T) {
-	w := crewed(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
+	w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
 		var all sync.WaitGroup
 		for _, name := range []string{"z", "c", "m"} {
 			all.Go(func() {
@@ -170,12 +147,12 @@ func TestConcurrentRequestsArePending(t *testing.T) {
 	}
 }
 
-// Those that ask the same are in the order in which they were started, whoever runs first.
+// Equal requests are in the order in which their goroutines were started, whichever runs first.
 func TestEqualRequestsAreInTheOrderOfTheirGoroutines(t *testing.T) {
 	for range 20 {
 		var mu sync.Mutex
 		made := make([]string, 5)
-		w := crewed(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
+		w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
 			var all sync.WaitGroup
 			for i := range made {
 				all.Go(func() {
@@ -201,7 +178,7 @@ func TestEqualRequestsAreInTheOrderOfTheirGoroutines(t *testing.T) {
 	}
 }
 
-// A seed is one run: twice in this process, and in another.
+// A seed gives one run: twice in this process, and in another.
 func TestConcurrentSeeds(t *testing.T) {
 	const seeds = 200
 	first, ends := hashes(t, seeds)
@@ -233,65 +210,56 @@ func TestConcurrentSeeds(t *testing.T) {
 	}
 }
 
-// broken is what a controller is found guilty of under the default schedule.
-func broken(t *testing.T, sync func(ctx context.Context, env *host.Env, key string) error) string {
-	t.Helper()
-	w := crewed(t, syncing(sync), sim.Zero{}, nil, "a")
-	began := time.Now()
-	w.Settle(trial.Limits{Stop: func() bool { return w.Broken() != nil }})
-	w.Stop()
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %v", took)
-	}
-	b := w.Broken()
-	if b == nil {
-		t.Fatal("nothing is broken")
-	}
-	return b.Law.Name + ": " + b.Text
-}
-
-func TestSyncReturnsWhileAGoroutineAsks(t *testing.T) {
-	text := broken(t, func(ctx context.Context, env *host.Env, key string) error {
-		done := make(chan struct{}, 2)
-		for _, name := range []string{"x", "y"} {
-			go func() {
-				env.Client.Get(ctx, secrets, "default", name)
-				done <- struct{}{}
-			}()
-		}
-		<-done // and not the other
-		return nil
-	})
-	for _, want := range []string{"never-panic", "a goroutine that it started runs on", "get secrets/ default/y",
-		"bubble/concurrent_test.go:"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s\nwant %s", text, want)
-		}
-	}
-}
-
-func TestSyncInWhichNothingCanHappen(t *testing.T) {
-	text := broken(t, func(ctx context.Context, env *host.Env, key string) error {
-		results := make(chan error)
-		go func() {
-			if _, err := env.Client.Get(ctx, configMaps, "default", "a"); err != nil {
-				results <- err
+// A sync that cannot end well violates never-panic, with the line.
+func TestSyncThatCannotEndWell(t *testing.T) {
+	for name, c := range map[string]struct {
+		sync func(ctx context.Context, env *host.Env, key string) error
+		want []string
+	}{
+		"it returns while a goroutine asks": {func(ctx context.Context, env *host.Env, key string) error {
+			done := make(chan struct{}, 2)
+			for _, name := range []string{"x", "y"} {
+				go func() {
+					env.Client.Get(ctx, secrets, "default", name)
+					done <- struct{}{}
+				}()
 			}
-		}()
-		return <-results // that it is nil is told to nobody
-	})
-	for _, want := range []string{"never-panic", "nothing can happen any more", "chan receive",
-		"bubble/concurrent_test.go:"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s\nwant %s", text, want)
+			<-done // and not the other
+			return nil
+		}, []string{"a goroutine that it started runs on", "get secrets/ default/y"}},
+		"nothing can happen any more": {func(ctx context.Context, env *host.Env, key string) error {
+			results := make(chan error)
+			go func() {
+				if _, err := env.Client.Get(ctx, configMaps, "default", "a"); err != nil {
+					results <- err
+				}
+			}()
+			return <-results // there is none without an error
+		}, []string{"nothing can happen any more", "chan receive"}},
+	} {
+		w := started(t, syncing(c.sync), sim.Zero{}, nil, "a")
+		began := time.Now()
+		w.Settle(trial.Limits{Stop: func() bool { return w.Broken() != nil }})
+		w.Stop()
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
+		b := w.Broken()
+		if b == nil {
+			t.Fatalf("%s: no violation", name)
+		}
+		for _, want := range append(c.want, "never-panic", "bubble/concurrent_test.go:") {
+			if text := b.Law.Name + ": " + b.Text; !strings.Contains(text, want) {
+				t.Errorf("%s: %s\nwant %s", name, text, want)
+			}
 		}
 	}
 }
 
-// A goroutine that sleeps is woken by the world's clock.
+// The world's clock wakes goroutines that sleep.
 func TestSyncSleeps(t *testing.T) {
 	var woke []time.Duration
-	w := crewed(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
+	w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
 		began := time.Now()
 		for range 3 {
 			time.Sleep(time.Minute)
@@ -303,44 +271,55 @@ func TestSyncSleeps(t *testing.T) {
 		return nil
 	}), sim.Zero{}, nil, "a")
 	defer w.Stop()
-	if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
-		t.Fatalf("%+v %v", s, w.Broken())
-	}
+	settles(t, w)
 	if !slices.Equal(woke, []time.Duration{3 * time.Minute, 0}) {
 		t.Errorf("%v", woke)
 	}
 }
 
-// What goroutines hold of a process that was killed ends with it, and its mistakes are not told.
+// Goroutines of a killed process end with it, and their mistakes are not reported: requests in flight, and sleepers.
 func TestSyncIsKilled(t *testing.T) {
-	c := syncing(func(ctx context.Context, env *host.Env, key string) error {
-		obj, _, _ := env.Informer(configMaps).GetIndexer().GetByKey(key)
-		owner, results := obj.(*corev1.ConfigMap), make(chan error, 2)
-		for _, name := range []string{"x", "y"} {
-			go func() {
-				_, err := env.Client.Create(ctx, secret(owner, owner.Name+name))
-				if apierrors.IsAlreadyExists(err) {
-					err = nil
-				}
-				results <- err
-			}()
-		}
-		return errors.Join(<-results, <-results)
-	})
-	for seed := range uint64(50) {
-		w := crewed(t, c, sim.NewSeed(seed), map[string]int{"crash": 3}, "a", "b")
-		if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
-			t.Fatalf("seed %d: %+v %v", seed, s, w.Broken())
-		}
-		w.Stop()
+	for name, sync := range map[string]func(ctx context.Context, env *host.Env, key string) error{
+		"requests": func(ctx context.Context, env *host.Env, key string) error {
+			obj, _, _ := env.Informer(configMaps).GetIndexer().GetByKey(key)
+			owner, results := obj.(*corev1.ConfigMap), make(chan error, 2)
+			for _, name := range []string{"x", "y"} {
+				go func() {
+					_, err := env.Client.Create(ctx, secret(owner, owner.Name+name))
+					if apierrors.IsAlreadyExists(err) {
+						err = nil
+					}
+					results <- err
+				}()
+			}
+			return errors.Join(<-results, <-results)
+		},
+		"sleepers": func(ctx context.Context, env *host.Env, key string) error {
+			var all sync.WaitGroup
+			for i := range 2 {
+				all.Go(func() {
+					time.Sleep(time.Duration(i) * time.Second)
+					env.Client.Get(ctx, configMaps, "default", "a")
+				})
+			}
+			all.Wait()
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(50) {
+				w := started(t, syncing(sync), sim.NewSeed(seed), map[string]int{"crash": 3}, "a", "b")
+				settles(t, w)
+				w.Stop()
+			}
+		})
 	}
 }
 
-// A request whose context is over is not sent, and one that is withdrawn in the same breath is
-// not one that a goroutine still waits for.
+// A request whose context has ended is not sent. One that is withdrawn before the goroutines wait is dropped.
 func TestRequestsOfAContextThatIsOver(t *testing.T) {
 	var failed []error
-	w := crewed(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
+	w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
 		ctx, cancel := context.WithCancel(ctx)
 		asks := func() {
 			_, err := env.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
@@ -356,9 +335,7 @@ func TestRequestsOfAContextThatIsOver(t *testing.T) {
 		return nil
 	}), sim.Zero{}, nil, "a")
 	defer w.Stop()
-	if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
-		t.Errorf("%+v %v", s, w.Broken())
-	}
+	settles(t, w)
 	for _, err := range failed {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("told %v", err)
@@ -369,8 +346,7 @@ func TestRequestsOfAContextThatIsOver(t *testing.T) {
 	}
 }
 
-// What a goroutine asks when its sync has long returned is named, though another sync goes on,
-// and whatever its context says.
+// A request of a goroutine that outlives its sync is reported, even during another sync and with any context.
 func TestGoroutineOutlivesItsSync(t *testing.T) {
 	for name, of := range map[string]func(context.Context) context.Context{
 		"the sync's context": func(ctx context.Context) context.Context { return ctx },
@@ -381,7 +357,7 @@ func TestGoroutineOutlivesItsSync(t *testing.T) {
 				told := misused(t, func(ctx context.Context, env *host.Env, key string) error {
 					if key == "default/b" {
 						if name == "none" {
-							return nil // with one that goes on nobody can tell whose it is
+							return nil // with another current sync it is unknown whose it is
 						}
 						time.Sleep(time.Minute)
 						return nil
@@ -402,10 +378,10 @@ func TestGoroutineOutlivesItsSync(t *testing.T) {
 	}
 }
 
-// misused is what is told of a controller that cannot go on.
+// misused returns the report about a controller that cannot go on.
 func misused(t *testing.T, sync func(ctx context.Context, env *host.Env, key string) error, names ...string) string {
 	t.Helper()
-	w := crewed(t, syncing(sync), sim.Zero{}, nil, names...)
+	w := started(t, syncing(sync), sim.Zero{}, nil, names...)
 	told := func() (told any) {
 		defer func() { told = recover() }()
 		w.Settle(trial.Limits{})
@@ -415,33 +391,11 @@ func misused(t *testing.T, sync func(ctx context.Context, env *host.Env, key str
 	return fmt.Sprint(told)
 }
 
-// A goroutine that sleeps when its process is killed is told so when it wakes, and nobody else is.
-func TestSleeperIsKilled(t *testing.T) {
-	c := syncing(func(ctx context.Context, env *host.Env, key string) error {
-		var all sync.WaitGroup
-		for i := range 2 {
-			all.Go(func() {
-				time.Sleep(time.Duration(i) * time.Second)
-				env.Client.Get(ctx, configMaps, "default", "a")
-			})
-		}
-		all.Wait()
-		return nil
-	})
-	for seed := range uint64(50) {
-		w := crewed(t, c, sim.NewSeed(seed), map[string]int{"crash": 3}, "a", "b")
-		if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
-			t.Fatalf("seed %d: %+v %v", seed, s, w.Broken())
-		}
-		w.Stop()
-	}
-}
-
-// BenchmarkConcurrent is a sync that starts goroutines, beside the stepped host's.
+// BenchmarkConcurrent is a sync that starts goroutines.
 func BenchmarkConcurrent(b *testing.B) {
 	steps := 0
 	for i := 0; b.Loop(); i++ {
-		w := crewed(b, syncing(batches), sim.NewSeed(uint64(i)), nil, "a", "b", "c", "d", "e")
+		w := started(b, syncing(batches), sim.NewSeed(uint64(i)), nil, "a", "b", "c", "d", "e")
 		w.Settle(trial.Limits{})
 		steps += w.World.Steps()
 		w.Stop()

@@ -1,48 +1,45 @@
-// Package bubble is the host for whole programs: anything that takes a [rest.Config] and
-// runs until its context ends, unmodified: a manager, an operator's main, a program built on
-// client-go's informers, the controllers of kube-controller-manager.
+// Package bubble hosts whole programs, unmodified: anything that takes a [rest.Config] and runs until its
+// context ends. That may be a manager, an operator's main, a program built on client-go's informers, or the
+// controllers of kube-controller-manager.
 //
 //	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
 //		client, err := kubernetes.NewForConfig(cfg)
 //		...
 //	})
 //
-// What comes of it is a [host.Controller] like any other: it takes part in the same worlds,
-// under the same faults and laws, in tests and in files. Its goroutines run in a bubble of
-// testing/synctest, of which a world has one, with the world's virtual time. They run until
-// each waits; then the scheduler decides what happens next: which of the requests that wait
-// is executed, which answer is delivered, which watch is sent its next event, whether time
-// passes. Reads from a program's own caches are no steps: nobody can see them.
+// The result is a [host.Controller] like any other. It runs in the same worlds, under the same faults and
+// laws, in tests and in files. Its goroutines run in a bubble of testing/synctest with the world's virtual
+// time. A world has one bubble. Goroutines run until each waits. Then the scheduler decides what happens
+// next: which pending request is executed, which answer is delivered, which watch gets its next event, or
+// whether time passes. Reads from a program's own caches are not steps, since they are invisible.
 //
-// # What it takes to be deterministic
+// # Determinism
 //
-// A program is a function of what it is told only as far as Go lets it. client-go's caches
-// list in the order of a map, so a program that adopts or deletes what a lister returns does
-// so in another order each time, and its informers draw which of their goroutines goes first.
-// A test that "threelaws test" builds draws nothing: maps, selects and timers of a bubble have a fixed order there.
-// Under plain "go test", [NewInformer] makes an informer that draws nothing, for a manager that can be told how to, and
-// [Informers], [MetadataInformers] and [DynamicInformers] are factories of them. Two runs
-// of a schedule that differ are an error, which shows the first request that differs, field by field.
+// Go itself makes some decisions of a program by chance. client-go's caches list in the order of a map, so a program
+// that adopts or deletes what a lister returns does so in a different order each time. client-go's informers draw
+// which of their goroutines runs first. A test built by "threelaws test" draws nothing: maps, selects and timers of a
+// bubble have a fixed order there. Under plain "go test", [NewInformer] makes an informer that draws nothing, for
+// managers that accept one. [Informers], [MetadataInformers] and [DynamicInformers] are factories of such informers.
+// Two runs of a schedule that differ are an error, which shows the first differing request, field by field.
 //
-// What a bubble sets for the whole Go process, once: utilruntime's error handlers are taken
-// out (one logs, one remembers the wall clock), its panic handlers get one more, client-go's
-// WatchListClient is off (its lists come in the order of a map), and math/rand's global source is
-// seeded.
+// A bubble changes some settings of the Go process, once. It removes utilruntime's error handlers (one logs,
+// one remembers the wall clock) and adds a panic handler. client-go's feature WatchListClient is off, since
+// its lists come in the order of a map. The global source of math/rand is seeded.
 //
-// # What is reported rather than hosted
+// # Programs that cannot be hosted
 //
-// A program that never waits, that waits for a channel from outside, a file or the real network, or
-// one of whose goroutines holds a mutex while it waits for an answer and another wants that mutex, is
-// told after half a minute of real time, with the goroutines at fault. Nobody can end them: no
-// program of that name is hosted by this Go process any more, and while one runs on, none at all.
+// Some programs are reported after half a minute of real time, with the goroutines at fault: a program that never
+// waits, or that waits for a channel from outside, a file or the real network. Another case is a goroutine that holds
+// a mutex while it waits for an answer, if another goroutine wants that mutex. Nothing can end such goroutines. So
+// this Go process hosts no program of that name any more, and no program at all while one of the goroutines runs.
 //
-// A panic ends the program and breaks never-panic, with its line: on the program's own goroutine, on
-// one that defers HandleCrash of apimachinery, as client-go's and kube-controller-manager's do, and in
-// a reconcile that controller-runtime recovers. HandleCrash without a context is known of the program that
-// was told something just now and, where time has passed, of one that is alone in its world. A panic of
-// another goroutine that nobody recovers ends the Go process, as anywhere. One that leaves a mutex locked
-// which another goroutine wants is told with the mutex, after half a minute.
+// A panic ends the program and violates never-panic, with its line, in three cases: on the program's own goroutine,
+// on a goroutine that defers HandleCrash of apimachinery, as those of client-go and kube-controller-manager do, and
+// in a reconcile that controller-runtime recovers. A HandleCrash without a context is attributed to the program that
+// just received something. If time has passed instead, it is attributed to a program that is alone in its world. A
+// panic of another goroutine that nobody recovers ends the Go process, as anywhere. If a panic leaves a mutex locked
+// that another goroutine wants, that is reported with the mutex, after half a minute.
 //
-// What answers at once from outside, as a file, a network that is fast, or a clock that is not Go's,
-// is not seen: it is found out where two runs of a schedule differ by it.
+// A source outside of the bubble that answers at once is not noticed, such as a file, a fast network, or a
+// clock that is not Go's. It shows when two runs of a schedule differ because of it.
 package bubble

@@ -7,16 +7,17 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/goroutine"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled is the head of a goroutine's stack in a bubble: what it waits for, and where.
+// bubbled is the head of the stack of a goroutine in a bubble: what it waits for, and which bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
-// bubbleHere is the name of the bubble that the calling goroutine is in.
+// bubbleHere returns the name of the calling goroutine's bubble.
 func bubbleHere() string {
 	var head [128]byte
 	if m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)]); m != nil {
@@ -25,7 +26,7 @@ func bubbleHere() string {
 	panic("bubble: the runtime prints stacks otherwise than is known here: " + string(head[:]))
 }
 
-// stacks are those of the programs' goroutines.
+// stacks returns the stacks of the programs' goroutines.
 func (r *room) stacks() []string {
 	text := make([]byte, 1<<24)
 	text = text[:runtime.Stack(text, true)]
@@ -41,8 +42,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung words what the goroutines of a bubble are at that does not come to rest, and reports
-// whether one of them runs.
+// hung describes what the goroutines of a bubble do that does not settle, and reports whether one of them runs.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -59,7 +59,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 	if len(at) == 0 {
 		text = "no goroutine of it is seen to run"
 	}
-	text = fmt.Sprintf("a program has not come to rest after %s: %s:\n%s", patience, text, strings.Join(at, "\n\n"))
+	text = fmt.Sprintf("a program has not settled after %s: %s:\n%s", patience, text, strings.Join(at, "\n\n"))
 	if reasons[locked] && len(holders) > 0 {
 		text += "\n\nthese wait for an answer meanwhile, and one of them may hold the mutex:\n" +
 			strings.Join(holders, "\n\n")
@@ -73,7 +73,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 // asks is in the stack of a goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
-// What keeps a bubble from coming to rest.
+// Reasons why a bubble does not settle.
 const (
 	busy    = "it never waits"
 	locked  = "a goroutine waits for a mutex, which another holds while it waits itself, or for ever"
@@ -82,7 +82,7 @@ const (
 	other   = "a goroutine waits for something of which the schedule knows nothing"
 )
 
-// reason is what a goroutine is about that waits in a state which is none of the bubble's.
+// reason explains the state of a goroutine that waits for something outside the bubble.
 func reason(state string) string {
 	state, _, _ = strings.Cut(state, ",")
 	switch {
@@ -98,7 +98,7 @@ func reason(state string) string {
 	return other
 }
 
-// from is 0 for a goroutine that is at something in the program itself, 1 for one in what it is made of.
+// from is 0 for a goroutine in the program's own code, and 1 for one in its libraries.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -111,7 +111,7 @@ func from(stack string) int {
 	return 1
 }
 
-// leaked words which goroutines outlive their program.
+// leaked describes goroutines that outlive their program.
 func leaked(stacks []string) host.Misuse {
 	const most = 3
 	more := ""
@@ -121,4 +121,94 @@ func leaked(stacks []string) host.Misuse {
 	}
 	return host.Misuse("goroutines outlive their program: its context has ended, and they wait for ever:\n" +
 		strings.Join(stacks, "\n\n") + more)
+}
+
+// givenUp holds rooms with programs that never settled. The value is true if one of their goroutines still
+// runs, which takes the processor from all others. roomsMu guards it.
+var givenUp = map[*room]bool{}
+
+// giveUp abandons a room, since nothing can end its goroutines. If they settle after all, the room is closed.
+func (r *room) giveUp(runs bool) {
+	r.forget()
+	roomsMu.Lock()
+	givenUp[r] = runs
+	roomsMu.Unlock()
+	go func() {
+		<-r.done
+		close(r.do)
+		<-r.left
+		roomsMu.Lock()
+		delete(givenUp, r)
+		roomsMu.Unlock()
+	}()
+}
+
+// refuse panics if a program would wait without effect: it never settled before, or one that still runs has
+// the processor. Otherwise each world would wait out its patience again.
+func refuse(name string) {
+	roomsMu.Lock()
+	defer roomsMu.Unlock()
+	for r, runs := range givenUp {
+		if runs || r.hosts[name] {
+			panic(host.Misuse(fmt.Sprintf("%s is not hosted: a program of this Go process never settled in an "+
+				"earlier world, which reported its goroutines", name)))
+		}
+	}
+}
+
+// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the
+// order of their start, whichever runs first.
+func numberHere() uint64 {
+	var head [64]byte
+	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
+	number, _, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		panic("bubble: the runtime prints stacks otherwise than is known here: " + string(head[:]))
+	}
+	return n
+}
+
+// whence returns the line of the controller that is being executed.
+func whence() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !goroutine.Within(f.Function) {
+			return goroutine.Place(f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// frame matches a function and its line in a stack, or the function that started the goroutine.
+var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
+
+// waiting describes what the goroutines of the bubble wait for, and where, without differences between runs.
+func (r *room) waiting() string {
+	var all []string
+	for _, g := range r.stacks() {
+		state, _, _ := strings.Cut(bubbled.FindStringSubmatch(g)[1], ",")
+		state = strings.TrimSuffix(state, " (durable)")
+		at, by := "", ""
+		for _, f := range frame.FindAllStringSubmatch(g, -1) {
+			line, _ := strconv.Atoi(f[4])
+			switch {
+			case f[1] != "":
+				if !goroutine.Within(f[2]) {
+					by = ", started at " + goroutine.Place(f[3], line)
+				}
+			case at == "" && !goroutine.Within(f[2]):
+				at = " at " + goroutine.Place(f[3], line)
+			}
+		}
+		if at != "" {
+			all = append(all, fmt.Sprintf("a goroutine is in %s%s%s", state, at, by))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
 }

@@ -14,14 +14,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewInformer is a shared informer, as cache.NewSharedIndexInformer makes one, whose cache lists
-// in the order of names, and whose handlers are told in an order that nothing draws: client-go's
-// own selects between taking a notification and passing one on. A manager takes it as
-// cache.Options.NewInformer of controller-runtime.
+// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names, and
+// it calls its handlers in an order that does not depend on chance. client-go's own informer selects between taking a
+// notification and passing one on. A manager takes it as cache.Options.NewInformer of controller-runtime.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // two groups may have a type of one name, and one of untyped objects names their kind
+	if of != nil { // two groups may have types of one name, and untyped objects carry their kind
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -32,15 +31,15 @@ func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration
 	return i
 }
 
-// informer is client-go's reflector, queue and store, and handlers that are told without a draw.
+// informer has client-go's reflector, queue and store, and handlers that are called without a draw.
 type informer struct {
 	config    cache.Config
 	cache     sortedIndexer
 	transform cache.TransformFunc
-	resync    time.Duration // of handlers that name no time
+	resync    time.Duration // of handlers without a period of their own
 	synced    *gate
 
-	mu       sync.Mutex // held for as long as it takes to note what happened: no handler is called under it
+	mu       sync.Mutex // held briefly: no handler is called under it
 	reads    cache.Controller
 	stopped  bool
 	handlers []*handler
@@ -49,7 +48,6 @@ type informer struct {
 
 var errStarted = errors.New("informer has already started")
 
-// RunWithContext lists and watches until the context ends.
 func (i *informer) RunWithContext(ctx context.Context) {
 	if !i.start() {
 		return
@@ -76,7 +74,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.telling.Wait()
 }
 
-// start makes what reads. It returns false where that is there already.
+// start makes the controller that lists and watches. It returns false if there is one already.
 func (i *informer) start() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -97,7 +95,6 @@ func (i *informer) start() bool {
 	return true
 }
 
-// Run is RunWithContext.
 func (i *informer) Run(stop <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -108,7 +105,7 @@ func (i *informer) Run(stop <-chan struct{}) {
 	i.RunWithContext(ctx)
 }
 
-// take stores what the queue has next, and has the handlers told of it.
+// take stores the next item of the queue, and notifies the handlers.
 func (i *informer) take(obj any, initial bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -152,8 +149,8 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 	return err
 }
 
-// replace stores what a list has, and the version of the list with it: it is newer than that of any
-// object, and who waits to see what he wrote asks for it. What is there no more is told first.
+// replace stores a list with the version of the list, which is newer than that of any object. Clients that
+// wait to see their own writes ask for it. Deletions are reported first.
 func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	listed, told := map[string]bool{}, []notice{}
 	for _, o := range list.Objects {
@@ -182,8 +179,7 @@ func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	return nil
 }
 
-// tell has the handlers told, of an update to what is there already those only that are due to be
-// told everything.
+// tell notifies the handlers. Only handlers that are due for a resync see an update of an unchanged object.
 func (i *informer) tell(n notice) {
 	again := n.what == updated && version(n.old) == version(n.now)
 	for _, h := range i.handlers {
@@ -201,7 +197,7 @@ func version(obj any) string {
 	return m.GetResourceVersion()
 }
 
-// due finds out which handlers are to be told everything again.
+// due marks the handlers that are due for a resync, and reports whether there are any.
 func (i *informer) due() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -213,3 +209,63 @@ func (i *informer) due() bool {
 	}
 	return some
 }
+
+func (i *informer) GetStore() cache.Store { return i.cache }
+
+func (i *informer) GetIndexer() cache.Indexer { return i.cache }
+
+func (i *informer) AddIndexers(by cache.Indexers) error { return i.cache.AddIndexers(by) }
+
+func (i *informer) HasSynced() bool { return i.synced.isOpen() }
+
+func (i *informer) HasSyncedChecker() cache.DoneChecker { return i.synced }
+
+func (i *informer) IsStopped() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.stopped
+}
+
+// LastSyncResourceVersion returns the last version read; "" before the first.
+func (i *informer) LastSyncResourceVersion() string {
+	i.mu.Lock()
+	reads := i.reads
+	i.mu.Unlock()
+	if reads == nil {
+		return ""
+	}
+	return reads.LastSyncResourceVersion()
+}
+
+func (i *informer) SetTransform(t cache.TransformFunc) error {
+	return i.set(func() { i.transform = t })
+}
+
+func (i *informer) SetWatchErrorHandler(h cache.WatchErrorHandler) error {
+	return i.set(func() { i.config.WatchErrorHandler = h })
+}
+
+func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
+	return i.set(func() { i.config.WatchErrorHandlerWithContext = h })
+}
+
+// set makes a change that a running informer does not allow.
+func (i *informer) set(f func()) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.reads != nil {
+		return errStarted
+	}
+	f()
+	return nil
+}
+
+// GetController returns the informer as a controller that cannot be run.
+func (i *informer) GetController() cache.Controller { return reader{i} }
+
+// reader is a controller whose Run methods do nothing, since its informer runs.
+type reader struct{ *informer }
+
+func (reader) Run(<-chan struct{}) {}
+
+func (reader) RunWithContext(context.Context) {}

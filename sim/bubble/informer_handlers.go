@@ -1,12 +1,14 @@
 package bubble
 
 import (
+	"cmp"
 	"errors"
 	"hash/fnv"
 	"slices"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 )
@@ -31,10 +33,9 @@ func (g *gate) isOpen() bool {
 	}
 }
 
-// Name is what one waits for.
+// Name returns what the gate waits for.
 func (g *gate) Name() string { return g.name }
 
-// Done is closed when it has happened.
 func (g *gate) Done() <-chan struct{} { return g.c }
 
 type sort int
@@ -43,38 +44,37 @@ const (
 	added sort = iota
 	updated
 	deleted
-	listed // all that the first list had was told
+	listed // everything of the first list was reported
 )
 
-// notice is what a handler is told of.
+// notice is one notification of a handler.
 type notice struct {
 	what     sort
 	old, now any
 	initial  bool
 }
 
-const shortest = time.Second // between two times that a handler is told everything, in client-go
+const shortest = time.Second // between two resyncs, in client-go
 
-// handler is told of things one after the other, by a goroutine of its own.
+// handler receives notifications one after the other, on a goroutine of its own.
 type handler struct {
 	of     cache.ResourceEventHandler
 	synced *gate
 
 	resync time.Duration // 0 for never
 	next   time.Time
-	due    bool // to be told of what has not changed: all are until time is first looked at, as in client-go
+	due    bool // unchanged objects are reported too; true until the first resync check, as in client-go
 
 	mu     sync.Mutex
 	more   *sync.Cond
 	queue  []notice
-	late   bool // not to be told yet
+	late   bool // notifications have to wait
 	closed bool
 }
 
-// HasSynced reports whether it was told of all that was there when it came.
+// HasSynced reports whether the handler has seen all objects that existed when it was added.
 func (h *handler) HasSynced() bool { return h.synced.isOpen() }
 
-// HasSyncedChecker is HasSynced for who waits.
 func (h *handler) HasSyncedChecker() cache.DoneChecker { return h.synced }
 
 func (h *handler) add(n notice) {
@@ -84,7 +84,7 @@ func (h *handler) add(n notice) {
 	h.more.Signal()
 }
 
-// begin has it told, from now on.
+// begin lets notifications begin.
 func (h *handler) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +99,6 @@ func (h *handler) close() {
 	h.more.Signal()
 }
 
-// take waits for what is next.
 func (h *handler) take() (n notice, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +112,6 @@ func (h *handler) take() (n notice, ok bool) {
 	return n, true
 }
 
-// run tells the handler until it is closed.
 func (h *handler) run() {
 	for {
 		n, ok := h.take()
@@ -138,19 +136,17 @@ func (h *handler) tell(n notice) {
 	}
 }
 
-// AddEventHandler adds a handler.
 func (i *informer) AddEventHandler(of cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(of, cache.HandlerOptions{})
 }
 
-// AddEventHandlerWithResyncPeriod adds a handler that is told everything again after a time.
 func (i *informer) AddEventHandlerWithResyncPeriod(of cache.ResourceEventHandler, resync time.Duration,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandlerWithOptions(of, cache.HandlerOptions{ResyncPeriod: &resync})
 }
 
-// AddEventHandlerWithOptions adds a handler. One that is added to an informer that runs is told
-// of all that there is, at a time of its informer's own.
+// AddEventHandlerWithOptions adds a handler. One that is added to a running informer receives all objects
+// after a delay that depends on the informer.
 func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
@@ -180,18 +176,17 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after is how long one that comes late waits until it is told, a millisecond at the most. A manager's
-// sources each look every tenth of a second whether their cache is filled, and add their handlers then:
-// which of those timers that are due at one instant is first the Go runtime draws, and with it which
-// kind's objects would stand first in the queue.
+// after returns how long a late handler waits, a millisecond at most. A manager's sources check every tenth
+// of a second whether their cache is filled, and then add their handlers. The Go runtime draws which of the
+// timers due at one instant fires first. That would decide which kind's objects come first in the queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))
 	return time.Duration(1 + h.Sum32()%uint32(time.Millisecond))
 }
 
-// look settles how often time is looked at, and a handler told everything again: an informer that
-// was made to tell nothing twice never does, and one that runs looks no more often for a newcomer.
+// look sets how often the informer checks for resyncs, and the handler's period. An informer without resyncs
+// never checks. A running one does not check more often for a new handler.
 func (i *informer) look(newcomer *handler) {
 	every := &i.config.FullResyncPeriod
 	switch {
@@ -207,7 +202,6 @@ func (i *informer) look(newcomer *handler) {
 	newcomer.next = time.Now().Add(newcomer.resync)
 }
 
-// RemoveEventHandler removes a handler.
 func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -216,4 +210,43 @@ func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) 
 		i.handlers = slices.DeleteFunc(i.handlers, func(one *handler) bool { return one == h })
 	}
 	return nil
+}
+
+// sortedIndexer is a cache that lists in the order of names. client-go's lists in the order of a map.
+type sortedIndexer struct{ cache.Indexer }
+
+func sorted(objects []any) []any {
+	slices.SortFunc(objects, func(a, b any) int {
+		x, isObject := a.(metav1.Object)
+		y, too := b.(metav1.Object)
+		if !isObject || !too {
+			return 0
+		}
+		return cmp.Or(cmp.Compare(x.GetNamespace(), y.GetNamespace()), cmp.Compare(x.GetName(), y.GetName()))
+	})
+	return objects
+}
+
+func (s sortedIndexer) List() []any { return sorted(s.Indexer.List()) }
+
+func (s sortedIndexer) ListKeys() []string { return slices.Sorted(slices.Values(s.Indexer.ListKeys())) }
+
+func (s sortedIndexer) Index(name string, obj any) ([]any, error) {
+	objects, err := s.Indexer.Index(name, obj)
+	return sorted(objects), err
+}
+
+func (s sortedIndexer) ByIndex(name, value string) ([]any, error) {
+	objects, err := s.Indexer.ByIndex(name, value)
+	return sorted(objects), err
+}
+
+func (s sortedIndexer) IndexKeys(name, value string) ([]string, error) {
+	keys, err := s.Indexer.IndexKeys(name, value)
+	slices.Sort(keys)
+	return keys, err
+}
+
+func (s sortedIndexer) ListIndexFuncValues(name string) []string {
+	return slices.Sorted(slices.Values(s.Indexer.ListIndexFuncValues(name)))
 }

@@ -6,12 +6,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 	source "k8s.io/client-go/tools/cache/testing"
@@ -19,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/bubble"
 )
 
-// heard is what a handler was told.
+// heard records the notifications of a handler.
 type heard struct{ of map[string][]string }
 
 func (h *heard) OnAdd(o any, initial bool) { h.note(fmt.Sprint("add initial=", initial), o) }
@@ -37,8 +43,7 @@ func (h *heard) note(what string, o any) {
 	h.of[name] = append(h.of[name], what+" "+version(o))
 }
 
-// report is what each was told of each object, in the order that it was told: between objects that
-// are listed together, client-go's informer has none.
+// report lists the notifications by handler and object. client-go's informer has no order between objects of one list.
 func report(all []*heard) (lines []string) {
 	for n, h := range all {
 		for _, name := range slices.Sorted(maps.Keys(h.of)) {
@@ -48,7 +53,7 @@ func report(all []*heard) (lines []string) {
 	return lines
 }
 
-// version is what a pod is told apart by: its source counts versions up.
+// version is a label of a pod that counts its versions.
 func version(o any) string { return o.(metav1.Object).GetLabels()["n"] }
 
 func labelled(name, n string) *corev1.Pod {
@@ -57,7 +62,7 @@ func labelled(name, n string) *corev1.Pod {
 
 type maker func(cache.ListerWatcher, time.Duration) cache.SharedIndexInformer
 
-// laterStory is of handlers that come when the informer runs already, as a manager's do.
+// laterStory adds handlers to a running informer, like a manager.
 func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -79,9 +84,8 @@ func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) 
 	return told
 }
 
-// story tells an informer of additions, changes, deletions and gaps, with handlers that come before
-// it runs and after, that want to be told again and that do not, and one that goes; it returns what
-// each was told.
+// story shows an informer additions, changes, deletions and gaps. Its handlers are added before and after its start,
+// with and without resyncs, and one is removed. It returns the notifications.
 func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -101,7 +105,7 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 			return r
 		}
 		state := func(what string, rs ...cache.ResourceEventHandlerRegistration) {
-			time.Sleep(time.Millisecond) // ours are told so late at the most
+			time.Sleep(time.Millisecond) // the longest delay of our late handlers
 			synctest.Wait()
 			line := fmt.Sprintf("%s: synced %t stopped %t, %d as of %s", what, i.HasSynced(), i.IsStopped(),
 				len(i.GetStore().List()), i.GetStore().LastStoreSyncResourceVersion())
@@ -121,7 +125,7 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		synctest.Wait()
 		late := add()
 		state("late", never, late)
-		time.Sleep(65 * time.Second) // everything again: for often twice, for late once
+		time.Sleep(65 * time.Second) // resyncs: two for often, one for late
 		synctest.Wait()
 		from.DeleteDropWatch(labelled("a", "2")) // in a gap
 		from.AddDropWatch(labelled("c", "1"))
@@ -142,15 +146,14 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	return told
 }
 
-// inParts is client-go without lists that are stored at once.
+// inParts is client-go without atomic lists.
 type inParts struct{ clientfeatures.Gates }
 
 func (g inParts) Enabled(f clientfeatures.Feature) bool {
 	return f != clientfeatures.AtomicFIFO && f != clientfeatures.UnlockWhileProcessingFIFO && g.Gates.Enabled(f)
 }
 
-// Handlers are told by our informer what client-go's tells them, and its cache is as new as client-go's, which
-// is by default as new as the last list.
+// Our informer gives handlers the same notifications as client-go's, and its cache has the same version.
 func TestInformerIsAnInformer(t *testing.T) {
 	isAnInformer(t)
 	was := clientfeatures.FeatureGates()
@@ -175,6 +178,82 @@ func isAnInformer(t *testing.T) {
 					t.Errorf("told\n%s\nby client-go's\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			})
+		}
+	}
+}
+
+// polled adds handlers to informers from goroutines that check every tenth of a second whether a cache is filled,
+// like a manager's sources. It returns the kinds in the order of their notifications.
+func polled(t *testing.T, all func(ctx context.Context) map[string]cache.SharedIndexInformer) (told []string) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		ctx, stop := context.WithCancel(t.Context())
+		for kind, i := range all(ctx) {
+			go i.RunWithContext(ctx)
+			go func() {
+				for range 3 {
+					time.Sleep(100 * time.Millisecond)
+				}
+				_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, kind)
+				}})
+			}()
+		}
+		time.Sleep(time.Second)
+		stop()
+		synctest.Wait()
+	})
+	return told
+}
+
+// ofTypes are informers of four types, two of them with one name.
+func ofTypes(ctx context.Context) map[string]cache.SharedIndexInformer {
+	all := map[string]cache.SharedIndexInformer{}
+	for kind, of := range map[string]runtime.Object{"pod": &corev1.Pod{}, "cm": &corev1.ConfigMap{},
+		"event": &corev1.Event{}, "other event": &eventsv1.Event{}} {
+		from := source.NewFakeControllerSource()
+		context.AfterFunc(ctx, from.Broadcaster.Shutdown)
+		from.Add(labelled(kind, "1"))
+		all[kind] = bubble.NewInformer(from, of, 0, cache.Indexers{})
+	}
+	return all
+}
+
+// ofResources are informers of a factory of untyped objects.
+func ofResources(context.Context) map[string]cache.SharedIndexInformer {
+	kinds, objects := map[schema.GroupVersionResource]string{}, []runtime.Object{}
+	for _, kind := range []string{"Red", "Green", "Blue", "Black"} {
+		kinds[schema.GroupVersionResource{Version: "v1", Resource: strings.ToLower(kind) + "s"}] = kind + "List"
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion("v1")
+		o.SetKind(kind)
+		o.SetName("one")
+		objects = append(objects, o)
+	}
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...)
+	f := bubble.DynamicInformers(client, 0)
+	all := map[string]cache.SharedIndexInformer{}
+	for r := range kinds {
+		all[r.Resource] = f.ForResource(r).Informer()
+	}
+	return all
+}
+
+// The Go runtime draws which of four timers of one instant fires first. Handlers that are added then still have one
+// order.
+func TestLateHandlersAreToldInOneOrder(t *testing.T) {
+	for name, all := range map[string]func(context.Context) map[string]cache.SharedIndexInformer{"types": ofTypes,
+		"resources": ofResources} {
+		first := polled(t, all)
+		if len(first) != 4 {
+			t.Fatalf("%s: told of %s", name, strings.Join(first, ", "))
+		}
+		for range 20 {
+			if again := polled(t, all); !slices.Equal(again, first) {
+				t.Fatalf("%s: told of %s, then of %s", name, strings.Join(first, ", "), strings.Join(again, ", "))
+			}
 		}
 	}
 }

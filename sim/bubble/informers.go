@@ -2,12 +2,17 @@ package bubble
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"sync"
 	"time"
+	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/admissionregistration"
 	"k8s.io/client-go/informers/apiserverinternal"
@@ -31,31 +36,31 @@ import (
 	"k8s.io/client-go/informers/storage"
 	"k8s.io/client-go/informers/storagemigration"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers is a factory of shared informers, as informers.NewSharedInformerFactory makes
-// one, of those that [NewInformer] makes. Programs that take a factory are deterministic with it.
+// Informers makes a factory of shared informers, like informers.NewSharedInformerFactory, but of
+// [NewInformer]'s informers. A program that uses the factory is deterministic.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}
 }
 
-// factory makes every informer anew: the typed ones come through InformerFor.
+// factory replaces every informer. The typed ones come through InformerFor.
 type factory struct {
-	informers.SharedInformerFactory // makes what they are made of, and starts none
+	informers.SharedInformerFactory // makes informers to copy, and starts none
 	*running[reflect.Type]
 
 	client kubernetes.Interface
 	resync time.Duration
 }
 
-// InformerFor is the informer of a type.
 func (f *factory) InformerFor(of runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	return f.get(reflect.TypeOf(of), func() cache.SharedIndexInformer { return anew(make(f.client, f.resync)) })
 }
 
-// ForResource is the informer of a resource.
 func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
 	i, err := f.SharedInformerFactory.ForResource(r)
 	if err != nil {
@@ -66,21 +71,16 @@ func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericI
 	return generic{of, r.GroupResource()}, nil
 }
 
-// Start starts all informers.
 func (f *factory) Start(stop <-chan struct{}) { f.running.Start(stop) }
 
-// StartWithContext starts all informers.
 func (f *factory) StartWithContext(ctx context.Context) { f.running.StartWithContext(ctx) }
 
-// Shutdown waits until all informers have stopped.
 func (f *factory) Shutdown() { f.running.Shutdown() }
 
-// WaitForCacheSync waits until all informers have listed.
 func (f *factory) WaitForCacheSync(stop <-chan struct{}) map[reflect.Type]bool {
 	return f.running.WaitForCacheSync(stop)
 }
 
-// WaitForCacheSyncWithContext is WaitForCacheSync.
 func (f *factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	r := cache.SyncResult{Synced: f.running.WaitForCacheSync(ctx.Done())}
 	for _, synced := range r.Synced {
@@ -96,10 +96,8 @@ type generic struct {
 	resource schema.GroupResource
 }
 
-// Informer is the informer.
 func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
 
-// Lister lists what it has.
 func (g generic) Lister() cache.GenericLister {
 	return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
 }
@@ -143,4 +141,141 @@ func (f *factory) Scheduling() scheduling.Interface {
 func (f *factory) Storage() storage.Interface { return storage.New(f, metav1.NamespaceAll, nil) }
 func (f *factory) Storagemigration() storagemigration.Interface {
 	return storagemigration.New(f, metav1.NamespaceAll, nil)
+}
+
+// running holds the informers of a factory in the order of their first use.
+type running[K comparable] struct {
+	mu       sync.Mutex
+	informer map[K]cache.SharedIndexInformer
+	order    []K
+	started  int // how many of them
+	closed   bool
+	run      sync.WaitGroup
+}
+
+func newRunning[K comparable]() *running[K] {
+	return &running[K]{informer: map[K]cache.SharedIndexInformer{}}
+}
+
+func (r *running[K]) get(key K, make func() cache.SharedIndexInformer) cache.SharedIndexInformer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.informer[key]
+	if i == nil {
+		i = make()
+		r.informer[key], r.order = i, append(r.order, key)
+	}
+	return i
+}
+
+func (r *running[K]) StartWithContext(ctx context.Context) {
+	r.start(func(i cache.SharedIndexInformer) { i.RunWithContext(ctx) })
+}
+
+func (r *running[K]) Start(stop <-chan struct{}) {
+	r.start(func(i cache.SharedIndexInformer) { i.Run(stop) })
+}
+
+func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	for ; r.started < len(r.order); r.started++ {
+		i := r.informer[r.order[r.started]]
+		r.run.Go(func() { run(i) })
+	}
+}
+
+// WaitForCacheSync waits until the running informers have listed, and returns which did.
+func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
+	r.mu.Lock()
+	keys := r.order[:r.started:r.started]
+	r.mu.Unlock()
+	synced := map[K]bool{}
+	for _, k := range keys {
+		r.mu.Lock()
+		i := r.informer[k]
+		r.mu.Unlock()
+		select {
+		case <-i.HasSyncedChecker().Done():
+		case <-stop:
+		}
+		synced[k] = i.HasSynced()
+	}
+	return synced
+}
+
+// Shutdown waits until the running informers have stopped. No more can start.
+func (r *running[K]) Shutdown() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.run.Wait()
+}
+
+// byResource is a factory of informers by resource.
+type byResource struct {
+	*running[schema.GroupVersionResource]
+	make func(schema.GroupVersionResource) informers.GenericInformer
+}
+
+func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
+	return generic{f.get(of, func() cache.SharedIndexInformer {
+		i := anew(f.make(of).Informer())
+		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind
+		return i
+	}), of.GroupResource()}
+}
+
+// MetadataInformers makes a factory of informers of objects' metadata, like metadatainformer's: see [Informers].
+func MetadataInformers(client metadata.Interface, resync time.Duration) metadatainformer.SharedInformerFactory {
+	return byResource{newRunning[schema.GroupVersionResource](),
+		metadatainformer.NewSharedInformerFactory(client, resync).ForResource}
+}
+
+// DynamicInformers makes a factory of informers of any objects, like dynamicinformer's: see [Informers].
+func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinformer.DynamicSharedInformerFactory {
+	return byResource{newRunning[schema.GroupVersionResource](),
+		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}
+}
+
+// made holds the arguments of one of client-go's own informers.
+type made struct {
+	lw        cache.ListerWatcher
+	of        runtime.Object
+	resync    time.Duration
+	transform cache.TransformFunc
+}
+
+// madeOf reads the arguments of an informer from its unexported fields, since client-go's factories only
+// return informers. A version of client-go with other fields panics at once.
+func madeOf(i cache.SharedIndexInformer) (m made) {
+	of := reflect.ValueOf(i)
+	if of.Type().String() != "*cache.sharedIndexInformer" {
+		panic(fmt.Sprintf("bubble: %T is no informer of client-go's", i))
+	}
+	read(of, "listerWatcher", &m.lw)
+	read(of, "objectType", &m.of)
+	read(of, "defaultEventHandlerResyncPeriod", &m.resync)
+	read(of, "transform", &m.transform)
+	return m
+}
+
+// read reads a field of the struct that of points to.
+func read[T any](of reflect.Value, name string, into *T) {
+	f := of.Elem().FieldByName(name)
+	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("bubble: client-go's informer has no %s that is a %v", name, reflect.TypeFor[T]()))
+	}
+	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
+}
+
+// anew makes an informer like an unused one of client-go's.
+func anew(i cache.SharedIndexInformer) *informer {
+	m := madeOf(i)
+	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)
+	of.transform = m.transform
+	return of
 }

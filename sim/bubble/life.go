@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -17,24 +19,24 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end or its crash. It is the gate of its
-// transport: every request waits here.
+// life is a program from its start to its end or its crash. It is the gate of its transport: every request
+// waits here.
 type life struct {
 	room   *room
-	dead   chan struct{} // closed at its end: a request made without a context ends, too
+	dead   chan struct{} // closed at its end, so that requests without a context end too
 	cancel context.CancelFunc
 
-	sync bool // it is one sync of a reconciler: see [Concurrent]
+	sync bool // one sync of a reconciler: see [Concurrent]
 
 	mu     sync.Mutex
 	asked  []*host.Call
-	query  []host.Query // that were answered
+	query  []host.Query // answered queries
 	open   map[*host.Call]chan struct{}
 	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
 	err    error
 	buried bool
-	killed bool // it did not come to its end
+	killed bool // it was killed before its end
 }
 
 func newLife(r *room) *life {
@@ -42,21 +44,20 @@ func newLife(r *room) *life {
 		feeds: map[*host.Stream]httpapi.Feed{}}
 }
 
-// begin lets the program run.
 func (l *life) begin(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), lifeKey{}, l))
 	l.cancel = cancel
 	l.room.whose.Store(l)
 	go func() {
 		err := l.call(ctx, run)
-		if !l.sync { // a sync's goroutines may go on without it
+		if !l.sync { // a sync's goroutines may outlive it
 			cancel()
 		}
 		l.ended(err)
 	}()
 }
 
-// ended notes how it has ended first.
+// ended notes the first end of the program.
 func (l *life) ended(err error) {
 	l.mu.Lock()
 	if !l.over {
@@ -66,7 +67,7 @@ func (l *life) ended(err error) {
 	l.room.kick()
 }
 
-// call runs the program. A panic on its own goroutine ends it, as a process that exits.
+// call runs the program. A panic on its own goroutine ends it, like a process that exits.
 func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,15 +78,15 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 	return run(ctx)
 }
 
-// end kills the program. Its context is over first, and what goes by that stops, as queues do;
-// then its requests fail, those that go by the context too. Otherwise who has his answer may go on
-// with a queue that does not stop any more, and stay behind with a mutex of it.
+// end kills the program. First its context ends, so that queues and other users of the context stop. Then its
+// requests fail, also those with contexts. In the other order, a goroutine with an answer could use a queue
+// that no longer stops, and stay behind with a mutex.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)
 }
 
-// stop ends the program's context. What it still asks waits for the end.
+// stop ends the program's context. Its pending requests wait for fail.
 func (l *life) stop() {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -94,7 +95,7 @@ func (l *life) stop() {
 	l.cancel()
 }
 
-// fail lets every request of the program fail, and any that is still to come.
+// fail lets every current and later request of the program fail.
 func (l *life) fail() {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -103,10 +104,10 @@ func (l *life) fail() {
 	close(l.dead)
 }
 
-// errDead is what the requests of a process fail with that was killed.
+// errDead is the error of requests of a killed process.
 var errDead = errors.New("the process was killed")
 
-// ask holds a request until the scheduler has had it executed and delivers the answer.
+// ask holds a request until the scheduler has executed it and delivers the answer.
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
 	if ctx.Err() != nil {
 		return nil, l.lapsed(ctx) // such a request is not sent
@@ -125,7 +126,7 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 		l.mu.Unlock()
 		return nil, errDead
 	}
-	if !l.killed { // one that is being killed sends nothing any more
+	if !l.killed { // a program that is being killed sends nothing more
 		l.asked = append(l.asked, c)
 		l.open[c] = answered
 	}
@@ -142,8 +143,8 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	}
 }
 
-// lapsed is what a request fails with whose context is over. One of a program that is being killed fails
-// with the others: whoever made it goes on when queues have been shut down.
+// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits
+// for the other requests to fail: by then queues have been shut down.
 func (l *life) lapsed(ctx context.Context) error {
 	l.mu.Lock()
 	killed := l.killed
@@ -154,7 +155,7 @@ func (l *life) lapsed(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Do is a request that changes or reads objects.
+// Do sends a request that reads or changes objects.
 func (l *life) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	c, err := l.ask(ctx, req, false)
 	if err != nil {
@@ -163,7 +164,6 @@ func (l *life) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, 
 	return c.Response, nil
 }
 
-// Watch is a request that watches them.
 func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
 	c, err := l.ask(ctx, req, true)
 	if err != nil {
@@ -179,7 +179,7 @@ func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) 
 }
 
 // Answered notes a query.
-func (l *life) Answered(r *http.Request, obj runtime.Object) {
+func (l *life) Answered(r *http.Request, obj kruntime.Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.killed {
@@ -187,7 +187,7 @@ func (l *life) Answered(r *http.Request, obj runtime.Object) {
 	}
 }
 
-// queried are the queries that were answered since it was last called.
+// queried returns the queries that were answered since its last call.
 func (l *life) queried() []host.Query {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +196,7 @@ func (l *life) queried() []host.Query {
 	return query
 }
 
-// taken are the calls that were made since it was last called.
+// taken returns the calls that were made since its last call.
 func (l *life) taken() []*host.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +205,7 @@ func (l *life) taken() []*host.Call {
 	return asked
 }
 
-// answer lets the goroutine go on that waits for an answer.
+// answer resumes the goroutine that waits for an answer.
 func (l *life) answer(c *host.Call) {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -232,4 +232,65 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 	if e.Type == watch.Error {
 		f.End()
 	}
+}
+
+// lifeKey is the context key of a program's life.
+type lifeKey struct{}
+
+// toldOfPanic is a panic handler of utilruntime. The program whose goroutine panicked has ended, as its
+// process would have: the goroutine exits instead of the Go process. A manager that recovers a panic by
+// itself calls the handlers too. Nothing that comes after it is shown.
+func toldOfPanic(ctx context.Context, why any) {
+	l, is := ctx.Value(lifeKey{}).(*life)
+	if !is {
+		l = whoseHere()
+	}
+	if l == nil || l.sync {
+		return
+	}
+	at, crashes := raised()
+	l.ended(l.panicked(why, at))
+	l.cancel()
+	if crashes && utilruntime.ReallyCrash {
+		runtime.Goexit()
+	}
+}
+
+func (l *life) panicked(why any, at string) *host.Panic {
+	p := &host.Panic{Text: fmt.Sprintf("%v, at %s", why, at)}
+	if !l.sync {
+		l.room.panic.Store(p)
+	}
+	return p
+}
+
+// raised returns the line of the panic in progress, and whether it passes through HandleCrash, which raises it again.
+func raised() (at string, crashes bool) {
+	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
+	return at, crashes
+}
+
+const handlesCrash = "k8s.io/apimachinery/pkg/util/runtime.handleCrash"
+
+// whoseHere returns the life of the calling goroutine's program, if it is known.
+func whoseHere() *life {
+	var head [128]byte
+	m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)])
+	if m == nil {
+		return nil
+	}
+	if r, is := bubbles.Load(string(m[2])); is {
+		return r.(*room).whose.Load()
+	}
+	return nil
+}
+
+// alone returns the life of the only program in a room without syncs. With several programs it is unknown
+// whose goroutines run when time passes.
+func (r *room) alone() (only *life) {
+	if len(r.last) == 1 && len(r.syncs) == 0 {
+		for _, only = range r.last {
+		}
+	}
+	return only
 }

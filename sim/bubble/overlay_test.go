@@ -2,7 +2,6 @@ package bubble_test
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -17,10 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/bubble"
-	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
@@ -87,27 +83,16 @@ func TestOrdinaryInformersUnderTheOverlay(t *testing.T) {
 		t.Skip("this process was built without the overlay: threelaws test ./sim/bubble")
 	}
 	run := func(seed uint64) uint64 {
-		w := trial.New(trial.Options{})
+		w := started(t, program("copier", copier), sim.NewSeed(seed), map[string]int{"crash": 1, "lost": 1, "relist": 1,
+			"stale": 1}, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
 		defer w.Stop()
-		for i := range 10 {
-			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("c", i), Namespace: "default"}}
-			if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"),
-				Namespace: "default", Object: owner}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.World.SetChoices(sim.NewSeed(seed))
-		if err := w.Faults(map[string]int{"crash": 1, "lost": 1, "relist": 1, "stale": 1}); err != nil {
-			t.Fatal(err)
-		}
-		w.Start("copier", bubble.Controller(host.Controller{Name: "copier"}, copier))
 		w.Settle(trial.Limits{})
 		if n := w.Server.Len(w.Server.KindNamed("secret")); n != 10 {
 			t.Errorf("seed %d: %d secrets", seed, n)
 		}
 		return w.World.Hash()
 	}
-	run(0) // what a process does once, the first world does
+	run(0) // the first world does what a process does once
 	for seed := range uint64(50) {
 		if first, second := run(seed), run(seed); first != second {
 			t.Errorf("seed %d: %x, then %x", seed, first, second)

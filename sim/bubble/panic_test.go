@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -19,14 +18,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// panicked are the crashes in a history that were panics, by whom.
+// panicked lists the panics in a history with their processes.
 func panicked(w *trial.Trial) (all []string) {
 	for i := range w.World.History.Len() {
 		r := w.World.History.At(i)
@@ -37,17 +35,7 @@ func panicked(w *trial.Trial) (all []string) {
 	return all
 }
 
-// program is a program that runs as it is said to.
-func program(name string, run func(context.Context, *rest.Config) error) host.Controller {
-	return bubble.Controller(host.Controller{Name: name}, run)
-}
-
-func waits(ctx context.Context, _ *rest.Config) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// asks panics where it is not answered, on a goroutine that has no context of the program's.
+// asks panics without an answer, on a goroutine without the program's context.
 func asks(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	go wait.Until(func() {
@@ -58,7 +46,7 @@ func asks(ctx context.Context, cfg *rest.Config) error {
 	return waits(ctx, cfg)
 }
 
-// A program that is killed panics because nobody answers it: that is told of nobody, alone or not.
+// Panics of a killed program whose requests fail are not reported, whether it is alone or not.
 func TestKilledPrograms(t *testing.T) {
 	for _, beside := range []bool{false, true} {
 		t.Run(fmt.Sprint("beside another ", beside), func(t *testing.T) {
@@ -77,8 +65,7 @@ func TestKilledPrograms(t *testing.T) {
 	}
 }
 
-// Of two programs that has panicked which was told something just now: it was started, or answered, or sent
-// an event.
+// Of two programs, the one that just received something has panicked: a start, an answer, or an event.
 func TestOneOfTwoPanics(t *testing.T) {
 	ouch := func(any) { panic("ouch") }
 	adds := cache.ResourceEventHandlerFuncs{AddFunc: ouch}
@@ -112,12 +99,7 @@ func TestOneOfTwoPanics(t *testing.T) {
 				return waits(ctx, cfg)
 			}))
 			w.Settle(trial.Limits{Steps: 10})
-			_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"),
-				Namespace: "default", Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m",
-					Namespace: "default"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			createMaps(t, w, "m")
 			w.Settle(trial.Limits{Steps: 10})
 			if got := panicked(w); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool {
 				return !strings.HasPrefix(s, "a: ouch, at bubble/panic_test.go:")
@@ -128,7 +110,7 @@ func TestOneOfTwoPanics(t *testing.T) {
 	}
 }
 
-// A program is not blamed for a goroutine of a sync beside it, when that runs because time has passed.
+// A panic in a sync when time passes is not reported as the panic of a program.
 func TestSyncPanicsBesideAProgram(t *testing.T) {
 	raised := 0
 	c := syncing(func(context.Context, *host.Env, string) error {
@@ -146,7 +128,7 @@ func TestSyncPanicsBesideAProgram(t *testing.T) {
 		all.Wait()
 		return nil
 	})
-	w := crewed(t, c, sim.Zero{}, nil, "a")
+	w := started(t, c, sim.Zero{}, nil, "a")
 	defer w.Stop()
 	w.Start("b", program("waits", waits))
 	w.Settle(trial.Limits{})
@@ -155,7 +137,7 @@ func TestSyncPanicsBesideAProgram(t *testing.T) {
 	}
 }
 
-// Worlds that are made meanwhile and panics do not wait for each other.
+// New worlds and panics do not wait for each other.
 func TestPanicsOfManyWorlds(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
@@ -177,8 +159,8 @@ func TestPanicsOfManyWorlds(t *testing.T) {
 	all.Wait()
 }
 
-// The line is where it was raised first, not where it was passed on; and what waits for the goroutine
-// that panicked stays, though the world stops before anybody has looked.
+// The line of a panic is where it was first raised, not where it was raised again. Goroutines that wait for the
+// panicked goroutine stay, and the world still stops.
 func TestPanicIsPassedOn(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	_, broken := lives(t, func(context.Context) error {
@@ -198,7 +180,7 @@ func TestPanicIsPassedOn(t *testing.T) {
 	w.Stop()
 }
 
-// A panic with a mutex that others want is told with them.
+// A panic that leaves a mutex locked is reported with the goroutines that want it.
 func TestPanicWithAMutex(t *testing.T) {
 	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
 		var mu sync.Mutex

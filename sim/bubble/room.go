@@ -14,12 +14,11 @@ import (
 	"github.com/threelaws/threelaws/sim/internal/quiet"
 )
 
-// patience is how long, in real time, the programs of a world may run on one thing that they
-// were told before they are taken to hang.
+// patience is how long, in real time, the programs of a world may run on one command before they count as hung.
 var patience = 30 * time.Second
 
-// room is the bubble in which the programs of one cluster run. Whatever is done to them is
-// done on its main goroutine, which then waits until each of theirs does.
+// room is the bubble with the programs of one cluster. Its main goroutine executes each command, and then
+// waits until all goroutines of the programs wait.
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
@@ -31,26 +30,26 @@ type room struct {
 	name    string        // of the bubble, as the runtime prints it in stacks
 	hangs   bool          // nothing can be done in it any more
 	watch   *time.Timer
-	stirred chan struct{} // of the bubble: a program has asked something, or returned
+	stirred chan struct{} // of the bubble: a program has sent a request, or returned
 	seeds   int64
 	quiet   *quiet.Quiet
 	asked   bool                       // a program has made a request while time passed
-	syncs   []*shift                   // that are going on
-	strays  []string                   // where goroutines asked whose sync had returned
-	whose   atomic.Pointer[life]       // whose goroutines run now: nil for nobody knows
+	syncs   []*shift                   // current syncs
+	strays  []string                   // lines of requests by goroutines whose sync had returned
+	whose   atomic.Pointer[life]       // whose goroutines run now; nil if unknown
 	last    map[string]*life           // of each program
-	cut     bool                       // some sync did not come to its end: its goroutines may stay
-	panic   atomic.Pointer[host.Panic] // the last of a program: what waits for its goroutine stays
+	cut     bool                       // some sync was cut short: its goroutines may stay
+	panic   atomic.Pointer[host.Panic] // a program's last one: goroutines that wait for its goroutine stay
 }
 
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // their names -> rooms: who holds roomsMu may wait for the turn of who looks here
-	turn    sync.Mutex // of the commands of all rooms: math/rand's source is theirs together
+	bubbles sync.Map   // names -> rooms. Not under roomsMu: its holder may wait for the turn of a reader of this map.
+	turn    sync.Mutex // held by the command of one room at a time: they share math/rand's source
 )
 
-// roomOf is the room of a cluster, for a controller of that name. It is made for its first program.
+// roomOf returns the room of a cluster for a controller of that name. The first program of a cluster opens it.
 func roomOf(c host.Place, name string) *room {
 	settle()
 	refuse(name)
@@ -67,7 +66,6 @@ func roomOf(c host.Place, name string) *room {
 	return r
 }
 
-// open makes a room, at the cluster's time.
 func open(c host.Place) *room {
 	r := &room{cluster: c, hosts: map[string]bool{}, last: map[string]*life{},
 		do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}), watch: time.NewTimer(patience)}
@@ -83,7 +81,7 @@ func open(c host.Place) *room {
 	return r
 }
 
-// gate is the wire of the server, for programs.
+// gate is the server's HTTP API for programs.
 func (r *room) gate() *httpapi.Handler {
 	if r.handler == nil {
 		r.handler = httpapi.New(r.cluster.Server(), r.cluster.World().Clock.Now)
@@ -91,7 +89,6 @@ func (r *room) gate() *httpapi.Handler {
 	return r.handler
 }
 
-// live is the life of the bubble.
 func (r *room) live() {
 	defer close(r.left)
 	defer func() {
@@ -112,12 +109,12 @@ func (r *room) live() {
 	})
 }
 
-// in does something in the bubble, and waits until every goroutine there waits.
+// in runs a function in the bubble, and waits until every goroutine there waits.
 func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
 	if r.hangs {
-		return // it was told
+		return // it was reported
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)
@@ -138,7 +135,6 @@ func (r *room) in(f func()) {
 	}
 }
 
-// close ends the bubble.
 func (r *room) close() {
 	if r.hangs {
 		return
@@ -151,7 +147,7 @@ func (r *room) close() {
 	}
 }
 
-// forget takes the room off the list of those that there are.
+// forget removes the room from the list of open rooms.
 func (r *room) forget() {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -161,11 +157,10 @@ func (r *room) forget() {
 	}
 }
 
-// farewell is how much virtual time goroutines are given to find out that their program
-// has ended.
+// farewell is the virtual time in which goroutines may notice that their program has ended.
 const farewell = 10 * time.Second
 
-// kick says that something has happened that the scheduler has to look at.
+// kick signals an event for the scheduler.
 func (r *room) kick() {
 	select {
 	case r.stirred <- struct{}{}:
@@ -173,16 +168,15 @@ func (r *room) kick() {
 	}
 }
 
-// seed makes what programs draw from math/rand, as the jitter of a backoff, follow from
-// what happened before.
+// seed makes draws from math/rand, such as the jitter of a back-off, follow from what happened before.
 func (r *room) seed() {
 	r.seeds++
 	turn.Lock()
-	rand.Seed(r.seeds) //nolint:staticcheck // it is the global source that client-go draws from
+	rand.Seed(r.seeds) //nolint:staticcheck // client-go draws from the global source
 	turn.Unlock()
 }
 
-// beside moves the bubble's clock on to a time, or until a program asks something.
+// beside moves the bubble's clock to a time, or until a program sends a request.
 func (r *room) beside(to time.Duration) (came time.Duration) {
 	r.seed()
 	r.in(func() {
@@ -209,7 +203,7 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 	return came
 }
 
-// settled is called when time has passed for long without a request.
+// settled is called when much time has passed without a request.
 func (r *room) settled() {
 	for _, s := range r.syncs {
 		s.stuck()

@@ -11,9 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Timed is a controller for which time.Now, and whatever else goes by the clock, tells the world's time: in New, in
-// handlers and in syncs. A sync that sleeps is ahead of the world until that has caught up. A program and a
-// [Concurrent] controller have the world's time already.
+// Timed makes a controller for which time.Now and timers follow the world's time: in New, in handlers and in
+// syncs. A sync that sleeps is ahead of the world until the world catches up. A program and a [Concurrent]
+// controller have the world's time already.
 func Timed(ctl host.Controller) host.Controller {
 	if !ctl.Hosted() && ctl.Goroutines == nil {
 		ctl.Inside = insideOf
@@ -21,17 +21,17 @@ func Timed(ctl host.Controller) host.Controller {
 	return ctl
 }
 
-// clock is a bubble whose time is that of a world. What is to be done there is done by its main goroutine, one thing
-// after another. That waits for a channel of the outside meanwhile, so that no time passes by itself.
+// clock is a bubble with the time of a world. Its main goroutine runs functions one after another. Between
+// them it waits for a channel from outside the bubble, so that no time passes by itself.
 type clock struct {
 	world *sim.Clock
-	at    time.Duration // the world's time when it was last looked at
+	at    time.Duration // the world's time at the last look
 	do    chan func()
 	done  chan struct{} // closed when the bubble is gone
 	gone  bool
-	ended bool // what was done last has returned
+	ended bool // the last function has returned
 	panic any  // what ended it; nil for runtime.Goexit
-	stuck any  // why the bubble is gone, nil for no reason of its own
+	stuck any  // why the bubble is gone; nil if it was closed
 }
 
 var (
@@ -39,7 +39,7 @@ var (
 	clocks   = map[host.Place]*clock{}
 )
 
-// insideOf returns what does something where the time is that of a cluster's world.
+// insideOf returns a function that runs others at the time of a cluster's world.
 func insideOf(of host.Place) func(func()) {
 	clocksMu.Lock()
 	defer clocksMu.Unlock()
@@ -61,7 +61,6 @@ func insideOf(of host.Place) func(func()) {
 	return c.in
 }
 
-// live is the life of the bubble.
 func (c *clock) live() {
 	defer close(c.done)
 	defer func() { c.stuck = recover() }() // goroutines that were left behind stay where they are
@@ -74,7 +73,6 @@ func (c *clock) live() {
 	})
 }
 
-// catchUp moves the clock to the world's time.
 func (c *clock) catchUp() {
 	if now := c.world.Elapsed(); now != c.at {
 		c.at = now
@@ -84,7 +82,7 @@ func (c *clock) catchUp() {
 	}
 }
 
-// run does something, and notes how it ended.
+// run runs a function and notes how it ended.
 func (c *clock) run(f func()) {
 	c.ended, c.panic = false, nil
 	defer func() {
@@ -96,10 +94,10 @@ func (c *clock) run(f func()) {
 	c.ended = true
 }
 
-// in does something in the bubble, and ends as it does.
+// in runs a function in the bubble, and ends as it does.
 func (c *clock) in(f func()) {
 	if c.gone {
-		return // it was told
+		return // it was reported
 	}
 	c.do <- f
 	_, there := <-c.done
@@ -110,6 +108,6 @@ func (c *clock) in(f func()) {
 	case c.stuck != nil && !c.ended:
 		panic(host.Misuse("a sync waits, on its own goroutine, for what cannot happen before it returns"))
 	default:
-		runtime.Goexit() // as it did
+		runtime.Goexit() // as f did
 	}
 }

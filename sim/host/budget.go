@@ -7,33 +7,29 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// faults are all sorts, in canonical order.
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
-// FaultNames are the faults that [NewBudget] knows, in canonical order.
-var FaultNames = namesOf(faults)
-
-func namesOf(faults []*fault) (names []string) {
+// FaultNames are the faults of [NewBudget], in canonical order. Schedules depend on that order.
+var FaultNames = func() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)
 	}
 	return names
-}
+}()
 
-// budget is how many faults of each sort a run may have.
+// budget holds how many faults of each sort a run may still have.
 type budget struct {
 	cluster *Cluster
-	left    []int               // by the fault's place among [FaultNames]
+	left    []int               // by the fault's index in [FaultNames]
 	details map[string][]string // the same, by process: made once
 }
 
-// NewBudget returns an actor that lets so many faults of each sort, by name, strike
-// wherever they make a difference; an error on a name that is not in [FaultNames].
-// The faults are:
+// NewBudget returns an actor that lets so many faults of each sort, by name, strike wherever they make a
+// difference. A name that is not in [FaultNames] is an error. The faults are:
 //
-//	crash     a process dies with a request pending or its answer under way, and comes back; a program
-//	          not before it has asked for something else than lists and watches
-//	stale     the same, and it comes back to lists from a lagging server
+//	crash     a process crashes with a request pending or its answer under way, and restarts; a program
+//	          only after it has asked for something other than lists and watches
+//	stale     the same, and it restarts from lists of a lagging server
 //	conflict  a write is answered 409 without having been executed
 //	throttle  a request is answered 429
 //	error     a request is answered 500
@@ -53,11 +49,9 @@ func NewBudget(c *Cluster, counts map[string]int) (sim.Actor, error) {
 	return b, nil
 }
 
-// Name is "faults".
 func (b *budget) Name() string { return "faults" }
 
-// Offer lists the faults that can strike now. Slot tells the process and the
-// fault.
+// Offer lists the faults that can strike now. Slot holds the process and the fault.
 func (b *budget) Offer(into []sim.Action) []sim.Action {
 	for i, p := range b.cluster.processes {
 		if p.Down {
@@ -85,17 +79,14 @@ func (b *budget) detailsOf(p *Process) []string {
 	return d
 }
 
-// Take lets one fault strike.
 func (b *budget) Take(a sim.Action) {
 	i, j := a.Slot/len(faults), a.Slot%len(faults)
 	b.left[j]--
 	faults[j].strike(b.cluster.processes[i])
 }
 
-// Footprint says that faults touch everything.
 func (b *budget) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
-// Digest folds what is left.
 func (b *budget) Digest(h *sim.Hash) {
 	for _, n := range b.left {
 		h.Word(uint64(n))

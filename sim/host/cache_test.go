@@ -84,7 +84,7 @@ func sameNames(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// What has no namespace is in the namespace "".
+// Objects without a namespace are in the namespace "".
 func TestIndexerOfAKindWithoutNamespaces(t *testing.T) {
 	x := newIndexer(btree.NewFreeListG[*version](8))
 	for _, name := range []string{"b", "a"} {
@@ -97,7 +97,7 @@ func TestIndexerOfAKindWithoutNamespaces(t *testing.T) {
 	}
 }
 
-// A version is intact just as long as its object encodes as it was stored.
+// A version is intact exactly as long as its object encodes as it was stored.
 func TestIntact(t *testing.T) {
 	for name, change := range map[string]func(p *corev1.Pod){
 		"grown":       func(p *corev1.Pod) { p.Spec.NodeName = strings.Repeat("n", 10_000) },
@@ -134,7 +134,7 @@ func sameObjects(t *testing.T, what string, got, want []any) {
 	}
 }
 
-// The digest of a cache depends on what is in it, not on how it came there.
+// The digest of a cache depends on its content, not on its history.
 func TestCacheDigest(t *testing.T) {
 	a, b := newIndexer(btree.NewFreeListG[*version](8)), newIndexer(btree.NewFreeListG[*version](8))
 	x, y := podVersion("d", "x", "web", 1), podVersion("d", "y", "web", 1)
@@ -154,50 +154,7 @@ func TestCacheDigest(t *testing.T) {
 	}
 }
 
-// An abstract digest leaves out what differs between two rounds of a fight; the
-// exact one leaves out the resource version only.
-func TestVersionDigests(t *testing.T) {
-	base := func() *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "d", Name: "web-1", GenerateName: "web-", UID: "u1", ResourceVersion: "5",
-			Labels:            map[string]string{"app": "web"},
-			CreationTimestamp: metav1.NewTime(sim.Epoch),
-			OwnerReferences:   []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r1"}},
-		}}
-	}
-	ref := newVersion(1, "d/web-1", 1, base())
-	for _, c := range []struct {
-		name            string
-		change          func(*corev1.Pod)
-		exact, abstract bool // whether the digest changes
-	}{
-		{"resource version", func(p *corev1.Pod) { p.ResourceVersion = "9" }, false, false},
-		{"uid", func(p *corev1.Pod) { p.UID = "u2" }, true, false},
-		{"generated name", func(p *corev1.Pod) { p.Name = "web-2" }, true, false},
-		{"given name", func(p *corev1.Pod) { p.GenerateName, p.Name = "", "web-2" }, true, true},
-		{"owner's uid", func(p *corev1.Pod) { p.OwnerReferences[0].UID = "r2" }, true, false},
-		{"owner", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "other" }, true, true},
-		{"created later", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(sim.Epoch.Add(time.Hour)) }, true,
-			false},
-		{"being deleted", func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(sim.Epoch)) }, true, true},
-		{"label", func(p *corev1.Pod) { p.Labels["app"] = "db" }, true, true},
-		{"creator", func(p *corev1.Pod) { p.Annotations = map[string]string{createdByAnnotation: "somebody"} }, true,
-			false},
-		{"annotation", func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }, true, true},
-		{"phase", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, true, true},
-	} {
-		p := base()
-		c.change(p)
-		v := newVersion(1, "d/web-1", 1, p)
-		if (v.exact != ref.exact) != c.exact || (v.abstract != ref.abstract) != c.abstract {
-			t.Errorf("%s: exact changed %v, abstract changed %v", c.name, v.exact != ref.exact,
-				v.abstract != ref.abstract)
-		}
-	}
-}
-
-// A key is in the queue once, never with two workers, and comes again when it
-// was added while it was worked on.
+// A key is in the queue once, and never with two workers. It returns after a sync during which it was added.
 func TestQueue(t *testing.T) {
 	var clock sim.Clock
 	q := newQueue(&clock, "p", Backoff{}, func(string, bool) {})
@@ -241,7 +198,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A controller that writes to its cache is told so.
+// Writing to the cache is an error.
 func TestCacheIsReadOnly(t *testing.T) {
 	x := newIndexer(btree.NewFreeListG[*version](8))
 	for name, err := range map[string]error{"Add": x.Add(&corev1.Pod{}), "Update": x.Update(&corev1.Pod{}),
@@ -249,31 +206,5 @@ func TestCacheIsReadOnly(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s went through", name)
 		}
-	}
-}
-
-// What waits in a stream has one digest, however it came to wait.
-func TestStreamsDigest(t *testing.T) {
-	var all []change
-	for i := range 20 {
-		all = append(all, change{version: uint64(i + 1), after: podVersion("ns", fmt.Sprint("p", i), "a", 1)})
-	}
-	var s stream
-	seed := sim.NewSeed(5)
-	for from, to := 0, 0; to < len(all); {
-		if s.len() > 0 && seed.Pick(3, "") == 0 {
-			s.pop()
-			from++
-		} else {
-			s.push(all[to])
-			to++
-		}
-		if again := streamOf(all[from:to]); s.sum != again.sum {
-			t.Errorf("%d to %d: %x, anew %x", from, to, s.sum, again.sum)
-		}
-	}
-	a, b := streamOf(all[:2]), streamOf([]change{all[1], all[0]})
-	if a.sum == b.sum {
-		t.Error("the order of what waits does not show")
 	}
 }

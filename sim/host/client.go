@@ -13,15 +13,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a Client by what sends its requests: a process's, which parks the
-// running worker, or that of somebody who is no process.
+// client is a Client. Its requests are sent by a process, which parks the running worker, or by somebody who
+// is no process.
 type client struct {
 	server *fakeapi.Server
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 }
 
-// Do sends a request. A kind the server does not have is answered with 404, as a
-// client without discovery sees it.
+// Do sends a request. An unknown kind is answered with 404, as for a client without discovery.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)
 	if err != nil {
@@ -33,18 +32,18 @@ func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response
 	return resp, nil
 }
 
-// Client returns a client for somebody who is not a process: the user, a third
-// party. Each call is executed at once, within the step that is under way.
+// Client returns a client for somebody who is not a process: the user, a third party. Each call is executed
+// at once, within the current step.
 func (c *Cluster) Client(who string) Client {
 	return &client{server: c.server, send: func(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 		return c.Request(who, req), nil
 	}}
 }
 
-// send gives up the processor until the response to a request is delivered.
+// send parks the running sync until the response to a request is delivered.
 func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	var w *worker
-	var k *crew
+	var k *concurrentSync
 	if p.concurrent() {
 		k = p.here(ctx)
 	} else {
@@ -53,7 +52,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	if w == nil && k == nil {
 		panic(p.outsideSync(req))
 	}
-	if req.Kind == nil { // the server's answer says why; no request can be sent
+	if req.Kind == nil { // the server's answer says why
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
 		return resp, nil
 	}
@@ -66,7 +65,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	return w.call(req), nil
 }
 
-// outsideSync words that a request comes from where none can be sent.
+// outsideSync describes a request from a place where none can be sent.
 func (p *Process) outsideSync(req *fakeapi.Request) string {
 	called := fmt.Sprintf("host: %s made an API call outside a sync (%s): ", p.Name, req.Verb)
 	if p.concurrent() {
@@ -91,10 +90,9 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-// object is the kind, the metadata and the value to send of what a caller writes.
-// An unstructured object of a kind with a Go type is sent as that type: the server
-// keeps one form of each kind. It answers 400 to one that does not fit, as to any
-// body that it can't decode.
+// object returns the kind, the metadata and the value to send for a caller's object. An unstructured object
+// of a kind with a Go type is sent as that type, since the server keeps one form of each kind. One that does
+// not fit is a 400, as for any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {
@@ -103,7 +101,7 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runti
 			gvk = obj.GetObjectKind().GroupVersionKind()
 		}
 		if gvk.Empty() {
-			gvk.Kind = fmt.Sprintf("%T", obj) // what it is, where it says nothing of itself
+			gvk.Kind = fmt.Sprintf("%T", obj) // its type, if it states no kind
 		}
 		return nil, nil, nil, notServed(gvk)
 	}

@@ -22,18 +22,17 @@ type Cluster struct {
 	processes []*Process
 	failures  []*FailedRequest
 
-	running   *worker // the worker that has the processor
-	cause     int     // the record that what happens now follows from; -1 for none
+	running   *worker // the worker that runs now
+	cause     int     // the record that caused what happens now; -1 for none
 	syncs     uint64
-	noted     []change // what is known of each revision since the cluster began, in order
-	compacted uint64   // the server was told to forget revisions up to this one
+	noted     []change // the change of each revision since the cluster began, in order
+	compacted uint64   // the server has forgotten revisions up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
 	closing   []func()
 }
 
-// NewCluster joins a server to a world. What the server holds already is the
-// initial state.
+// NewCluster joins a server to a world. The server's content is the initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	c := &Cluster{
 		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1,
@@ -46,8 +45,8 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns what is known of a kind, in whichever version; a kind that was defined
-// since the cluster began is taken up.
+// state returns the state of a kind, in whichever version. It begins one for a kind that was defined since
+// the cluster began.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
@@ -57,7 +56,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 		c.states[k] = s
 		return s
 	}
-	// A definition that changes makes the kind anew; its objects stay what they are.
+	// A changed CRD makes a new kind; its objects stay the same.
 	if old := c.custom(k); old != nil {
 		c.states[k] = old
 		return old
@@ -76,14 +75,13 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	return s
 }
 
-// Stop ends the coroutines of all processes: no goroutine is left of them. The
-// history stays; nothing may be done with the cluster afterwards but to look at
-// it. It is idempotent.
+// Stop ends the coroutines of all processes and their goroutines. Afterwards the cluster and its history are
+// read-only. It is idempotent.
 func (c *Cluster) Stop() {
 	for _, p := range c.processes {
 		for _, w := range p.workers {
-			if w.crew != nil {
-				w.crew.program.Kill()
+			if w.concurrentSync != nil {
+				w.concurrentSync.program.Kill()
 			}
 			w.stop()
 		}
@@ -99,20 +97,19 @@ func (c *Cluster) Stop() {
 	c.closing = nil
 }
 
-// AtStop has a function called once when the cluster stops: where programs ran is
-// cleared up then.
+// AtStop has a function called once when the cluster stops. Hosts of programs clean up there.
 func (c *Cluster) AtStop(f func()) { c.closing = append(c.closing, f) }
 
-// World is the world that the cluster is in.
+// World is the cluster's world.
 func (c *Cluster) World() *sim.World { return c.world }
 
-// Server is its API server.
+// Server is the cluster's API server.
 func (c *Cluster) Server() *fakeapi.Server { return c.server }
 
-// Processes are its processes, in the order in which they were started.
+// Processes are the processes in the order of their start.
 func (c *Cluster) Processes() []*Process { return c.processes }
 
-// Process finds a process by name; nil when there is none.
+// Process finds a process by name; nil if there is none.
 func (c *Cluster) Process(name string) *Process {
 	for _, p := range c.processes {
 		if p.Name == name {
@@ -122,14 +119,13 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes one request at once, as a step of its own, on behalf of somebody
-// who is not a process: the user, a third party.
+// As executes one request at once, as a step of its own, for somebody who is not a process: the user, a third party.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
 }
 
-// Request is As inside a step that is under way: what a user does there.
+// Request is As inside a step that is under way.
 func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	if req.UserAgent == "" {
 		req.UserAgent = who
@@ -137,8 +133,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is As of a request that is answered with told in place of the server's own answer: at
-// once, or, where commits says so, when it has been executed and the server has not refused it.
+// AsFailing is As, but the answer is the parameter told, not the server's own. The request is not executed. If
+// commits is set, it is executed, and the server's answer counts if it is a refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -158,7 +154,6 @@ func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Respo
 	return resp
 }
 
-// digest folds the server's contents.
 func (c *Cluster) digest(h *sim.Hash) {
 	for _, s := range c.order {
 		h.Word(s.exact)
@@ -168,10 +163,9 @@ func (c *Cluster) digest(h *sim.Hash) {
 	}
 }
 
-// AbstractHash digests the world with names, uids, versions and times left out
-// where they differ between two rounds of a fight: contents, views, what is in
-// flight. When it recurs with a write in between, the world can go round for
-// ever (NOFIGHT-1).
+// AbstractHash digests the world without the names, UIDs, versions and times that differ between two rounds
+// of a fight. It covers contents, caches and pending work. A state that recurs with a write in between may
+// recur without end (NOFIGHT-1).
 func (c *Cluster) AbstractHash() uint64 {
 	var h sim.Hash
 	for _, s := range c.order {
@@ -183,9 +177,8 @@ func (c *Cluster) AbstractHash() uint64 {
 	return uint64(h)
 }
 
-// Kind finds what is watched of a kind, by its GroupVersionKind, and panics when the
-// server does not have it: controllers are started against servers that do. Processes
-// go on to watch a kind that some definition defines, or defined, as they met it first.
+// kind returns the watched form of a kind. It panics if the server does not serve it. Processes continue to
+// watch the kind of a changed or deleted CRD as they met it first.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	if k := c.server.Kind(gvk); k != nil {
 		return c.state(k).kind
@@ -204,7 +197,7 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic(Misuse(text))
 }
 
-// met is a kind as processes watch it.
+// met returns a kind as processes watch it.
 func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	if s := c.states[k]; s != nil {
 		return s.kind
@@ -212,8 +205,8 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom is what is known of a kind by an earlier state of its definition, whatever
-// version was stored then. It is nil when nobody met it.
+// custom returns the state of a kind from an earlier form of its CRD, whichever version was stored then. It
+// is nil for a new kind.
 func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
 	definition, _ := k.Definition()
 	if definition == nil {

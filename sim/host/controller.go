@@ -2,11 +2,15 @@ package host
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
@@ -14,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Controller says what runs: a program that reconciles objects of one kind, and its Contract. It is a value; the table
-// of controllers is made of them.
+// Controller declares a program that reconciles objects of one kind, and its Contract. It is a value; the
+// table of controllers consists of them.
 type Controller struct {
 	Name string // "replicaset"
 	Era  string // "controllerref"; "" when there is only one
@@ -23,69 +27,65 @@ type Controller struct {
 	For  schema.GroupVersionKind   // the kind it syncs; zero for controllers without one (the garbage collector)
 	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
-	// New makes the controller's memory. It is called at every start and again after each crash: whatever it does not
-	// get from the API is lost.
+	// New makes the controller's memory. It is called at every start, also after a crash. Only the API
+	// survives a crash.
 	New func(env *Env) Reconciler
-	// Routes say what events enqueue. They run before handlers that the controller adds to its informers itself.
+	// Routes map events to keys. They run before handlers that the controller adds to its informers itself.
 	Routes []Route
 
 	Workers int     // how many keys may be synced at once; 0 means 1
-	Backoff Backoff // how long the key of a failed sync waits; zero: as client-go's queues do by default (WRITE-8)
+	Backoff Backoff // delays of the key of a failed sync; zero: the defaults of client-go's queues (WRITE-8)
 
-	// Goroutines, if set, runs a Sync that may start goroutines, and New, on goroutines of its own: a [Program] for each
-	// of them, which calls run once and ends with it. The ask that run is given waits until a call is answered. See
-	// Concurrent of package bubble.
+	// Goroutines, if set, runs New and each Sync as a [Program] on goroutines of its own, so that a Sync may
+	// start goroutines. The program calls run once and ends with it. The ask that it passes waits until a
+	// call is answered. See Concurrent of package bubble.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
-	// Inside, if set, returns what runs New, handlers and syncs, one piece after another, where the time of day is the
-	// world's. See Timed of package bubble.
+	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, where time.Now
+	// is the world's time. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of it
-	Careless Careless     // rules of writing controllers that its queue breaks
+	Careless Careless     // rules of writing controllers that its queue violates
 
-	program bool // it is a whole program; [Hosting] sets it
+	program bool // a whole program; set by [Hosting]
 }
 
 // Hosted reports whether the controller is a whole program ([Hosting]).
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
-// Careless are rules of writing controllers that the host breaks for a controller: mutants leave out what every
-// controller needs, and a program with a queue of its own has no use for the host's.
+// Careless are rules of writing controllers that the host violates for a controller. Mutants leave them out,
+// and a program with a queue of its own does not need the host's.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // a key may be synced by two workers at once (WRITE-1)
-	HastyDelays   bool // ... if its delay is over while it is being synced
+	HastyDelays   bool // ... if its delay ends while it is being synced
 	DropErrors    bool // a failed sync is not retried (WRITE-8)
 }
 
-// Env is what the host gives to one incarnation of a controller.
+// Env is the environment of one incarnation of a controller.
 type Env struct {
 	Client Client
 	Queue  workqueue.TypedRateLimitingInterface[string]
 	Now    func() time.Time
-	// Informer returns the process's shared informer of a kind, the same one at
-	// every call. Generated listers work on its indexer.
+	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
+	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind is how many deliveries of a kind the process's cache is yet to see until
-	// it is as new as a resource version: 0 where it is, and where that cannot be
-	// told (a kind that the process does not watch, no number). Unlike the
-	// LastStoreSyncResourceVersion of the informer's store it keeps revisions, which
-	// depend on everything that ever happened, out of what a state is known by.
+	// Behind returns how many deliveries of a kind the process's cache lacks until it is as new as a resource
+	// version. It is 0 for a kind that the process does not watch and for a version that is no number. Unlike
+	// LastStoreSyncResourceVersion it keeps revisions out of the state: they depend on everything that ever happened.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
-	// Kinds is the server's table as it stands, for controllers that work on any
-	// kind: definitions come and go while they run.
+	// Kinds returns the server's current table, for controllers that work on any kind. CRDs come and go while
+	// they run.
 	Kinds func() []*fakeapi.Kind
-	// Served is the same with further versions of the kinds: what references may name.
+	// Served is Kinds with further versions of the kinds, which references may name.
 	Served func() []*fakeapi.Kind
 
 	_ struct{}
 }
 
-// Client is the API as a controller meets it. Every method is one request: the
-// worker gives up the processor until the scheduler has executed the request
-// and, in a step of its own, delivered the response. Errors are
-// *apierrors.StatusError. Objects returned are stored versions, shared by
-// everybody: change a DeepCopy. Objects handed in are the caller's.
+// Client is the API for a controller. Every method is one request. The worker is parked until the scheduler has
+// executed the request and, in a step of its own, delivered the response. Errors are *apierrors.StatusError. Returned
+// objects are stored versions, shared by everybody: change a DeepCopy. Objects passed in stay the caller's.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
 	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
@@ -95,27 +95,33 @@ type Client interface {
 	UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.Object, error)
 	Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, p Patch) (runtime.Object, error)
 	Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, opts metav1.DeleteOptions) error
-	// Do sends any other request the server knows.
+	// Do sends any other request.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 }
 
-// Route is a pure function from an event on one kind to what it does to the
-// queue and to expectations, so that the routing clauses (WATCH-1 to WATCH-6)
-// can be tested as tables.
+// Patch is the body of a patch request.
+type Patch struct {
+	Type        types.PatchType
+	Data        []byte
+	Subresource string // "" or "status"
+}
+
+// Route is a pure function from an event on one kind to its effect on the queue and on expectations. So the
+// routing clauses (WATCH-1 to WATCH-6) can be tested as tables.
 type Route struct {
 	Kind schema.GroupVersionKind
-	// Do is given the process's view as it stands after the event.
+	// Do receives the process's view after the event.
 	Do func(v View, e Event, out *Effect)
 }
 
-// Event is one change as a handler sees it. Old nil is an addition, New nil a
-// deletion (Old then may be out of date: Tombstone).
+// Event is one change as a handler sees it. A nil Old is an addition. A nil New is a deletion, and with
+// Tombstone its Old may be out of date.
 type Event struct {
 	Old, New  runtime.Object
 	Tombstone bool
 }
 
-// Effect collects what an event does.
+// Effect collects the effect of an event.
 type Effect struct {
 	Keys    []string // to enqueue, in this order
 	Delayed []Delayed
@@ -132,9 +138,128 @@ type Delayed struct {
 
 // View reads the process's caches.
 type View interface {
-	// Get returns the cached object, nil when there is none.
+	// Get returns the cached object, nil if there is none.
 	Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object
-	// Each calls f for the cached objects of a kind in a namespace ("" for
-	// all), in key order, until f returns false.
+	// Each calls f for the cached objects of a kind in a namespace ("" for all), in key order, until f returns false.
 	Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool)
+}
+
+// Reconciler is a controller's memory and its sync function. Optional methods make it a [Waiter], an
+// [ExpectationObserver] or a [Forgetter].
+//
+// One that can digest its memory is a [sim.Digester]. It folds everything that a later sync, route or timer depends
+// on, with times as their distance from now. Exhaustive search merges states only if it knows what the controller
+// remembers. Without a digest, the memory is taken to be everything the process was ever shown, in order: each event,
+// and each turn with what was read and answered. A [Stateless] function has no memory.
+type Reconciler interface {
+	// Sync brings the object named by key ("namespace/name") closer to its desired state. It runs on a
+	// coroutine: every call on env.Client is a scheduling point. An error puts the key back with back-off.
+	Sync(ctx context.Context, key string) error
+}
+
+// SyncFunc is a Reconciler that is one function. It may be a closure that remembers: see [Stateless].
+type SyncFunc func(ctx context.Context, key string) error
+
+// Sync calls f.
+func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
+
+// Stateless is a Reconciler that promises to remember nothing from one sync to the next. So exhaustive search
+// can merge its states.
+type Stateless func(ctx context.Context, key string) error
+
+// Sync calls f.
+func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
+
+// Waiter is a Reconciler that may sleep until it has seen something (an expectation). A key that is listed
+// when the world is quiet waits for ever (WATCH-7).
+type Waiter interface {
+	Waiting() []string
+}
+
+// ExpectationObserver is a Reconciler whose expectations the host moves as its routes say (WATCH-2).
+type ExpectationObserver interface {
+	// Observed says that a watch event fulfilled one expected creation or deletion of object (namespace/name)
+	// for key.
+	Observed(key string, deletion bool, object string)
+}
+
+// Forgetter is a Reconciler that can drop its memory of a key.
+type Forgetter interface {
+	Forget(key string)
+}
+
+// Mutant is a controller that violates a rule on purpose. Most leave out one guard. A law that no mutant
+// violates is not known to find anything.
+type Mutant struct {
+	Name     string // "replicaset/skip-recheck"
+	Clause   string // the clause that the guard serves: "ADOPT-4"
+	Sentence string // what it does wrong
+	// Law is the clause of the law that is to kill it; "" if none does, because the mistake is corrected in the end.
+	Law string
+
+	Make func() Controller
+}
+
+// notInNames are the characters that separate names in files and on command lines.
+const notInNames = " \t\r\n\"'@#,="
+
+// Check returns a mistake in a controller's declaration, in one line; nil if there is none.
+func (ctl *Controller) Check() error {
+	what := ctl.mistake()
+	if what == "" {
+		return nil
+	}
+	if ctl.Name == "" {
+		return fmt.Errorf("a controller for %s: %s", orNothing(ctl.For.Kind), what)
+	}
+	return fmt.Errorf("controller %s: %s", ctl.Name, what)
+}
+
+func (ctl *Controller) mistake() string {
+	switch {
+	case ctl.Name == "":
+		return "Name is empty: processes, files and pages name it"
+	case strings.ContainsAny(ctl.Name, notInNames):
+		return "a Name is one word, without quotes and @ # , ="
+	case ctl.Name == "user" || ctl.Name == apiserver:
+		return "the Name is taken: so whoever acts from outside the world is called"
+	case strings.ContainsAny(ctl.Era, notInNames):
+		return fmt.Sprintf("Era %q: it is one word, without quotes and @ # , =", ctl.Era)
+	case ctl.New == nil:
+		return "New is nil: it makes the memory and the Sync of each start"
+	case ctl.program && (len(ctl.Routes) > 0 || ctl.Workers > 0):
+		return "Routes and Workers are of a reconciler: a whole program has its own"
+	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Contract.Replicas != nil || ctl.Contract.Selector != nil):
+		return "For is empty: the laws ask what it does for each object of that kind"
+	}
+	if err := ctl.Contract.Check(); err != nil {
+		return err.Error()
+	}
+	for i, gvk := range ctl.Contract.Unwatched {
+		if !slices.Contains(ctl.Owns, gvk) {
+			return fmt.Sprintf("Unwatched[%d]: %s is none of Owns", i, gvk.Kind)
+		}
+	}
+	for i, r := range ctl.Routes {
+		switch {
+		case ctl.Contract.Polls:
+			return fmt.Sprintf("Routes[%d], of %s: one that Polls is woken by no event, and not asked whom it wakes", i,
+				r.Kind.Kind)
+		case slices.Contains(ctl.Contract.Unwatched, r.Kind):
+			return fmt.Sprintf("Routes[%d]: %s is Unwatched: no event of it wakes anybody, and whom it wakes is not "+
+				"asked", i, r.Kind.Kind)
+		case r.Kind.Empty():
+			return fmt.Sprintf("Routes[%d]: Kind is empty: events of which kind?", i)
+		case r.Do == nil:
+			return fmt.Sprintf("Routes[%d], of %s: Do is nil: it says what an event enqueues", i, r.Kind.Kind)
+		}
+	}
+	return ""
+}
+
+func orNothing(kind string) string {
+	if kind == "" {
+		return "no kind"
+	}
+	return kind
 }

@@ -2,10 +2,9 @@ package host
 
 import "fmt"
 
-// Crash kills the process where it stands. A pending request is never executed;
-// of an executed one the response is lost. A member of a manager takes the manager
-// with it. With comeBack the process is offered
-// its restart as an action, otherwise it stays down until [Process.Restart].
+// Crash kills the process where it stands. A pending request is never executed. The response to an executed
+// one is lost. A crash of a manager's member is a crash of the manager. With comeBack the restart is offered
+// as an action, otherwise the process stays down until [Process.Restart].
 func (p *Process) Crash(comeBack bool) {
 	if p.manager != nil {
 		p.manager.Crash(comeBack)
@@ -22,7 +21,7 @@ func (p *Process) Crash(comeBack bool) {
 	p.cluster.fact(p, "crash", detail)
 }
 
-// kill ends the process's workers and timers. It says what they were about.
+// kill ends the process's workers and timers. It returns what they were doing.
 func (p *Process) kill() (detail string) {
 	if p.engine != nil {
 		detail = p.engine.kill()
@@ -34,10 +33,10 @@ func (p *Process) kill() (detail string) {
 		case answered:
 			detail = "after " + string(w.req.Verb) + " " + w.req.Name
 		}
-		if w.crew != nil {
-			detail = w.crew.about()
-			w.crew.program.Kill()
-			w.crew = nil
+		if w.concurrentSync != nil {
+			detail = about(w.concurrentSync.calls)
+			w.concurrentSync.program.Kill()
+			w.concurrentSync = nil
 		}
 		w.stop()
 		w.state = idle
@@ -47,9 +46,8 @@ func (p *Process) kill() (detail string) {
 	return detail
 }
 
-// Restart starts a new incarnation of a process, crashing it first if it runs.
-// Its initial lists are read at the given revision, 0 for the latest: an older
-// one is what a lagging API server answers.
+// Restart starts a new incarnation of a process, and crashes it first if it runs. Its initial lists are read
+// at the given revision, 0 for the latest. An older revision models a lagging API server.
 func (p *Process) Restart(from uint64) {
 	if p.manager != nil {
 		p.manager.Restart(from)
@@ -67,8 +65,7 @@ func (p *Process) Restart(from uint64) {
 	p.cluster.fact(p, "restart", detail)
 }
 
-// Switch replaces the process's program by another era: an upgrade or a
-// downgrade.
+// Switch replaces the process's program by another era: an upgrade or a downgrade.
 func (p *Process) Switch(ctl Controller) {
 	p.Crash(false)
 	p.controller = ctl
@@ -77,11 +74,10 @@ func (p *Process) Switch(ctl Controller) {
 	p.cluster.fact(p, "switch", ctl.Era)
 }
 
-// A controller manager is a process that takes part in an election, and the
-// processes that run only while it leads: its members. They fail together: what
-// kills one of them kills all, and the manager.
+// A controller manager is a process that takes part in an election. Its members are processes that run only
+// while it leads. They fail together: a crash of one is a crash of the manager and of all members.
 
-// Member is a controller that a manager runs, and the name of its process.
+// Member is a controller of a manager, with the name of its process.
 type Member struct {
 	Name       string
 	Controller Controller
@@ -89,9 +85,8 @@ type Member struct {
 	_ struct{}
 }
 
-// StartManager starts a manager under a name. Its elector is the controller that
-// takes part in the election: it calls lead when it has won or lost, from a sync.
-// Until then its members stand by.
+// StartManager starts a manager. The controller that elector returns takes part in the election: its sync
+// calls lead when it has won or lost. Until then the members stand by.
 func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Controller, members []Member) *Process {
 	var manager *Process
 	manager = c.Start(name, elector(func(on bool) { manager.lead(on) }))
@@ -115,10 +110,9 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 // Members are the processes that run only while this one leads.
 func (p *Process) Members() []*Process { return p.members }
 
-// Manager is the process that this one runs with; nil when it runs by itself.
+// Manager is the process whose member this one is; nil if it runs by itself.
 func (p *Process) Manager() *Process { return p.manager }
 
-// lead starts the members or stops them where they stand.
 func (p *Process) lead(on bool) {
 	for _, m := range p.members {
 		switch {
@@ -133,7 +127,6 @@ func (p *Process) lead(on bool) {
 	}
 }
 
-// standBy ends a member's life.
 func (p *Process) standBy(why string) {
 	if p.Down {
 		return
@@ -143,8 +136,8 @@ func (p *Process) standBy(why string) {
 	p.cluster.fact(p, "stop", why)
 }
 
-// SwitchMembers replaces the programs of a manager's members by others, in their
-// order. The manager comes up anew, and stands for election.
+// SwitchMembers replaces the programs of a manager's members, in their order. The manager restarts and stands
+// for election.
 func (p *Process) SwitchMembers(programs []Controller) {
 	p.Crash(false)
 	for i, m := range p.members {

@@ -12,23 +12,22 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// metaRule says what a field of an object's metadata counts for in its digests.
-// Exact digests hold every field but those never counted.
+// metaRule says how a field of an object's metadata counts in its digests. Exact digests hold every field
+// that is not never.
 type metaRule uint8
 
 const (
 	always    metaRule = iota
 	never              // a revision: it depends on what happened to other objects
 	exactOnly          // differs between two rounds of a fight
-	presence           // abstract: that it is there, not what it is
-	named              // abstract: unless the server made it up
-	owners             // abstract: each without the owner's uid
+	presence           // abstract: whether it is set, not its value
+	named              // abstract: unless the server made it up (generateName)
+	owners             // abstract: each without the owner's UID
 	annotated          // abstract: without createdByAnnotation
 )
 
-// metaRules are the rules of both encodings of objects: by the field's name in
-// JSON for unstructured ones, by its number in protobuf for those of k8s.io/api,
-// which have ObjectMeta as their field 1.
+// metaRules are the rules of both encodings of objects. Unstructured objects use the field's name in JSON.
+// Types of k8s.io/api use its number in protobuf; their field 1 is ObjectMeta.
 var metaRules = [...]struct {
 	name  string
 	field int
@@ -45,14 +44,13 @@ var metaRules = [...]struct {
 	{"managedFields", 17, exactOnly},
 }
 
-// The uid in an owner reference.
+// The UID in an owner reference.
 const (
 	ownerUID      = "uid"
 	ownerUIDField = 4
 )
 
-// createdByAnnotation holds its creator's uid and resource version in the
-// eras before ControllerRef.
+// createdByAnnotation holds its creator's UID and resource version in the eras before ControllerRef.
 const createdByAnnotation = "kubernetes.io/created-by"
 
 func ruleOfField(field int) metaRule {
@@ -84,7 +82,6 @@ func (r metaRule) abstract(name, content uint64, generated bool, h *sim.Hash) {
 	}
 }
 
-// digestTree folds an unstructured object into both digests.
 func digestTree(tree map[string]any, generated bool, exact, abstract *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(tree)) {
 		meta, ok := tree[k].(map[string]any)
@@ -100,7 +97,6 @@ func digestTree(tree map[string]any, generated bool, exact, abstract *sim.Hash) 
 	}
 }
 
-// digestMetaValue folds one field of an unstructured object's metadata.
 func digestMetaValue(name string, value any, generated bool, exact, abstract *sim.Hash) {
 	rule := ruleOfName(name)
 	if rule == never {
@@ -123,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields folds all fields but one, in the order of their names.
+// digestFields folds all fields except one, in the order of their names.
 func digestFields(fields map[string]any, but string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != but {
@@ -158,8 +154,8 @@ func digestValue(v any, h *sim.Hash) {
 	}
 }
 
-// patchDigest digests a patch: the revision in it, a precondition, follows from
-// the version that was read, which was folded when it was.
+// patchDigest digests a patch without its revision, a precondition. That follows from the version that was
+// read, which is part of the digest already.
 func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
 	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
@@ -170,7 +166,7 @@ func patchDigest(r *fakeapi.Request) uint64 {
 	return uint64(exact)
 }
 
-// optionsDigest digests the options of a request, revisions left out.
+// optionsDigest digests the options of a request without revisions.
 func optionsDigest(r *fakeapi.Request) uint64 {
 	del := r.Delete
 	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {

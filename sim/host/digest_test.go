@@ -16,11 +16,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What is left out of the digests of objects is the same whether they are of a
-// generated type or unstructured.
+// Abstract digests leave out what differs between two rounds of a fight, exact ones only the resource version.
+// Typed and unstructured objects have the same rules.
 func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 	yes := true
-	base := metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: "u1", ResourceVersion: "7", Generation: 1,
+	base := metav1.ObjectMeta{Name: "a", GenerateName: "a-", Namespace: "ns", UID: "u1", ResourceVersion: "7", Generation: 1,
 		Labels:          map[string]string{"l": "1"},
 		Annotations:     map[string]string{createdByAnnotation: "x", "other": "y"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "o1", Controller: &yes}},
@@ -42,7 +42,8 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 		{"the owner", func(m *metav1.ObjectMeta) { m.OwnerReferences[0].Name = "p" }, true, true},
 		{"controller", func(m *metav1.ObjectMeta) { m.OwnerReferences[0].Controller = nil }, true, true},
 		{"deletion", func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{Time: sim.Epoch} }, true, true},
-		{"name", func(m *metav1.ObjectMeta) { m.Name = "b" }, true, true},
+		{"a generated name", func(m *metav1.ObjectMeta) { m.Name = "b" }, true, false},
+		{"a given name", func(m *metav1.ObjectMeta) { m.Name, m.GenerateName = "b", "" }, true, true},
 		{"labels", func(m *metav1.ObjectMeta) { m.Labels["l"] = "2" }, true, true},
 		{"finalizers", func(m *metav1.ObjectMeta) { m.Finalizers = []string{"f"} }, true, true},
 	} {
@@ -62,6 +63,11 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 			}
 		}
 	}
+	empty := newVersion(1, "k", 1, &corev1.ConfigMap{})
+	full := newVersion(1, "k", 1, &corev1.ConfigMap{Data: map[string]string{"a": ""}})
+	if empty.exact == full.exact || empty.abstract == full.abstract {
+		t.Error("a field outside of the metadata does not change the digests")
+	}
 }
 
 // loose is an object of a custom kind.
@@ -74,8 +80,7 @@ func loose(t *testing.T, m metav1.ObjectMeta) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: tree}
 }
 
-// Two creates that have nothing to do with each other lead to one state in either
-// order, of whatever sort the objects are.
+// Two independent creates lead to one state in either order, for objects of any sort.
 func TestIndependentCreatesCommute(t *testing.T) {
 	other := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"}}
 	for name, obj := range map[string]runtime.Object{
@@ -135,8 +140,7 @@ func mustCreate(t *testing.T, c *Cluster, obj runtime.Object) {
 	}
 }
 
-// A tombstone, a request that waits, a key's failures, an older list of a process
-// on its way up: each tells two states apart.
+// Tombstones and the failures of a key distinguish states.
 func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 	v := newVersion(1, "k", 1, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: types.UID("u")}})
 	digest := func(c change) (h sim.Hash) { c.digest(&h); return h }
@@ -170,7 +174,7 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 	}
 }
 
-// Each backoff has its own number of failures after which it stays as long as it is.
+// The number of failures after which a delay stays the same depends on the back-off.
 func TestBackoffSteps(t *testing.T) {
 	for b, want := range map[Backoff]int{
 		usual: 18, {time.Second, time.Minute}: 6, {time.Second, time.Second}: 0, {}: 0,

@@ -8,14 +8,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// FailedRequest makes requests of a process fail: the nth one that matches.
+// FailedRequest makes requests of a process fail: the nth one that matches, or all.
 type FailedRequest struct {
 	Process string       // "" for every process
 	Verb    fakeapi.Verb // "" for every verb
 	Kind    string       // "" for every kind
 	Nth     int          // from 1; 0 means every one
 	Code    int          // 409, 429, 500 or 504
-	Commits bool         // the request is executed all the same; only its answer is lost
+	Commits bool         // the request is executed; only its answer is lost
 	seen    int
 }
 
@@ -25,7 +25,7 @@ func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
 		(f.Kind == "" || f.Kind == req.Kind.GVK.Kind)
 }
 
-// response is what the process is told instead.
+// response is the answer that replaces the server's own.
 func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	gr := req.Kind.GVR().GroupResource()
 	var err *apierrors.StatusError
@@ -47,5 +47,5 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 // asker is a thread of a process that waits to have a request executed.
 type asker interface {
 	request() *fakeapi.Request
-	executeFailing(f *FailedRequest)
+	execute(f *FailedRequest)
 }

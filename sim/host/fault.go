@@ -1,20 +1,25 @@
 package host
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"fmt"
+	"time"
 
-// fault is a sort of fault that a budget can hold.
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// fault is a sort of fault of a budget.
 type fault struct {
 	name string
 	// strikes reports whether the fault makes a difference to a process now.
 	strikes func(p *Process) bool
 	// strike lets it strike, where it makes a difference.
 	strike func(p *Process)
-	// digest folds what a world depends on in which it can still strike; nil for
-	// nothing but what it consists of anyway.
+	// digest folds the facts that matter only while the fault can still strike; nil for none.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
-// pick chooses one of those that a fault can strike.
+// pick chooses among those that a fault can strike.
 func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 	var those []T
 	for _, x := range from {
@@ -23,4 +28,111 @@ func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 		}
 	}
 	return those[w.Pick(len(those), label)]
+}
+
+// crash kills a process with a request pending or its answer under way, and restarts it.
+var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
+
+// mostStale is how many writes old the lists of a lagging server may be.
+const mostStale = 4
+
+// stale is a crash after which the process restarts from lists of a lagging server.
+var stale = &fault{
+	name:    "stale",
+	strikes: (*Process).isAtWork,
+	strike: func(p *Process) {
+		p.Crash(true)
+		c := p.cluster
+		back := 1 + uint64(c.world.Pick(mostStale, "how stale"))
+		p.from = max(c.server.Version()-min(back, c.server.Version()-1), 1)
+	},
+	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
+}
+
+// isAtWork reports whether a process has a request under way and does more than fill its caches. Until then a
+// crash could interrupt nothing, and a stopped manager of controller-runtime would spin for ever.
+func (p *Process) isAtWork() bool {
+	_, _, ok := p.Asking()
+	return ok && (p.engine == nil || !p.engine.filling())
+}
+
+// conflict answers a write with 409 and does not execute it.
+var conflict = answer("conflict", FailedRequest{Code: 409})
+
+// throttle answers a request with 429.
+var throttle = answer("throttle", FailedRequest{Code: 429})
+
+// failure answers a request with 500.
+var failure = answer("error", FailedRequest{Code: 500})
+
+// lost executes a write and answers 504.
+var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
+
+// asker finds the first thread of a process that waits to have a request executed and for which f holds; nil
+// for none.
+func (p *Process) asker(f func(asker) bool) asker {
+	for _, w := range p.workers {
+		if w.state == asking && f(w) {
+			return w
+		}
+		if w.concurrentSync != nil {
+			if a := w.concurrentSync.asker(f); a != nil {
+				return a
+			}
+		}
+	}
+	if p.engine != nil {
+		return p.engine.asker(f)
+	}
+	return nil
+}
+
+// answer is a fault that answers a pending request of a process.
+func answer(name string, f FailedRequest) *fault {
+	hits := func(a asker) bool { return f.answers(a.request()) }
+	return &fault{
+		name:    name,
+		strikes: func(p *Process) bool { return p.asker(hits) != nil },
+		strike: func(p *Process) {
+			var all []asker
+			p.asker(func(a asker) bool {
+				if hits(a) {
+					all = append(all, a)
+				}
+				return false
+			})
+			a := all[p.cluster.world.Pick(len(all), "request")]
+			p.cluster.fact(p, name, string(a.request().Verb)+" "+a.request().Name)
+			a.execute(&f)
+		},
+	}
+}
+
+// answers reports whether a server can give this answer to a request.
+func (f *FailedRequest) answers(req *fakeapi.Request) bool {
+	write := f.Code == 409 || f.Commits // only a write is answered so
+	switch req.Verb {
+	case fakeapi.Get, fakeapi.List:
+		return !write
+	case fakeapi.Delete, fakeapi.DeleteCollection:
+		p := req.Delete.Preconditions
+		return f.Code != 409 || p != nil && p.ResourceVersion != nil
+	}
+	return true
+}
+
+// mostSlow is how many seconds a write of a slow process takes at most.
+const mostSlow = 2
+
+// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a write and
+// its consequences, and a controller that writes the time of day in each reconcile finds nothing to change.
+var slow = &fault{
+	name: "slow",
+	strikes: func(p *Process) bool {
+		return p.slow == 0 && p.asker(func(a asker) bool { return writes(a.request()) }) != nil
+	},
+	strike: func(p *Process) {
+		p.slow = time.Duration(1+p.cluster.world.Pick(mostSlow, "how slow")) * time.Second
+		p.cluster.fact(p, "slow", fmt.Sprintf("each write takes %s", p.slow))
+	},
 }

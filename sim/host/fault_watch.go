@@ -6,20 +6,17 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// relist is a watch that breaks: the process lists again, missing what happened
-// in between.
+// relist breaks a watch: the process lists again and misses what happened in between.
 var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
 }, engine.gaps)
 
-// resync is every cached object delivered again, unchanged. A whole program does that by
-// itself, or not.
+// resync delivers every cached object again, unchanged. A whole program does that by itself, or not.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })
 
-// onWatch is a fault that hits one of a process's watches to which it makes a
-// difference: of a reconciler's, or of a whole program's.
+// onWatch is a fault that hits a watch to which it makes a difference, of a reconciler or of a whole program.
 func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
 	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{
@@ -42,11 +39,10 @@ func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*
 	}
 }
 
-// Hold freezes a process's view of one kind: events of it wait. It reports
-// whether the process watches the kind.
+// Hold pauses a process's watch of one kind: its events wait. It reports whether the process watches the kind.
 func (p *Process) Hold(kind *fakeapi.Kind) bool { return p.setHeld(kind, true, "hold") }
 
-// Release lets the events that waited be delivered.
+// Release resumes a watch, so that the events that waited can be delivered.
 func (p *Process) Release(kind *fakeapi.Kind) bool { return p.setHeld(kind, false, "release") }
 
 func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
@@ -62,8 +58,8 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	return true
 }
 
-// Relist makes the process's watch of a kind fail with 410 Gone: it lists again
-// and never sees the events in between. It reports whether it watches the kind.
+// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again and never sees the
+// events in between. It reports whether the process watches the kind.
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	switch {

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,20 +13,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
-
-func TestSettles(t *testing.T) {
-	c := newToyCluster(t, sim.Zero{}, 3)
-	c.Start("toy", toyController(false))
-	run(t, c.world, 1000)
-	if got, want := podNames(c), []string{"default/web-1", "default/web-2", "default/web-3"}; !slices.Equal(got, want) {
-		t.Errorf("pods = %v, want %v", got, want)
-	}
-	for _, i := range c.Process("toy").order {
-		if i.pending() != 0 {
-			t.Errorf("%s: %d deliveries left", i.kind.GVK.Kind, i.pending())
-		}
-	}
-}
 
 // Equal choices give equal runs; other choices give other runs.
 func TestDeterministic(t *testing.T) {
@@ -52,7 +40,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// A frozen view makes the toy create too many; releasing it corrects that.
+// A paused watch makes the toy create too many pods. Resuming it corrects that.
 func TestHoldAndRelease(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 2)
 	p := c.Start("toy", toyController(false))
@@ -74,8 +62,8 @@ func TestHoldAndRelease(t *testing.T) {
 	}
 }
 
-// A crash before the request is executed loses it; a crash after loses only the
-// answer. Both leave a world that settles on what was asked for.
+// A crash before the execution of a request loses it; a crash after it loses only the answer. Both worlds settle with
+// the wanted pods.
 func TestCrash(t *testing.T) {
 	for _, when := range []sim.Class{sim.Execute, sim.Respond} {
 		c := newToyCluster(t, sim.Zero{}, 1)
@@ -102,8 +90,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A process restarted against a lagging server lists what was there then, and
-// catches up through its watch.
+// A process that restarts from a lagging server gets an old list, and catches up through its watch.
 func TestRestartFromOlderList(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	p := c.Start("toy", toyController(false))
@@ -139,8 +126,7 @@ func name(obj any) string {
 	return key
 }
 
-// What vanished during a watch gap comes as a tombstone, what came and went
-// never shows.
+// Objects deleted during a watch gap come as tombstones. Objects created and deleted in it never show.
 func TestRelist(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	seen := &tombstones{}
@@ -166,7 +152,7 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// A change to a cached object is reported with its field and its culprit.
+// A change to a cached object is reported with its field and its process.
 func TestMutationIsFound(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	c.Start("toy", toyController(true))
@@ -201,7 +187,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A panic in a controller ends its sync and is kept apart from an error.
+// A panic in a controller ends its sync, and has a reason of its own.
 func TestPanicIsReported(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	p := c.Start("toy", toyController(false))
@@ -228,4 +214,93 @@ func TestCallOutsideASyncPanics(t *testing.T) {
 	}()
 	_, err := p.reconciler.(*toy).env.Client.Get(t.Context(), podGVK, "default", "x")
 	t.Error("no panic", errors.Unwrap(err))
+}
+
+// Stopped worlds leave no goroutine, wherever their syncs were.
+func TestStopLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for n := range 200 {
+		c := newToyCluster(t, sim.Zero{}, 2)
+		c.Start("toy", toyController(false))
+		c.Start("other", toyController(false))
+		for range n % 20 {
+			c.world.Step()
+		}
+		c.Stop()
+		c.Stop()
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before 200 worlds, %d after", before, after)
+	}
+}
+
+// beside is a controller whose sync makes its call on another goroutine and waits for it.
+func beside(told chan<- any) Controller {
+	ctl := toyController(false)
+	ctl.New = func(env *Env) Reconciler {
+		env.Informer(podGVK)
+		env.Informer(configMapGVK)
+		return SyncFunc(func(ctx context.Context, _ string) error {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				defer func() { told <- recover() }()
+				env.Client.Get(ctx, podGVK, "default", "x")
+			}()
+			<-done
+			return nil
+		})
+	}
+	return ctl
+}
+
+// A call from another goroutine is refused with that reason, although the sync waits for it.
+func TestCallFromAGoroutine(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 1)
+	defer c.Stop()
+	told := make(chan any, 100)
+	c.Start("toy", beside(told))
+	for len(told) == 0 && c.world.Step() {
+	}
+	select {
+	case r := <-told:
+		text, _ := r.(string)
+		for _, want := range []string{"toy made an API call outside a sync (get)",
+			"from a goroutine that its Sync started", "bubble.Concurrent"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("recovered %v, want %q in it", r, want)
+			}
+		}
+	default:
+		t.Error("no sync was run")
+	}
+}
+
+// A request without a kind is an error with a suggestion, for the user and in a sync.
+func TestRequestWithoutAKind(t *testing.T) {
+	const want = "the request names no kind: its Kind is nil, and the server has no kind confgmap; did you mean " +
+		"ConfigMap?"
+	c := newToyCluster(t, sim.Zero{}, 1)
+	defer c.Stop()
+	resp := c.As("user",
+		&fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Namespace: "default", Name: "x"})
+	if resp.Err == nil || resp.Err.ErrStatus.Message != want {
+		t.Errorf("the user is told %v", resp.Err)
+	}
+	var got error
+	ctl := toyController(false)
+	ctl.New = func(env *Env) Reconciler {
+		env.Informer(podGVK)
+		env.Informer(configMapGVK)
+		return SyncFunc(func(ctx context.Context, _ string) error {
+			_, got = env.Client.Do(ctx,
+				&fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Name: "x"})
+			return nil
+		})
+	}
+	c.Start("toy", ctl)
+	run(t, c.world, 1000)
+	if got == nil || got.Error() != want {
+		t.Errorf("the sync is told %v", got)
+	}
 }

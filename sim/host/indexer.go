@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/btree"
 	"k8s.io/client-go/tools/cache"
@@ -11,48 +12,47 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// indexer is a cache.Indexer whose lists are sorted by key, so that what a
-// controller reads is a function of what it was sent. (client-go's own lists in
-// map order.) Every read tells the process, which knows which worker is running.
+// indexer is a cache.Indexer whose lists are sorted by key, so that a controller's reads depend only on its events.
+// (client-go's own lists are in map order.) The process sees every read, and knows which worker is running.
 type indexer struct {
-	items   *btree.BTreeG[*version] // nothing until something is put
-	indexes []*index                // but for that of namespaces, which begin the keys of items
+	items   *btree.BTreeG[*version] // the tree [nothing] until something is put
+	indexes []*index                // without that of namespaces, with which the keys of items begin
 	rv      uint64
-	asked   bool                    // somebody looks at rv
-	show    func(*version) *version // the version in the form that is handed out; nil: as it is
+	asked   bool                    // somebody reads rv
+	show    func(*version) *version // converts a version to the form that readers get; nil: as it is
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they do not allocate
-	found   []*version              // by the list that is being made
-	prefix  string                  // of the keys of the namespace that was listed last
+	found   []*version              // by the current list
+	prefix  string                  // of the keys of the last listed namespace
 	free    *btree.FreeListG[*version]
+	reads   *sync.Mutex // of syncs that may start goroutines; otherwise nil
 
 	exact, abstract uint64 // sums over the items, of mixed digests
 }
 
-// reader is told what is read: that a read begins, by nil, each version that is handed
-// out, and keys that are.
+// reader sees what is read: nil when a read begins, each version handed out, and keys handed out.
 type reader interface {
 	noteRead(v *version)
 	noteNamed(keys []string)
 }
 
-// index holds what is cached by values that its function gives it.
+// index holds cached versions by the values that its function gives them.
 type index struct {
 	name   string
 	values cache.IndexFunc
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// What caches have in common that hold nothing, as most do of a process that watches every
-// kind. It is never written.
+// nothing is the tree of all empty caches: most caches of a process that watches every kind are empty. It is
+// never written.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
 
 const degree = 16
 
-// newIndexer returns an empty cache with the namespace index that generated
-// listers use. Its trees take their nodes from a common free list.
+// newIndexer returns an empty cache with the namespace index of generated listers. Its trees take their nodes
+// from a common free list.
 func newIndexer(free *btree.FreeListG[*version]) *indexer {
 	return &indexer{free: free, items: nothing}
 }
@@ -61,7 +61,6 @@ func (x *indexer) newTree() *btree.BTreeG[*version] {
 	return btree.NewWithFreeListG(degree, byKey, x.free)
 }
 
-// put stores a version and returns the one it replaced.
 func (x *indexer) put(v *version) *version {
 	if x.items == nothing {
 		x.items = x.newTree()
@@ -80,7 +79,7 @@ func (x *indexer) put(v *version) *version {
 	return old
 }
 
-// enter enters a version in an index, in the place of the one that it replaces, if any.
+// enter adds a version to an index, in place of the one that it replaces, if any.
 func (x *indexer) enter(ix *index, v, old *version) {
 	values := x.valuesOf(ix, v)
 	if old != nil {
@@ -117,7 +116,6 @@ func (ix *index) leave(v *version, value string) {
 	}
 }
 
-// drop removes a key and returns the version it had.
 func (x *indexer) drop(key string) *version {
 	if x.items == nothing {
 		return nil
@@ -144,14 +142,13 @@ func (x *indexer) sum(v *version, sign uint64) {
 	x.abstract += sign * sim.Mix(v.abstract)
 }
 
-// get returns the version of a key, nil when there is none.
 func (x *indexer) get(key string) *version {
 	x.probe.key = key
 	v, _ := x.items.Get(&x.probe)
 	return v
 }
 
-// shown is a cached version as the process sees it.
+// shown returns a cached version in the form that the process asks for.
 func (x *indexer) shown(v *version) *version {
 	if x.show == nil || v == nil {
 		return v
@@ -167,13 +164,11 @@ func (x *indexer) hand(v *version) any {
 	return v.obj
 }
 
-// note adds to what is found.
 func (x *indexer) note(v *version) bool {
 	x.found = append(x.found, v)
 	return true
 }
 
-// handAll hands out what was found.
 func (x *indexer) handAll() []any {
 	x.begin()
 	out := make([]any, len(x.found))
@@ -184,7 +179,6 @@ func (x *indexer) handAll() []any {
 	return out
 }
 
-// takeKeys returns the keys of what was found.
 func (x *indexer) takeKeys() []string {
 	out := make([]string, len(x.found))
 	for i, v := range x.found {
@@ -206,7 +200,6 @@ func (x *indexer) begin() {
 	}
 }
 
-// find returns the index of a name, nil when there is none.
 func (x *indexer) find(name string) *index {
 	for _, ix := range x.indexes {
 		if ix.name == name {
@@ -216,8 +209,8 @@ func (x *indexer) find(name string) *index {
 	return nil
 }
 
-// within calls f for the versions of a namespace, in the order of their keys; of a kind
-// that has no namespaces all are in the namespace "".
+// within calls f for the versions of a namespace in key order. Objects of kinds without namespaces are in the
+// namespace "".
 func (x *indexer) within(namespace string, f func(*version) bool) {
 	if namespace == "" {
 		if first, ok := x.items.Min(); ok && first.meta.GetNamespace() == "" {
@@ -233,7 +226,7 @@ func (x *indexer) within(namespace string, f func(*version) bool) {
 	x.items.AscendGreaterOrEqual(&x.probe, func(v *version) bool { return strings.HasPrefix(v.key, prefix) && f(v) })
 }
 
-// each calls f for the versions with an indexed value, in the order of their keys.
+// each calls f for the versions with an indexed value, in key order.
 func (x *indexer) each(name, value string, f func(*version) bool) error {
 	if name == cache.NamespaceIndex {
 		x.within(value, f)

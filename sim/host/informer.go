@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// informer is one process's shared informer of one kind: its cache, and what its
-// watch has sent. It is a cache.SharedIndexInformer; the scheduler delivers to it
-// one change at a time.
+// informer is one process's shared informer of one kind: its cache, and the events that its watch has sent.
+// It is a cache.SharedIndexInformer. The scheduler delivers one change at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
@@ -24,24 +23,23 @@ type informer struct {
 	handlers []*registration
 
 	synced  bool
-	held    bool     // its view is frozen
-	noticed bool     // the process knows that it has news
+	held    bool     // its watch is paused
+	noticed bool     // the process knows that it has events
 	stream  stream   // from its watch
 	backlog []change // differences of a relist, delivered before the stream
-	from    uint64   // revision the initial list is to be read at; 0 for the latest
+	from    uint64   // revision of the initial list; 0 for the latest
 
-	relisted uint64 // revision of the last relist: the cache is as new when its differences are delivered
+	relisted uint64 // revision of the last relist: the cache's when the backlog is delivered
 
 	seq      uint64     // deliveries so far
 	readBy   []readMark // by worker
-	replaced []replaced // what syncs in progress may have read before it was replaced
+	replaced []replaced // versions that left the cache, which current syncs may have read
 }
 
-// readMark says when a worker last read this cache: in which sync, after how
-// many deliveries.
+// readMark says when a worker last read this cache: in which sync, after how many deliveries.
 type readMark struct{ sync, seq uint64 }
 
-// replaced is a version that left the cache while some sync was going on.
+// replaced is a version that left the cache while a sync was going on.
 type replaced struct {
 	key string
 	old *version
@@ -55,8 +53,8 @@ type registration struct {
 	gone     bool
 }
 
-// show is a stored version in the version that the process asks for, as the server
-// sends it; as it is stored when that version is not served any more.
+// show converts a stored version to the version that the process asks for, as the server sends it. If that
+// version is no longer served, it stays as stored.
 func (i *informer) show(v *version) *version {
 	if v.obj.GetObjectKind().GroupVersionKind() == i.gvk {
 		return v
@@ -67,7 +65,7 @@ func (i *informer) show(v *version) *version {
 	return v
 }
 
-// pending is the number of deliveries that wait.
+// pending is the number of waiting deliveries.
 func (i *informer) pending() int {
 	if !i.synced {
 		return 1
@@ -111,9 +109,8 @@ func (i *informer) list() {
 	}
 }
 
-// relist replaces the watch by a list: what a process does after 410 Gone. The
-// differences to its cache are delivered one by one; what vanished meanwhile
-// comes as a tombstone. Events in between are never seen.
+// relist replaces the watch by a list, as after 410 Gone. The differences to the cache are delivered one by
+// one. Deleted objects come as tombstones. Events in between are never seen.
 func (i *informer) relist() {
 	at := i.process.cluster.server.Version()
 	items, _, _ := i.process.cluster.listAt(i.state, at)
@@ -138,17 +135,16 @@ func (i *informer) relist() {
 	i.caughtUp()
 }
 
-// caughtUp makes the cache as new as the last relist once all of it is delivered:
-// client-go's queue hands a list over as one (AtomicFIFO).
+// caughtUp makes the cache as new as the last relist once all of it is delivered. client-go's queue hands a
+// list over as one (AtomicFIFO).
 func (i *informer) caughtUp() {
 	if len(i.backlog) == 0 {
 		i.cache.rv = max(i.cache.rv, i.relisted)
 	}
 }
 
-// missedForGood reports whether the changes in the stream hold what no list and no
-// later event tells of: the whole life of an object, or to whom it had come to
-// belong when it went.
+// missedForGood reports whether the stream holds changes that no list and no later event shows: the whole
+// life of an object, or its last change of owners before its deletion.
 func (i *informer) missedForGood(listed map[string]bool) bool {
 	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
@@ -167,13 +163,11 @@ func sameOwners(a, b metav1.Object) bool {
 	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), same)
 }
 
-// resyncPeriod is after how long a process looks at everything again: the least
-// of kube-controller-manager's; controller-runtime's default is ten hours.
+// resyncPeriod is the shortest resync period of kube-controller-manager. controller-runtime's default is ten hours.
 const resyncPeriod = 12 * time.Hour
 
-// resyncLater arranges for the periodic resync of the process's informers, which
-// shows what a gap in a watch has swallowed. Where nothing was swallowed it would
-// tell nobody anything, and is left out.
+// resyncLater sets a timer for the periodic resync of the process's informers, which shows what a watch gap
+// has hidden. Without such a gap a resync would show nothing new, and is left out.
 func (p *Process) resyncLater() {
 	for _, a := range p.cluster.world.Clock.Pending() {
 		if a.Owner == p.Name && a.Label == "resync" {
@@ -199,8 +193,7 @@ func (i *informer) resync() {
 	i.notice()
 }
 
-// apply brings the cache up to date with one change and tells routes and
-// handlers.
+// apply brings the cache up to date with one change, and calls routes and handlers.
 func (i *informer) apply(c *change, initial bool) {
 	i.seq++
 	key := c.key()
@@ -226,8 +219,8 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version of a key as a worker last read it in its current
-// sync; ok is false when it has not read this cache in it.
+// sawIn returns the version of a key that a worker last read in its current sync. ok is false if it has not
+// read this cache in it.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

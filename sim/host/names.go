@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -20,8 +19,6 @@ func keyOf(m metav1.Object) string {
 	}
 	return m.GetName()
 }
-
-func metaOf(obj runtime.Object) metav1.Object { return obj.(metav1.Object) }
 
 // refOf names one incarnation of an object.
 func refOf(k *fakeapi.Kind, m metav1.Object) sim.Ref {
@@ -38,5 +35,20 @@ func splitKey(key string) (namespace, name string) {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// apiserver is the process of what the server does of itself.
+// apiserver is the process name of what the server does by itself.
 const apiserver = "apiserver"
+
+// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any schedule.
+type Misuse string
+
+// Error returns the mistake in one line.
+func (m Misuse) Error() string { return "host: " + string(m) }
+
+// strayError is the error of a sync whose goroutines never end, or outlive it.
+type strayError struct{ what string }
+
+func (e *strayError) Error() string { return e.what }
+
+// Stray returns the error of a [Program] whose sync has not returned and in which nothing can happen any
+// more. The text names the waiting goroutines.
+func Stray(what string) error { return &strayError{what} }

@@ -7,21 +7,18 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// actor is a process as the world sees it.
+// actor is a process as an actor of the world.
 type actor struct{ p *Process }
 
-// Name is the process's name.
 func (a actor) Name() string { return a.p.Name }
 
 const restart = "restart"
 
-// Offer lists what the process can do next: have a response delivered, have a
-// request executed, see the next event of a watch, take a key from its queue,
-// come up again. What it was the last time it is as long as nobody touched the process;
-// of a whole program nobody knows when it was touched.
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
-// Offers is what Offer appends, as the process keeps it.
+// Offers lists what the process can do next: receive a response, have a request executed, receive the next
+// event of a watch, take a key from its queue, restart. The list stays valid until something touches the
+// process. A whole program may change at any time.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {
@@ -35,7 +32,6 @@ func (a actor) Offers() []sim.Action {
 	return p.offers
 }
 
-// offer is what the process can do next, found out.
 func (p *Process) offer(into []sim.Action) []sim.Action {
 	if p.Down {
 		if p.restarts {
@@ -65,8 +61,8 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// notice takes down whether a view has news now: whatever may change that calls it. A
-// collector has a view of every kind there is, and of most of them there is never any.
+// notice updates the action of a delivery. Everything that may change whether events wait calls it. A garbage
+// collector watches every kind, and most kinds never have events.
 func (i *informer) notice() {
 	has := !i.held && i.pending() > 0
 	if has == i.noticed {
@@ -83,7 +79,6 @@ func (i *informer) notice() {
 	}
 }
 
-// Take performs one of the actions offered.
 func (a actor) Take(x sim.Action) {
 	p := a.p
 	p.touched = true
@@ -95,12 +90,13 @@ func (a actor) Take(x sim.Action) {
 	case p.asks(x):
 		w, c := p.callOf(x)
 		w.take(c, x.Class)
-	case x.Class == sim.Respond && p.workers[x.Slot].crew != nil:
+	case x.Class == sim.Respond && p.workers[x.Slot].concurrentSync != nil:
 		p.workers[x.Slot].dismiss()
 	case x.Class == sim.Respond:
 		p.workers[x.Slot].resumeSync()
 	case x.Class == sim.Execute:
-		p.workers[x.Slot].execute()
+		w := p.workers[x.Slot]
+		w.execute(p.cluster.fault(p.Name, w.req))
 	case x.Class == sim.Deliver:
 		p.deliver(p.order[x.Slot])
 	case x.Class == sim.Work:
@@ -111,25 +107,25 @@ func (a actor) Take(x sim.Action) {
 	p.touched = true
 }
 
-// deliver shows a view what its watch has next, to whatever handles it.
+// deliver delivers the next change to an informer, and so to its handlers.
 func (p *Process) deliver(i *informer) {
 	if p.concurrent() || p.timed != nil {
 		p.inside("a handler", i.deliver)
 	} else {
-		i.deliver() // nearly all do: a method as a value would be made for each delivery
+		i.deliver() // most do: this avoids allocating a method value for each delivery
 	}
 	p.noteSynced()
 }
 
-// Asking returns the verb, kind and name of the request a worker of the process
-// waits to have executed (answered false) or answered (answered true).
+// Asking returns the request that a worker of the process waits to have executed (answered false) or answered
+// (answered true).
 func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
 			return w.req, w.state == answered, true
 		}
-		if w.crew != nil && len(w.crew.calls) > 0 {
-			return w.crew.calls[0].Request, w.crew.calls[0].state == answered, true
+		if w.concurrentSync != nil && len(w.concurrentSync.calls) > 0 {
+			return w.concurrentSync.calls[0].Request, w.concurrentSync.calls[0].state == answered, true
 		}
 	}
 	if p.engine != nil && !p.Down {
@@ -138,7 +134,6 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	return nil, false, false
 }
 
-// noteSynced finds out whether every informer has its initial list.
 func (p *Process) noteSynced() {
 	if p.synced {
 		return
@@ -152,8 +147,8 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint says what an action touches. Everything a process does touches its
-// private state; executing a request touches the server as well.
+// Footprint says that everything a process does touches its private state. Executing a request touches the
+// server as well.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,
@@ -173,14 +168,13 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
 		}
-		// A namespaced write depends on its namespace's phase, a deletion of a
-		// namespace changes it.
+		// A namespaced write depends on its namespace's phase, a deletion of a namespace changes it.
 		if req.Kind.GVK.Kind == "Namespace" && f.Write {
 			f.Global = true
 		}
 	case x.Class == sim.Deliver:
-		// A list reads the server; so does a watch that has nothing left after
-		// this event, since a later write enables it again. The latter commutes.
+		// A list reads the server. A watch that has nothing left after this event is enabled again by a later
+		// write. That commutes.
 		if i := p.order[x.Slot]; !i.synced {
 			f.Kind = i.kind.GVK.Kind
 		}
@@ -190,7 +184,6 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 	return f
 }
 
-// Digest folds the process's whole state.
 func (a actor) Digest(h *sim.Hash) {
 	p := a.p
 	h.String(p.Name)
@@ -207,7 +200,7 @@ func (a actor) Digest(h *sim.Hash) {
 		return
 	}
 	if p.engine != nil {
-		p.engine.digestAbstract(h) // of what the program remembers nobody knows: see Undigested
+		p.engine.digestAbstract(h) // a program's memory is unknown: see Undigested
 		return
 	}
 	for _, i := range p.order {
@@ -215,9 +208,9 @@ func (a actor) Digest(h *sim.Hash) {
 	}
 	p.queue.digest(h)
 	for _, w := range p.workers {
-		if w.crew != nil {
+		if w.concurrentSync != nil {
 			w.gather()
-			w.crew.digest(h)
+			w.concurrentSync.digest(h)
 		}
 		h.Word(uint64(w.state))
 		h.String(w.key)
@@ -229,8 +222,7 @@ func (a actor) Digest(h *sim.Hash) {
 	p.digestMemory(h)
 }
 
-// Undigested names a process that runs a whole program: states of its memory cannot be
-// told apart.
+// Undigested names a process that runs a whole program: states of its memory cannot be told apart.
 func (a actor) Undigested() string {
 	if a.p.IsProgram() {
 		return "the program " + a.p.Name
@@ -238,13 +230,12 @@ func (a actor) Undigested() string {
 	return ""
 }
 
-// digestAbstract folds what matters to whether a fight goes round. What a
-// controller remembers is left out: it follows from what it sees, or it is a
-// bug of another kind.
+// digestAbstract folds what matters to whether a fight repeats itself. A controller's memory is left out: it
+// follows from what the controller sees, or it is a bug of another kind.
 func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
 	if p.Down {
-		return // what it had seen is lost
+		return // its caches are lost
 	}
 	if p.engine != nil {
 		p.engine.digestAbstract(h)
@@ -258,7 +249,7 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 		for j := range i.backlog {
 			h.Word(i.backlog[j].abstract())
 		}
-		h.Word(i.stream.sum)
+		h.Word(i.stream.digest.sum)
 	}
 	h.Word(uint64(p.queue.Len()))
 	if !p.controller.For.Empty() {
@@ -267,8 +258,8 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 	for _, w := range p.workers {
 		h.Word(uint64(w.state))
 		h.Word(uint64(w.abstract))
-		if w.crew != nil {
-			for _, c := range w.crew.calls {
+		if w.concurrentSync != nil {
+			for _, c := range w.concurrentSync.calls {
 				h.Word(uint64(c.state))
 				h.Word(uint64(c.abstract))
 			}

@@ -7,8 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What a process offers is kept from step to step. It is what there is to do, whatever the
-// choices are, and whatever strikes.
+// The actions that a process keeps from step to step are the ones that are possible, under any choices and faults.
 func TestOffersAreWhatThereIsToDo(t *testing.T) {
 	steps := 0
 	for seed := range uint64(60) {
@@ -55,7 +54,7 @@ func TestOffersAreWhatThereIsToDo(t *testing.T) {
 	}
 }
 
-// offered is what a process can do, with nothing taken for granted.
+// offered computes a process's actions without its cache.
 func offered(p *Process) []sim.Action {
 	var news []sim.Action
 	for i, inf := range p.order {

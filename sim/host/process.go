@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Process is one running instance of a controller: its own caches, its own
-// queue, its own workers. It is the unit of staleness and of failure.
+// Process is one running instance of a controller: its own caches, its own queue, its own workers. It is the
+// unit of staleness and of failure.
 type Process struct {
 	Name        string
 	Era         string
@@ -23,42 +24,42 @@ type Process struct {
 
 	cluster    *Cluster
 	controller Controller
-	engine     engine // of a process that runs a whole program; nil for a reconciler
+	engine     engine // of a whole program; nil for a reconciler
 	reconciler Reconciler
 	queue      *queue
 	workers    []*worker
 	informers  map[*fakeapi.Kind]*informer
-	order      []*informer  // in the order in which they were asked for
+	order      []*informer  // in the order of their first use
 	synced     bool         // every informer has delivered its initial list
-	news       []sim.Action // the deliveries that are possible: see notice
-	offers     []sim.Action // what it offered the last time
-	touched    bool         // it may offer something else by now
+	news       []sim.Action // the possible deliveries: see notice
+	offers     []sim.Action // its last offer
+	touched    bool         // its offer may have changed
 	busy       int          // workers in a sync
-	restarts   bool         // down, and free to come up again
+	restarts   bool         // down, and free to restart
 	from       uint64       // revision the next start lists at; 0 for the latest
 
-	slow time.Duration // what each write takes
+	slow time.Duration // the duration of each write
 
 	exits    int // of its program, in a row, without a successful write between
-	exitedAt int // how many records there were at the last exit
+	exitedAt int // the number of records at the last exit
 
 	causes  map[string]int // queued key -> the record that queued it
-	memory  sim.Hash       // everything the process was told since it started
-	manager *Process       // whose member it is; nil: it runs by itself
-	members []*Process     // that run while it leads
+	memory  sim.Hash       // everything that it was shown since its start
+	manager *Process       // nil if it is no member of a manager
+	members []*Process     // processes that run while it leads
 
-	timed func(func()) // runs what is the controller's; nil: it is called as it is
+	timed func(func()) // runs the controller's functions in a bubble; nil: they are called directly
 
-	reads sync.Mutex // of caches, by the goroutines of syncs
-	last  *crew      // that was begun
-	apart string     // what is done that is no sync, where syncs may start goroutines
+	reads sync.Mutex      // guards caches against the goroutines of syncs
+	last  *concurrentSync // the last one that began
+	apart string          // what runs outside of syncs, where syncs may start goroutines
 
 	names  []string // keys enqueued and observed, in records
 	effect Effect
 }
 
-// engine runs what a process runs that is no reconciler of the stepped host. A process
-// that has one has no workers, queue and informers of its own.
+// engine runs a process that is no reconciler of the stepped host. Such a process has no workers, queue and
+// informers of its own.
 type engine interface {
 	start(p *Process)
 	kill() (about string)
@@ -66,26 +67,26 @@ type engine interface {
 	take(x sim.Action)
 	digestAbstract(h *sim.Hash)
 
-	// asking is a request that waits to be executed, or answered.
+	// asking returns a request that waits to be executed, or answered.
 	asking() (req *fakeapi.Request, answered, ok bool)
-	// filling reports whether it has asked for nothing yet but lists and watches.
+	// filling reports whether it has only asked for lists and watches yet.
 	filling() bool
 	// asker finds a thread that waits to have a request executed.
 	asker(f func(asker) bool) asker
-	// watched are the kinds that it watches, gaps those of which more than one event waits.
+	// watched lists the kinds that it watches, gaps those with more than one waiting event.
 	watched() []*fakeapi.Kind
 	gaps() []*fakeapi.Kind
-	// relist ends the watches of a kind; it reports whether there was one.
+	// relist ends the watches of a kind. It reports whether there was one.
 	relist(k *fakeapi.Kind) bool
-	// hold keeps the events of a kind back, or not any more; it reports whether it watches it.
+	// hold pauses or resumes the watches of a kind. It reports whether it watches the kind.
 	hold(k *fakeapi.Kind, held bool) bool
-	// holding reports whether events of some kind are kept back, withheld whether any wait.
+	// holding reports whether some watch is paused, withheld whether events wait for one.
 	holding() bool
 	withheld() bool
 }
 
-// Start runs a controller as a process of its own. The name must be unique in
-// the cluster; two processes may run the same controller.
+// Start runs a controller as a process of its own. The name must be unique in the cluster. Two processes may
+// run the same controller.
 func (c *Cluster) Start(name string, ctl Controller) *Process {
 	if c.Process(name) != nil {
 		panic(Misuse("a process named " + name + " runs already"))
@@ -101,7 +102,7 @@ func (c *Cluster) Start(name string, ctl Controller) *Process {
 	return p
 }
 
-// start makes a new incarnation: empty memory, empty caches.
+// start begins a new incarnation with empty memory and empty caches.
 func (p *Process) start() {
 	c := p.cluster
 	p.Era, p.Down, p.restarts, p.synced, p.busy = p.controller.Era, false, false, false, 0
@@ -128,10 +129,8 @@ func (p *Process) start() {
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
 	}
-	if p.controller.Inside != nil {
+	if p.timed = nil; p.controller.Inside != nil {
 		p.timed = p.controller.Inside(c)
-	} else {
-		p.timed = nil
 	}
 	p.inside("New", func() { p.reconciler = p.controller.New(env) })
 	if p.reconciler == nil {
@@ -144,9 +143,8 @@ func (p *Process) start() {
 	p.listEmpty()
 }
 
-// listEmpty performs the initial lists that are sure to find nothing, those of
-// kinds of which there never was an object: a collector watches every kind, and
-// as many steps would say nothing.
+// listEmpty performs the initial lists of kinds that never had an object. A garbage collector watches every
+// kind, and as many steps would only multiply states.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
@@ -161,12 +159,7 @@ func (p *Process) listEmpty() {
 func (ctl *Controller) watched() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
 	add := func(gvk schema.GroupVersionKind) {
-		for _, g := range out {
-			if g == gvk {
-				return
-			}
-		}
-		if !gvk.Empty() {
+		if !gvk.Empty() && !slices.Contains(out, gvk) {
 			out = append(out, gvk)
 		}
 	}
@@ -180,8 +173,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known is the server's table as the process reads it: it is told by no event, so
-// what was read is part of what it knows.
+// known notes that the process read the server's table. No event announces its changes, so what was read is
+// part of what the process knows.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -203,10 +196,23 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
+// stamp fills in the process as the actor.
+func (p *Process) stamp(r *sim.Record) {
+	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
+}
+
+// delivery makes the record of a change that the process is shown.
+func (p *Process) delivery(kind *fakeapi.Kind, ch *change, v *version, initial bool) sim.Record {
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Verb: "deliver", Object: refOf(kind, v.meta), Version: ch.version,
+		Initial: initial, Tombstone: ch.tombstone}
+	p.stamp(&r)
+	return r
+}
+
 // IsProgram reports whether the process runs a whole program.
 func (p *Process) IsProgram() bool { return p.controller.program }
 
-// Controller is what the process runs.
+// Controller is the process's controller.
 func (p *Process) Controller() Controller { return p.controller }
 
 func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexInformer {
@@ -220,7 +226,9 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 	}
 	i := &informer{process: p, kind: k, gvk: gvk, state: p.cluster.state(k), cache: newIndexer(p.cluster.free),
 		from: p.from, slot: len(p.order)}
-	i.cache.reader = i
+	if i.cache.reader = i; p.concurrent() {
+		i.cache.reads = &p.reads
+	}
 	if definition, _ := k.Definition(); definition != nil || gvk != k.GVK {
 		i.cache.show = i.show
 	}
@@ -231,7 +239,6 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 	return i
 }
 
-// enqueued is the queue's hook.
 func (p *Process) enqueued(key string, fresh bool) {
 	if fresh {
 		p.causes[key] = p.cluster.cause
@@ -239,7 +246,7 @@ func (p *Process) enqueued(key string, fresh bool) {
 	p.names = append(p.names, key)
 }
 
-// causeOf returns the record because of which a key was queued.
+// causeOf returns and forgets the record that queued a key.
 func (p *Process) causeOf(key string) int {
 	cause, ok := p.causes[key]
 	if !ok {
@@ -249,8 +256,8 @@ func (p *Process) causeOf(key string) int {
 	return cause
 }
 
-// ownerOf finds the object a key names in the process's own view. For a
-// controller that syncs no kind of its own the key itself stands for it.
+// ownerOf finds the object of a key in the process's own cache. If a controller syncs no kind of its own, the
+// key itself stands for it.
 func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	if p.controller.For.Empty() {
 		return sim.Ref{Name: key}, nil
@@ -265,7 +272,7 @@ func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	return ref, v
 }
 
-// forgetReplaced drops what no sync in progress can have read.
+// forgetReplaced drops versions that no current sync can have read.
 func (p *Process) forgetReplaced() {
 	if p.busy == 0 {
 		for _, i := range p.order {

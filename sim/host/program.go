@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -14,31 +16,29 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Program is a whole program that a process runs in place of a reconciler's coroutines,
-// on goroutines of its own: see [Hosting]. It is the other host's side of a
-// process; package bubble has one. The scheduler calls it, and nobody else. Start, Kill,
-// Answer and Send return when every goroutine of the program waits for an answer, an
-// event or the clock.
+// Program is a whole program on goroutines of its own, which a process runs in place of a reconciler's coroutines:
+// see [Hosting]. Packages bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send
+// return when every goroutine of the program waits for an answer, an event or the clock.
 type Program interface {
 	// Start begins a new life, with an empty memory.
 	Start()
-	// Kill ends it where it stands: nothing that it asked is answered any more.
+	// Kill ends it where it stands. No request is answered any more.
 	Kill()
-	// Asked lists the calls that were made since it was last asked, in any order.
+	// Asked returns the calls since its last call, in any order.
 	Asked() []*Call
-	// Queried lists the queries that were answered since it was last called, in any order.
+	// Queried returns the queries that were answered since its last call, in any order.
 	Queried() []Query
 	// Ended reports whether the program has returned, and with what.
 	Ended() (err error, ended bool)
-	// Answer delivers the Response of a call, or of one that watches its Stream.
+	// Answer delivers the Response of a call, or the Stream of one that watches.
 	Answer(c *Call)
 	// Send delivers an event of a watch. After one of type ERROR the watch is over.
 	Send(s *Stream, e watch.Event)
 }
 
-// Immediate is a Program that may have a call executed at once, in the middle of a step in which time passes. Execute is
-// given before Start; the call then has its Response. It is for requests that no schedule needs to decide about, as
-// the renewal of a Lease every two seconds.
+// Immediate is a Program that may have a call executed at once, in the middle of a step in which time passes.
+// SetExecute is called before Start. After execute, the call has its Response. It is for requests that need
+// no decision of the schedule, such as the renewal of a Lease every two seconds.
 type Immediate interface {
 	Program
 	SetExecute(execute func(*Call))
@@ -46,18 +46,18 @@ type Immediate interface {
 
 // printer is a Program whose output is kept.
 type printer interface {
-	// Printed returns the last lines that its process has printed, in this life and in those before it.
+	// Printed returns the last lines that the program has printed, in this life and in earlier ones.
 	Printed(lines int) []string
 }
 
-// Query is a request of a program that its host has answered at once: discovery, a schema, a review.
+// Query is a program's request that its host answers at once: discovery, a schema, a review.
 type Query struct {
 	Method, URI string         // "GET", "/apis?timeout=32s"
 	Object      runtime.Object // a review
-	Body        []byte         // where there is no object
+	Body        []byte         // if there is no object
 }
 
-// QueryOf returns the request as a query. The object is that of its body, nil for none.
+// QueryOf returns a request as a query. The object is that of its body, nil for none.
 func QueryOf(r *http.Request, obj runtime.Object) Query {
 	q := Query{Method: r.Method, URI: r.URL.RequestURI(), Object: obj}
 	if obj != nil || r.GetBody == nil {
@@ -72,7 +72,7 @@ func QueryOf(r *http.Request, obj runtime.Object) Query {
 // Panic is the error of a program that a panic ended, or that had to be ended.
 type Panic struct {
 	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
-	Hangs bool   // it would never have ended by itself: it is not started again
+	Hangs bool   // it would never have ended: it is not started again
 }
 
 // Error is the text.
@@ -84,62 +84,60 @@ const (
 	idle     workerState = iota
 	asking               // a request waits to be executed
 	answered             // its response waits to be delivered
-	gathered             // a sync is going on whose goroutines ask: see crew
+	gathered             // a sync is going on whose goroutines send requests: see concurrentSync
 )
 
 // Call is a request of a program that waits to be executed, or for its answer.
 type Call struct {
 	Request  *fakeapi.Request
 	Watches  bool   // it opens a watch on what it lists
-	Thread   uint64 // of the goroutine that asks
-	From     string // where in the source it asks, if that is known
+	Thread   uint64 // the goroutine that asks
+	From     string // the source line of the request, if known
 	Response fakeapi.Response
-	Stream   *Stream // of one that watches, once it has been executed
+	Stream   *Stream // of a call that watches, once it has been executed
 
 	withdrawn func() bool // nobody waits for the answer any more
-	of        party
+	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // tells calls of one key apart; 0 where there is one
-	asked     int    // how many records there were when it was made
-	since     int    // how many there were when the goroutine began what it is at
-	at        uint64 // the revision of what a list was answered
-	cause     int    // the record of what the goroutine was told last, -1 for nothing
+	digest    uint64 // distinguishes calls of one key; 0 for a single one
+	asked     int    // the number of records when it was made
+	since     int    // the number of records when the goroutine began its current work
+	at        uint64 // the revision of a list's answer
+	cause     int    // the record that the goroutine was shown last, -1 for none
 
-	// Of a call of a sync:
-	done            int      // how many records there were when it was executed
+	// For a call of a sync:
+	done            int      // the number of records when it was executed
 	late            uint64   // as [worker]'s
-	local, abstract sim.Hash // of the response, once it is there
+	local, abstract sim.Hash // of the response
 }
 
-// Place is the [Cluster] that a program runs beside, as far as it has to know it.
+// Place is the part of a [Cluster] that a program's host needs.
 type Place interface {
 	World() *sim.World
 	Server() *fakeapi.Server
 	AtStop(f func())
 }
 
-// Ask waits, on the goroutine that calls it, until a request is answered. An error is that
-// nobody answers it any more.
+// Ask waits, on the calling goroutine, until a request is answered. An error means that it never will be.
 type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
 
-// NewCall is a call of a goroutine. The function says whether its caller has gone.
+// NewCall makes a call of a goroutine. The function reports whether its caller has gone.
 func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func() bool) *Call {
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
 
-// party is whose a goroutine that asks is: a program, or a sync.
-type party interface {
+// requester is the program or sync of a goroutine that asks.
+type requester interface {
 	sign(c *Call, r *sim.Record)
 	saw(c *Call, k *fakeapi.Kind, namespace, name string) any
 	told(c *Call, k *fakeapi.Kind, m metav1.Object)
 	execute(c *Call, f *FailedRequest)
 }
 
-// sign fills in who is acting.
 func (c *Call) sign(r *sim.Record) { c.of.sign(c, r) }
 
-// sawObject is what the goroutine can have gone by.
+// sawObject returns the version on which the goroutine can base its request.
 func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	return c.of.saw(c, k, namespace, name)
 }
@@ -149,7 +147,29 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute has the server execute the call, under a failure, nil for none.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// content digests what a call sends, and in which version of its kind.
+// about describes what a program or a sync with these calls does when it is killed.
+func about(calls []*Call) (detail string) {
+	for _, c := range calls {
+		if c.state == answered {
+			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
+		} else if detail == "" {
+			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
+		}
+	}
+	return detail
+}
+
+// name returns the verb and the object of a call, for action keys.
+func (c *Call) name() string {
+	r, verb := c.Request, string(c.Request.Verb)
+	if c.Watches {
+		verb = "watch"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace, r.Name,
+		scopeOf(&fakeapi.Request{List: r.List})))
+}
+
+// content digests what a call sends, with the version of its kind.
 func (c *Call) content() uint64 {
 	var h sim.Hash
 	h.String(c.Request.Kind.GVK.GroupVersion().String())
@@ -160,9 +180,6 @@ func (c *Call) content() uint64 {
 	h.Word(optionsDigest(c.Request))
 	return uint64(h)
 }
-
-// executeFailing is execute under a fault that struck just now.
-func (c *Call) executeFailing(f *FailedRequest) { c.execute(f) }
 
 func (c *Call) request() *fakeapi.Request { return c.Request }
 
@@ -178,19 +195,19 @@ type Stream struct {
 	over   bool // and everything has been delivered
 }
 
-// pending is an event that is yet to be delivered.
+// pending is a waiting event.
 type pending struct {
 	event watch.Event
-	is    change // what it tells of; without versions for a bookmark and for an error
+	is    change // the change; without versions for a bookmark and for an error
 }
 
-// SetClosed says how to find out whether the program has closed the watch.
+// SetClosed sets the function that reports whether the program has closed the watch.
 func (s *Stream) SetClosed(f func() bool) { s.closed = f }
 
 // Closed reports whether the watch is over.
 func (s *Stream) Closed() bool { return s.over || s.closed != nil && s.closed() }
 
-// scopeOf words what a request selects of its kind.
+// scopeOf describes what a request selects of its kind.
 func scopeOf(req *fakeapi.Request) string {
 	scope := req.Namespace
 	if req.Name != "" {

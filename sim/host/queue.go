@@ -9,38 +9,36 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// queue is client-go's rate-limiting work queue on virtual time, without locks
-// or goroutines: first in first out, a key at most once in the queue, never
-// given to two workers at once; a key added while it is being worked on is
-// queued again when that work is done (WRITE-1).
+// queue is client-go's rate-limiting work queue on virtual time, without locks or goroutines. It is first in,
+// first out. A key is in the queue at most once, and never with two workers at once. A key that is added
+// during its sync is queued again afterwards (WRITE-1).
 type queue struct {
 	clock      *sim.Clock
 	owner      string // process name, for timers
 	ready      []string
-	line       line // of ready
+	line       fifo // digest of ready
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
-	steps      int // failures after which the limiter's backoff grows no longer
+	steps      int // failures after which the limiter's back-off stays the same
 	waiting    map[string]*sim.Alarm
 	shut       bool
-	cause      *int                         // the record that what happens now follows from
+	cause      *int                         // the record that caused what happens now
 	pushed     *bool                        // set when a key is put into the queue
-	delayed    func(key string)             // told of each key that is to be added later
-	added      func(key string, fresh bool) // told of each Add; fresh when the key was not queued already
+	delayed    func(key string)             // called for each key that is to be added later
+	added      func(key string, fresh bool) // called at each Add; fresh if the key was not queued already
 	careless   bool                         // mutant: hands a key out twice at once
 	hasty      bool                         // mutant: ... when its delay is over
 }
 
-// Backoff is how long a key waits after its first failure; that is doubled at each
-// further one, up to the longest.
+// Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the longest.
 type Backoff struct{ First, Longest time.Duration }
 
-// usual is the per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other
-// half, a token bucket over all keys, reads the wall clock.
+// usual is the per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other half, a token bucket
+// over all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps is after how many failures it grows no longer: how many more there were is no state.
+// steps returns after how many failures the delay stays the same. Further failures do not belong to the state.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++
@@ -54,14 +52,12 @@ func newQueue(clock *sim.Clock, owner string, backoff Backoff, added func(string
 	}
 	return &queue{
 		clock: clock, owner: owner, added: added, delayed: func(string) {}, cause: new(int), pushed: new(bool),
-		line:  line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoff.First, backoff.Longest),
 		steps:   backoff.steps(),
 	}
 }
 
-// Add marks a key as needing work.
 func (q *queue) Add(key string) {
 	if q.shut {
 		return
@@ -76,17 +72,15 @@ func (q *queue) Add(key string) {
 	}
 }
 
-// push puts a key at the end of the queue.
 func (q *queue) push(key string) {
 	q.ready, *q.pushed = append(q.ready, key), true
-	q.line.push(key)
+	q.line.push(sim.HashString(key))
 }
 
-// Len is the number of keys ready.
 func (q *queue) Len() int { return len(q.ready) }
 
-// Get takes the oldest key. It does not wait: with nothing ready it reports
-// shutdown, since in the stepped host only the host takes keys.
+// Get takes the oldest key. It does not wait. Without a ready key it reports shutdown, since only the host
+// takes keys.
 func (q *queue) Get() (string, bool) {
 	if len(q.ready) == 0 {
 		return "", true
@@ -97,13 +91,12 @@ func (q *queue) Get() (string, bool) {
 	} else {
 		q.ready[0], q.ready = "", q.ready[1:] // a long queue is not moved for each key
 	}
-	q.line.pop(key)
+	q.line.pop(sim.HashString(key))
 	q.processing[key] = true
 	delete(q.dirty, key)
 	return key, false
 }
 
-// Done ends the work on a key.
 func (q *queue) Done(key string) {
 	delete(q.processing, key)
 	if q.dirty[key] && !q.careless {
@@ -111,16 +104,14 @@ func (q *queue) Done(key string) {
 	}
 }
 
-// ShutDown makes the queue refuse keys.
 func (q *queue) ShutDown() { q.shut = true }
 
 // ShutDownWithDrain is ShutDown: nothing can be in flight while it is called.
 func (q *queue) ShutDownWithDrain() { q.shut = true }
 
-// ShuttingDown reports whether ShutDown was called.
 func (q *queue) ShuttingDown() bool { return q.shut }
 
-// AddAfter adds a key once d has passed; of several, the earliest counts.
+// AddAfter adds a key once d has passed. The earliest of several delays counts.
 func (q *queue) AddAfter(key string, d time.Duration) {
 	if d <= 0 {
 		q.Add(key)
@@ -147,10 +138,8 @@ func (q *queue) AddAfter(key string, d time.Duration) {
 	})
 }
 
-// AddRateLimited adds a key after its backoff.
 func (q *queue) AddRateLimited(key string) { q.AddAfter(key, q.limiter.When(key)) }
 
-// Forget resets a key's backoff.
 func (q *queue) Forget(key string) { q.limiter.Forget(key) }
 
 // NumRequeues is the number of failures since the last Forget.
@@ -177,9 +166,7 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Bool(q.shut)
 }
 
-// digestKey digests a key that is in one of the sets, with how often it failed:
-// that is how long it waits the next time. Past the longest back-off it is no
-// matter.
+// digestKey digests a key of one of the sets with its number of failures, which determines its next delay.
 func (q *queue) digestKey(key string, set uint64) uint64 {
 	var h sim.Hash
 	h.String(key)
@@ -188,23 +175,29 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// line is a digest of keys in their order that is kept up as they come and go, so
-// that a long queue is not read for each commit.
-type line struct{ sum, power uint64 }
-
-const (
-	lineBase    = 0x9e3779b97f4a7c15
-	lineInverse = 0xf1de83e19937733d // lineBase * lineInverse is 1
-)
-
-// push takes in the key behind all others.
-func (l *line) push(key string) {
-	l.sum = l.sum*lineBase + sim.HashString(key)
-	l.power *= lineBase
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, the oldest item first. It is updated when
+// items come and go, since fight detection needs it after every write and most queues have not changed.
+type fifo struct {
+	sum   uint64
+	power uint64 // fifoBase to the power of the number of items; 0 for 1 at first
 }
 
-// pop takes out the key before all others.
-func (l *line) pop(key string) {
-	l.power *= lineInverse
-	l.sum -= sim.HashString(key) * l.power
+const (
+	fifoBase    = 0x9e3779b97f4a7c15
+	fifoInverse = 0xf1de83e19937733d // fifoBase * fifoInverse is 1
+)
+
+// push adds the newest item.
+func (f *fifo) push(item uint64) {
+	if f.power == 0 {
+		f.power = 1
+	}
+	f.sum = f.sum*fifoBase + item
+	f.power *= fifoBase
+}
+
+// pop removes the oldest item.
+func (f *fifo) pop(item uint64) {
+	f.power *= fifoInverse
+	f.sum -= item * f.power
 }

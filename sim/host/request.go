@@ -8,15 +8,14 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// caller is one thread of a process that asks: a worker of the stepped host, or a
-// goroutine of a program. It is all that the records of a request need of either host.
+// caller is one thread of a process that sends a request: a worker of the stepped host, or a goroutine of a
+// program. The records of a request need no more of it.
 type caller interface {
-	// sign fills in who is acting, and because of what.
+	// sign fills in the actor and the cause.
 	sign(r *sim.Record)
-	// sawObject is the version of an object as the thread had last read it, nil when it
-	// had not.
+	// sawObject returns the version of an object that the thread had last read, nil if it had not.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
-	// told notes what the answer to a request shows it.
+	// told notes the object of an answer.
 	told(k *fakeapi.Kind, m metav1.Object)
 }
 
@@ -58,7 +57,7 @@ func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakea
 	}
 }
 
-// request has the server execute a request and records what came of it.
+// request has the server execute a request, and records the result.
 func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeapi.Response {
 	resp, events := c.server.Do(c.world.Clock.Now(), req)
 	for i := range events {
@@ -103,14 +102,13 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
 		for _, k := range c.server.Kinds() {
-			c.state(k) // what it defines is known before there is an object of it
+			c.state(k) // a new kind is known before it has objects
 		}
 	}
 }
 
-// follows makes the record of a change to another kind than the request is about: it is the
-// server's doing, whoever's request it follows from. A quota and a budget are charged, objects
-// go with their definition, and a definition when its last object has gone.
+// follows turns a record into one of the server's own change to another kind than the request's. A quota or a
+// budget is charged. Objects are deleted with their CRD, and a CRD after its last object.
 func follows(r *sim.Record) {
 	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),
 		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}
@@ -146,36 +144,32 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 		r.Object = refOf(req.Kind, m)
 		r.After = resp.Object
 		if v := c.state(req.Kind).current(m.GetNamespace(), m.GetName()); req.Subresource == "scale" && v != nil {
-			r.After = v.obj // a Scale is read off the object as it is stored
+			r.After = v.obj // a Scale is derived from the stored object
 		}
 	}
 	c.world.Record(r)
 }
 
-// guards says which preconditions a write carries.
+// guards returns the preconditions of a write.
 func guards(req *fakeapi.Request) sim.Guards {
 	uid, version := req.Preconditions()
 	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
 }
 
-// fact records a fault, a hold or a change of era.
+// fact records a fault, a paused watch or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
 // factOn is fact about a process and one kind.
 func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
-	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail,
-		Process: "faults"}
-	if p != nil {
-		r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
-	}
+	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail}
+	p.stamp(&r)
 	c.world.Record(r)
 }
 
-// writes reports whether a request is one to change something.
 func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
 
-// linger lets the time pass that a request of a slow process takes. What would fire meanwhile is late. A settle that ends at
-// a time of its own is not carried beyond it.
+// linger lets the time pass that a write of a slow process takes. Timers that are due meanwhile fire late. A
+// settle with an end time is not carried beyond it.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
 	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {

@@ -7,14 +7,14 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Watches lists the kinds the process watches.
+// Watches lists the kinds that the process watches.
 func (p *Process) Watches() []*fakeapi.Kind {
+	if p.engine != nil {
+		return p.engine.watched()
+	}
 	out := make([]*fakeapi.Kind, 0, len(p.order))
 	for _, i := range p.order {
 		out = append(out, i.kind)
-	}
-	if p.engine != nil {
-		return p.engine.watched()
 	}
 	return out
 }
@@ -27,24 +27,20 @@ func (p *Process) Waiting() []string {
 	return nil
 }
 
-// Holding reports whether the process's view of some kind is frozen.
+// Holding reports whether some watch of the process is paused.
 func (p *Process) Holding() bool {
 	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held }) ||
 		p.engine != nil && p.engine.holding()
 }
 
-// Withheld reports whether events wait for a held view of the process.
+// Withheld reports whether events wait for a paused watch of the process.
 func (p *Process) Withheld() bool {
-	for _, i := range p.order {
-		if i.held && i.pending() > 0 {
-			return true
-		}
-	}
-	return p.engine != nil && p.engine.withheld()
+	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held && i.pending() > 0 }) ||
+		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world is quiet, and who waits for ever. The reason says why it is
-// taken for quiet where it is not.
+// Settled records that the world has settled, and which keys wait for ever. The reason says why a world that
+// is not quiet counts as settled.
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
@@ -53,7 +49,7 @@ func (c *Cluster) Settled(reason string) {
 			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}
-				r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
+				p.stamp(&r)
 				r.For, _ = p.ownerOf(key)
 				r.Object = r.For
 				r.Message = "an expectation that nothing in flight can fulfil"

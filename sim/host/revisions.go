@@ -7,21 +7,19 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server keeps what is stored, and the log of what was, and forgets of it
-// what it is told to. The cluster notes for each revision what the server does
-// not know: the versions before and after with their digests, and the record that
-// the change is of. A list or a watch that begins in the past is answered by the
-// server, and its answer looked up among the notes.
+// The server keeps the stored objects and a log of changes, and forgets old revisions when told to. For each revision
+// the cluster notes what the server does not know: the versions before and after with their digests, and the record
+// of the change. Lists and watches that begin in the past are answered by the server and looked up in these notes.
 
-// note takes down a change that the server has just stored, and sends it to the
-// watches of its kind. A process that is down keeps those it died with until it
-// starts again.
+// note takes down a change that the server has just stored, and sends it to the watches of its kind. A
+// process that is down keeps its old events until it restarts.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
@@ -30,7 +28,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	}
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
-		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a dead watch is sent nothing
+		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a dead watch receives nothing
 			i.stream.push(ch)
 			i.notice()
 		}
@@ -38,8 +36,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget has the server forget old revisions, where the world keeps only the last
-// steps of its history: as many revisions as it keeps records stay.
+// forget lets the server forget old revisions, if the world forgets its history. As many revisions stay as records.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
 	if keep == 0 || c.server.Version() < c.compacted+2*keep {
@@ -57,9 +54,8 @@ func (c *Cluster) forget() {
 	c.forgetKinds()
 }
 
-// forgetKinds drops what definitions made of a kind before they changed, or went: what is
-// known of the kind stays under what it was when it was met, and what it is now. Who
-// still asks by another, as a request under way, is told the same.
+// forgetKinds drops states of kinds under forms that a CRD no longer has. A kind stays known under its first
+// form and its current one. A late request under another form finds the same state again.
 func (c *Cluster) forgetKinds() {
 	served := c.server.Kinds()
 	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
@@ -67,7 +63,7 @@ func (c *Cluster) forgetKinds() {
 	})
 }
 
-// find is the place of the first note on a revision or a later one.
+// find returns the index of the first note about a revision or a later one.
 func (c *Cluster) find(revision uint64) int {
 	i, _ := slices.BinarySearchFunc(c.noted, revision, func(ch change, r uint64) int {
 		return cmp.Compare(ch.version, r)
@@ -75,8 +71,8 @@ func (c *Cluster) find(revision uint64) int {
 	return i
 }
 
-// since are the changes to a kind after a revision. What the server held of it when
-// the cluster met the kind came with that revision: before, there was nothing.
+// since returns the changes to a kind after a revision. Objects that existed when the cluster met the kind
+// count as created at that revision.
 func (c *Cluster) since(s *kindState, revision uint64) []change {
 	var out []change
 	revision = max(revision, c.server.Oldest(s.kind))
@@ -98,16 +94,15 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 	return out
 }
 
-// listAt is what a list of a kind at a revision answers, in key order, and the
-// changes that follow it. Where the server has forgotten the revision, it answers
-// as of the oldest it knows, which is returned.
+// listAt returns a list of a kind at a revision, in key order, and the changes after it. If the server has
+// forgotten the revision, it is the oldest one that it knows, which is returned.
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
 	if at < s.met {
 		return nil, later, at
 	}
-	then := make(map[string]*version, len(later)) // what was, of what has changed
+	then := make(map[string]*version, len(later)) // the earlier versions of what has changed
 	for _, ch := range slices.Backward(later) {
 		then[ch.key()] = ch.before
 	}
@@ -129,8 +124,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore folds what a list at a revision answers, and what follows it: what
-// a process depends on that comes up to a lagging server's lists.
+// digestBefore folds a list at a revision and the changes after it: a process that restarts from a lagging
+// server's lists depends on them.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -147,8 +142,8 @@ func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
 	}
 }
 
-// digestLast folds the last changes of all kinds in their order, and what was
-// there before each: what lists at one of the last n revisions depend on.
+// digestLast folds the last changes of all kinds in order, with the versions before each. Lists at one of the
+// last n revisions depend on them.
 func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	now := c.server.Version()
 	for _, s := range c.order {
@@ -162,8 +157,7 @@ func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	}
 }
 
-// DigestHistory folds every change there ever was, with its revision: for worlds
-// in which somebody may list at any of them.
+// DigestHistory folds every change with its revision, for worlds in which a process may list at any of them.
 func (c *Cluster) DigestHistory(h *sim.Hash) {
 	for _, s := range c.order {
 		for _, ch := range c.since(s, 0) {
@@ -173,10 +167,9 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 	}
 }
 
-// behind is how many deliveries the process's cache of a kind is behind a resource
-// version: see [Env]. A sync that asks learns something, which is folded like what
-// it reads from the cache itself. That it is behind by none is not: who had a reason
-// to ask then knows no more than who had none, and the two go on alike.
+// behind returns how many deliveries the process's cache of a kind is behind a resource version: see [Env].
+// The answer is folded into the sync like a read from the cache. The answer 0 is not: then a sync that asked
+// continues like one that had no reason to ask.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	p.reads.Lock()
 	defer p.reads.Unlock()
@@ -210,7 +203,7 @@ func (i *informer) behind(revision uint64) int {
 	return len(i.backlog) + upTo(i.stream.waiting(), revision)
 }
 
-// upTo is how many of the changes lead to the first that is as new as a revision.
+// upTo returns how many changes lead to the first that is as new as a revision.
 func upTo(changes []change, revision uint64) int {
 	for n := range changes {
 		if changes[n].version >= revision {
@@ -218,4 +211,78 @@ func upTo(changes []change, revision uint64) int {
 		}
 	}
 	return len(changes)
+}
+
+// kindState is the cluster's knowledge of one kind besides the server's: the latest version of every key, and
+// digests of the stored versions.
+type kindState struct {
+	kind            *fakeapi.Kind
+	salt            uint64
+	met             uint64              // the revision at which the cluster met the kind
+	latest          map[string]*version // a removed key keeps its last version, without an object
+	removed         []removal           // oldest first, if the cluster forgets
+	exact, abstract uint64
+	buf             []byte // for look-ups
+}
+
+// removal is the last version of a removed key, and the revision of the removal.
+type removal struct {
+	version  *version
+	revision uint64
+}
+
+// current returns the latest version of an object without allocating; nil if there never was one.
+func (s *kindState) current(namespace, name string) *version {
+	s.buf = s.buf[:0]
+	if namespace != "" {
+		s.buf = append(append(s.buf, namespace...), '/')
+	}
+	s.buf = append(s.buf, name...)
+	return s.latest[string(s.buf)]
+}
+
+// commit stores a new version of a key, with a nil obj for a removal. It returns the versions before and
+// after; nil for none.
+func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
+	return s.commitVersion(key, obj, newVersion)
+}
+
+// commitVersion is commit with another constructor of versions.
+func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion func(salt uint64, key string, n uint32,
+	obj runtime.Object) *version) (before, after *version) {
+	old := s.latest[key]
+	n := uint32(1)
+	if old != nil {
+		n = old.n + 1
+		s.exact -= sim.Mix(old.exact)
+		if old.obj != nil {
+			s.abstract -= sim.Mix(old.abstract)
+			before = old
+		}
+	}
+	v := newVersion(s.salt, key, n, obj)
+	if obj == nil && before != nil {
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // another UID makes another state
+	}
+	s.latest[key] = v
+	s.exact += sim.Mix(v.exact)
+	if obj == nil {
+		return before, nil
+	}
+	s.abstract += sim.Mix(v.abstract)
+	return before, v
+}
+
+// forget drops versions of keys that were removed at or before a revision and not created again. The digest
+// still counts them.
+func (s *kindState) forget(revision uint64) {
+	n := 0
+	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {
+		if v := s.removed[n].version; s.latest[v.key] == v {
+			delete(s.latest, v.key)
+		}
+	}
+	kept := copy(s.removed, s.removed[n:])
+	clear(s.removed[kept:])
+	s.removed = s.removed[:kept]
 }

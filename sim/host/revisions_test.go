@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -8,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A list from the past is what was there then, and the changes that follow it lead
-// to what is there now.
+// A list from the past has the objects of that time. The changes that follow it lead to the current objects.
 func TestListAt(t *testing.T) {
 	c := newToyCluster(t, sim.NewSeed(3), 3)
 	defer c.Stop()
@@ -65,22 +65,149 @@ func TestListAt(t *testing.T) {
 	}
 }
 
-// A stream gives back what was put in, in order, whatever of it is out already.
+// A stream returns its changes in order. Its digest depends on the waiting changes only, and on their order.
 func TestStream(t *testing.T) {
+	var all []change
+	for i := range 200 {
+		all = append(all, change{version: uint64(i + 1), after: podVersion("ns", fmt.Sprint("p", i), "a", 1)})
+	}
 	var s stream
-	in, out, v := uint64(0), uint64(0), podVersion("ns", "p", "a", 1)
-	for round := range 50 {
-		for range round % 7 {
-			in++
-			s.push(change{version: in, after: v})
+	seed, seen := sim.NewSeed(5), map[uint64]string{}
+	for from, to := 0, 0; to < len(all); {
+		if s.len() > 0 && seed.Pick(5, "") < 2 {
+			if got := s.pop().version; got != all[from].version {
+				t.Fatalf("change %d came instead of %d", got, all[from].version)
+			}
+			from++
+		} else {
+			s.push(all[to])
+			to++
 		}
-		for range min(s.len(), round%5) {
-			if out++; s.pop().version != out {
-				t.Fatalf("out of order at %d", out)
+		if !slices.Equal(s.waiting(), all[from:to]) {
+			t.Fatalf("%d changes wait, want %d", s.len(), to-from)
+		}
+		if again := streamOf(all[from:to]); s.digest.sum != again.digest.sum {
+			t.Errorf("%d to %d: %x, computed again %x", from, to, s.digest.sum, again.digest.sum)
+		}
+		text := fmt.Sprint(from, to)
+		if other, is := seen[s.digest.sum]; is && from != to && other != text {
+			t.Errorf("%s and %s have one digest", other, text)
+		}
+		seen[s.digest.sum] = text
+	}
+	if a, b := streamOf(all[:2]), streamOf([]change{all[1], all[0]}); a.digest.sum == b.digest.sum {
+		t.Error("the digest does not depend on the order")
+	}
+}
+
+// A world that keeps only the last steps runs like one that keeps everything, and holds on to few changes.
+func TestForget(t *testing.T) {
+	const keep, rounds = 20, 60
+	play := func(forget int) *Cluster {
+		c := newToyCluster(t, sim.NewSeed(7), 3)
+		c.world.History.Forget = forget
+		c.Start("toy", toyController(false))
+		for range rounds {
+			run(t, c.world, 1000)
+			for _, key := range podNames(c) {
+				ns, name := splitKey(key)
+				r := c.As("user",
+					&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(podGVK), Namespace: ns, Name: name})
+				if r.Err != nil {
+					t.Fatal(r.Err)
+				}
 			}
 		}
-		if uint64(s.len()) != in-out || s.len() > 0 && s.waiting()[0].version != out+1 {
-			t.Fatalf("%d waiting, want %d", s.len(), in-out)
+		run(t, c.world, 1000)
+		return c
+	}
+	all, some := play(0), play(keep)
+	if all.world.Hash() != some.world.Hash() || all.world.StateHash() != some.world.StateHash() {
+		t.Error("forgetting changed the run")
+	}
+	pods := all.kind(podGVK)
+	if n := len(all.noted); n < 2*rounds {
+		t.Fatalf("only %d changes", n)
+	}
+	if n := len(some.noted); n > 2*keep {
+		t.Errorf("%d changes are kept, want at most %d", n, 2*keep)
+	}
+	if n, most := len(some.state(pods).latest), some.server.Len(pods)+2*keep; n > most {
+		t.Errorf("%d keys of pods are remembered, want at most %d", n, most)
+	}
+	// A list at a forgotten revision is answered as of the oldest one that is kept.
+	p := some.Process("toy")
+	p.Restart(1)
+	run(t, some.world, 1000)
+	if got, want := p.informers[pods].cache.items.Len(), some.server.Len(pods); got != want {
+		t.Errorf("after a restart %d pods are cached, want %d", got, want)
+	}
+}
+
+// In a world that forgets, events do not pile up for a process that stays down.
+func TestForgetWhileDown(t *testing.T) {
+	c := newToyCluster(t, sim.NewSeed(7), 3)
+	defer c.Stop()
+	c.world.History.Forget = 10
+	p := c.Start("toy", toyController(false))
+	run(t, c.world, 1000)
+	p.Crash(false)
+	for range 50 {
+		r := c.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(podGVK), Namespace: "default",
+			Object: toyPod("web")})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if r = c.As("user", &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: c.kind(podGVK),
+			Namespace: "default"}); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 	}
+	if n := p.informers[c.kind(podGVK)].pending(); n > 0 {
+		t.Errorf("%d changes wait for a process that is down", n)
+	}
+}
+
+// A cache is behind a write by the deliveries that lead to it. Writes to other kinds do not count. A newer list counts
+// when all of it is delivered.
+func TestBehind(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 0)
+	idle := toyController(false)
+	idle.Routes = nil
+	p := c.Start("idle", idle)
+	version := func() string { return fmt.Sprint(c.server.Version()) }
+	check := func(when, version string, want int) {
+		t.Helper()
+		if got := p.behind(configMapGVK, version); got != want {
+			t.Errorf("%s: behind by %d deliveries, want %d", when, got, want)
+		}
+	}
+	first := version()
+	check("before the initial list", first, 1)
+	run(t, c.world, 10)
+	check("after it", first, 0)
+
+	p.Hold(c.kind(configMapGVK))
+	c.createMap(t, "a", 0)
+	a := version()
+	c.As("user",
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(podGVK), Namespace: "default", Object: toyPod("a")})
+	c.createMap(t, "b", 0)
+	b := version()
+	check("the first of two", a, 1)
+	check("the second of two", b, 2)
+	check("what is delivered", first, 0)
+	check("no number", "x", 0)
+	if got := p.behind(podGVK, "1"); got != 0 {
+		t.Errorf("a kind that had no object when the process began is behind by %d", got)
+	}
+
+	i := p.informers[c.kind(configMapGVK)]
+	i.relist()
+	check("a list of three, nothing of it delivered", a, 3)
+	i.deliver()
+	check("one of it delivered", a, 2)
+	i.deliver()
+	i.deliver()
+	check("all of it delivered", b, 0)
 }

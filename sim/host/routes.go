@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -13,7 +14,7 @@ import (
 // namesKept is how many names of keys share one array.
 const namesKept = 1024
 
-// notify tells routes and handlers of one change and records what they did.
+// notify calls routes and handlers for one change, and records their effect.
 func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c := p.cluster
 	v := ch.after
@@ -25,15 +26,12 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		if w.state == asking {
 			w.late += sim.Mix(v.exact)
 		}
-		if w.crew != nil {
-			w.crew.shown(v)
+		if w.concurrentSync != nil {
+			w.concurrentSync.shown(v)
 		}
 	}
 	p.memory.Word(changeFlags(ch, initial))
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Era: p.Era,
-		Incarnation: p.Incarnation,
-		Verb:        "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial,
-		Tombstone: ch.tombstone}
+	r := p.delivery(i.kind, ch, v, initial)
 	e := Event{Tombstone: ch.tombstone}
 	if old != nil {
 		r.Before, e.Old = old.obj, i.cache.shown(old).obj
@@ -45,7 +43,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	before := c.cause
 	c.cause = rec.Index
 	if len(p.names) >= namesKept {
-		p.names = make([]string, 0, 2*namesKept) // records hold on to their part of the old one
+		p.names = make([]string, 0, 2*namesKept) // records keep their part of the old array
 	}
 	start := len(p.names)
 	observed := p.route(i.gvk, e)
@@ -56,8 +54,8 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c.cause = before
 }
 
-// route runs the controller's routes on an event and applies their effect. It
-// returns the keys whose expectations moved.
+// route runs the controller's routes on an event and applies their effect. It returns the keys whose
+// expectations moved.
 func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect
 	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],
@@ -89,7 +87,7 @@ func (p *Process) observe(ob ExpectationObserver, e Event, f *Effect) {
 	if obj == nil {
 		obj = e.Old
 	}
-	name := keyOf(metaOf(obj))
+	name := keyOf(obj.(metav1.Object))
 	for _, key := range f.Created {
 		ob.Observed(key, false, name)
 	}
@@ -98,7 +96,6 @@ func (p *Process) observe(ob ExpectationObserver, e Event, f *Effect) {
 	}
 }
 
-// handle calls the handlers a controller added itself.
 func (i *informer) handle(e Event, initial bool) {
 	for _, r := range i.handlers {
 		switch {
@@ -106,7 +103,7 @@ func (i *informer) handle(e Event, initial bool) {
 		case e.Old == nil:
 			r.handler.OnAdd(e.New, initial)
 		case e.New == nil && e.Tombstone:
-			r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(metaOf(e.Old)), Obj: e.Old})
+			r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(e.Old.(metav1.Object)), Obj: e.Old})
 		case e.New == nil:
 			r.handler.OnDelete(e.Old)
 		default:
@@ -115,34 +112,30 @@ func (i *informer) handle(e Event, initial bool) {
 	}
 }
 
-// view is a process's caches as routes read them.
+// view is a process's caches for routes.
 type view Process
 
-// Get returns the cached object.
 func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object {
-	i := v.informers[v.cluster.kind(gvk)]
-	if i == nil {
-		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
-	}
-	key := name
-	if namespace != "" {
-		key = namespace + "/" + name
-	}
-	if ver := i.cache.get(key); ver != nil {
-		return i.cache.shown(ver).obj
+	c := v.cache(gvk)
+	if ver := c.get(sim.Ref{Namespace: namespace, Name: name}.Key()); ver != nil {
+		return c.shown(ver).obj
 	}
 	return nil
 }
 
-// Each calls f for the cached objects of a kind in a namespace.
-func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
+func (v *view) cache(gvk schema.GroupVersionKind) *indexer {
 	i := v.informers[v.cluster.kind(gvk)]
 	if i == nil {
 		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
 	}
-	if each := func(ver *version) bool { return f(i.cache.shown(ver).obj) }; namespace == "" {
-		i.cache.items.Ascend(each)
+	return i.cache
+}
+
+func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
+	c := v.cache(gvk)
+	if each := func(ver *version) bool { return f(c.shown(ver).obj) }; namespace == "" {
+		c.items.Ascend(each)
 	} else {
-		i.cache.within(namespace, each)
+		c.within(namespace, each)
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// say hands what the program has said to the world, for the run's hash and for the comparison of two runs. Requests
-// that are pending at one time are in the order of their digests, whichever goroutine was first. What the world
-// answers is a function of its state, so it needs no folding.
-func (g *guest) say(calls []*Call, queries []Query) {
+// say reports the program's requests to the world, for the run's hash and for the comparison of two runs.
+// Requests that are pending at the same time are ordered by their digests, since any goroutine may have been
+// first. The world's answers follow from its state and need no folding.
+func (g *hosted) say(calls []*Call, queries []Query) {
 	said := make([]sim.Request, 0, len(calls)+len(queries))
 	for _, c := range calls {
 		r := sent{c.Request, c.Watches}
@@ -37,13 +37,12 @@ func (g *guest) say(calls []*Call, queries []Query) {
 	}
 }
 
-// sent is the content of a call.
 type sent struct {
 	*fakeapi.Request
 	watches bool
 }
 
-// String is the verb and what it is about: "create secrets default/web".
+// String returns the verb and its object: "create secrets default/web".
 func (r sent) String() string {
 	verb, name := string(r.Verb), r.Name
 	if r.watches {
@@ -62,7 +61,7 @@ func (r sent) String() string {
 	return strings.Join(strings.Fields(verb+" "+of+" "+at+" "+scopeOf(&fakeapi.Request{List: r.List})), " ")
 }
 
-// digest folds all of the request. Unlike [Call.content] it counts resource versions, which are the same in two
+// digest folds the whole request. Unlike [Call.content] it counts resource versions, which are equal in two
 // runs of a schedule.
 func (r sent) digest() uint64 {
 	var h sim.Hash
@@ -87,7 +86,6 @@ func (r sent) digest() uint64 {
 	return uint64(h)
 }
 
-// options are those of the verb.
 func (r sent) options() []runtime.Object {
 	switch r.Verb {
 	case fakeapi.Create:
@@ -109,7 +107,7 @@ func (r sent) options() []runtime.Object {
 	return []runtime.Object{&r.List}
 }
 
-// Differences lists the fields of the object or patch, then of the options, then what else differs.
+// Differences lists fields of the object or patch, then of the options, then other fields.
 func (r sent) Differences(other sim.Content) []string {
 	o := other.(sent)
 	all := append(leaves("", content(r.Object), content(o.Object)),
@@ -134,7 +132,7 @@ func content(obj runtime.Object) any {
 	return obj
 }
 
-// leaves words where two values differ, with what stands in front of their paths.
+// leaves describes where two values differ, with a prefix for their paths.
 func leaves(at string, a, b any) (all []string) {
 	for _, l := range difference.Of(a, b) {
 		was, is := difference.Shorten(text(l.Was), text(l.Is))
@@ -143,7 +141,7 @@ func leaves(at string, a, b any) (all []string) {
 	return all
 }
 
-// text is a value as JSON. Bytes that are text are shown as it.
+// text returns a value as JSON. Bytes that are valid text are shown as text.
 func text(v reflect.Value) string {
 	if v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && utf8.Valid(v.Bytes()) {
 		v = reflect.ValueOf(string(v.Bytes()))
@@ -151,7 +149,7 @@ func text(v reflect.Value) string {
 	return difference.JSON(v)
 }
 
-// String is the method and the path: "GET /apis".
+// String returns the method and the path: "GET /apis".
 func (q *Query) String() string { return q.Method + " " + q.URI }
 
 func (q *Query) digest() uint64 {
@@ -163,14 +161,13 @@ func (q *Query) digest() uint64 {
 	return uint64(h)
 }
 
-// Differences lists the fields of the body.
+// Differences lists fields of the body.
 func (q *Query) Differences(other sim.Content) []string {
 	o := other.(*Query)
 	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
 }
 
-// tree is what a body says, whatever its encoding: the value of JSON, and of YAML where it is an apply, otherwise
-// its text.
+// tree decodes a body of any encoding: the value of JSON, or of YAML for an apply, otherwise its text.
 func tree(body []byte, form types.PatchType) (v any) {
 	if len(body) == 0 {
 		return nil

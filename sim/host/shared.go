@@ -8,13 +8,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// HasSynced reports whether the handler has seen the initial list.
 func (r *registration) HasSynced() bool { return r.informer.synced }
 
-// HasSyncedChecker is HasSynced as client-go's newer form.
 func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.informer.HasSyncedChecker() }
 
-// AddEventHandler registers a handler; it is told of what is cached already.
+// AddEventHandler registers a handler and calls it for the cached objects.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	r := &registration{informer: i, handler: h}
 	i.handlers = append(i.handlers, r)
@@ -26,20 +24,18 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	return r, nil
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the
-// scenario ([Process.Resync]), not timers.
+// AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the scenario ([Process.Resync]),
+// not timers.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
 	_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
 }
 
-// AddEventHandlerWithOptions is AddEventHandler.
 func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
 	_ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
 }
 
-// RemoveEventHandler unregisters a handler.
 func (i *informer) RemoveEventHandler(h cache.ResourceEventHandlerRegistration) error {
 	r, ok := h.(*registration)
 	if !ok || r.informer != i {
@@ -49,39 +45,29 @@ func (i *informer) RemoveEventHandler(h cache.ResourceEventHandlerRegistration) 
 	return nil
 }
 
-// GetStore and GetIndexer return the cache.
-func (i *informer) GetStore() cache.Store { return i.GetIndexer() }
-func (i *informer) GetIndexer() cache.Indexer {
-	if i.process.concurrent() {
-		return lockedIndexer{i.cache, &i.process.reads}
-	}
-	return i.cache
-}
+func (i *informer) GetStore() cache.Store     { return i.cache }
+func (i *informer) GetIndexer() cache.Indexer { return i.cache }
 
-// AddIndexers adds indexes to the cache.
 func (i *informer) AddIndexers(x cache.Indexers) error { return i.cache.AddIndexers(x) }
 
-// HasSynced reports whether the initial list was delivered.
 func (i *informer) HasSynced() bool { return i.synced }
 
-// LastSyncResourceVersion is the newest revision delivered.
+// LastSyncResourceVersion is the newest delivered revision.
 func (i *informer) LastSyncResourceVersion() string { return i.cache.LastStoreSyncResourceVersion() }
 
-// Run and RunWithContext have nothing to do: the scheduler delivers.
+// Run and RunWithContext do nothing: the scheduler delivers.
 func (i *informer) Run(<-chan struct{})            {}
 func (i *informer) RunWithContext(context.Context) {}
 
-// IsStopped reports whether the process is down.
 func (i *informer) IsStopped() bool { return i.process.Down }
 
 // GetController returns a controller that only knows whether it has synced.
 func (i *informer) GetController() cache.Controller { return controllerStub{i} }
 
-// HasSyncedChecker returns a checker whose channel is closed once synced.
 func (i *informer) HasSyncedChecker() cache.DoneChecker { return doneChecker{i} }
 
-// The following have no meaning without a connection; they are accepted as the
-// interface demands, except a transform, which would change what is cached.
+// The following have no meaning without a connection. A transform is refused, because it would change the
+// cached objects.
 func (i *informer) SetWatchErrorHandler(cache.WatchErrorHandler) error { return nil }
 func (i *informer) SetWatchErrorHandlerWithContext(cache.WatchErrorHandlerWithContext) error {
 	return nil

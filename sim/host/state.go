@@ -7,24 +7,22 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The state of a sync that is going on is where it stands in its program and
-// what it holds in variables. Neither can be looked at, but both are a function
-// of what it was told: the key, the versions it read from caches, what it found
-// in its controller's memory whenever it had the processor, and the responses.
-// So these are folded, and the request that is pending, as they come. Memory
-// changes between two of its turns only: it is folded once a turn.
+// The state of a current sync is its place in its program and its variables. Both are invisible, but both
+// follow from its inputs: the key, the versions it read from caches, its controller's memory at each of its
+// turns, and the responses. So these inputs are folded as they come, and the pending request. Memory changes
+// only between two turns, so it is folded once a turn.
 
-// resumeSync gives the processor to a sync: at its start, or with a response.
+// resumeSync runs a sync: from its start, or with a response.
 func (w *worker) resumeSync() {
 	w.listen()
 	if w.process.concurrent() {
-		w.muster()
+		w.startConcurrent()
 		return
 	}
 	w.run()
 }
 
-// listen makes what a sync finds when it gets the processor part of its state.
+// listen folds what a sync finds at its turn into its state.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // it may read the clock
@@ -33,22 +31,19 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory folds what the controller remembers: as it says itself, or all
-// that it was ever told.
+// digestMemory folds the controller's memory: its own digest, or everything it was ever shown.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
 		d.Digest(h)
-	case Stateless: // has none, as it says
+	case Stateless: // it declares to have none
 	default:
 		h.Word(uint64(p.memory))
 	}
 }
 
-// fold makes the response part of the worker's state.
 func (w *worker) fold() { w.process.cluster.fold(w.req, &w.resp, &w.local, &w.abstract) }
 
-// fold folds the response to a request.
 func (c *Cluster) fold(req *fakeapi.Request, resp *fakeapi.Response, local, abstract *sim.Hash) {
 	local.Word(uint64(resp.Code))
 	abstract.Word(uint64(resp.Code))
@@ -73,17 +68,16 @@ func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 	}
 }
 
-// foldRead makes something that the running sync has read part of its state.
+// foldRead folds a read of the running sync into its state.
 func (w *worker) foldRead(digest uint64) {
-	if w.crew != nil {
-		w.crew.read += sim.Mix(digest)
+	if w.concurrentSync != nil {
+		w.concurrentSync.read += sim.Mix(digest)
 		return
 	}
 	w.local.Word(digest)
 }
 
-// foldRequest makes the request that a sync waits to have executed part of the
-// worker's state: what it will do next.
+// foldRequest folds the pending request of a sync into its state.
 func (w *worker) foldRequest() {
 	c := w.process.cluster
 	if !c.world.Compared() {
@@ -102,7 +96,7 @@ func (w *worker) foldRequest() {
 	h.Word(optionsDigest(r))
 }
 
-// noteRead is told of each cached version the running sync reads.
+// noteRead notes a cached version that the running sync reads.
 func (w *worker) noteRead(v *version) {
 	w.foldRead(v.exact)
 	w.abstract += sim.Hash(sim.Mix(v.abstract))
@@ -112,7 +106,7 @@ func (w *worker) noteRead(v *version) {
 	}
 }
 
-// noteRead is what the cache tells of its reads.
+// noteRead notes a read of the cache.
 func (i *informer) noteRead(v *version) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process {
@@ -129,7 +123,7 @@ func (i *informer) noteRead(v *version) {
 	}
 }
 
-// noteNamed is told of keys handed out without their objects.
+// noteNamed notes keys that were handed out without their objects.
 func (i *informer) noteNamed(keys []string) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
@@ -143,7 +137,6 @@ func (i *informer) noteNamed(keys []string) {
 	w.foldRead(uint64(h))
 }
 
-// digest folds the view into a state digest.
 func (i *informer) digest(h *sim.Hash) {
 	h.Word(i.cache.exact)
 	h.Bool(i.synced)
@@ -155,7 +148,7 @@ func (i *informer) digest(h *sim.Hash) {
 	for j := range i.backlog {
 		i.backlog[j].digest(h)
 	}
-	if i.relisted > i.cache.rv { // what it is behind by depends on what the list made it miss
+	if i.relisted > i.cache.rv { // how far it is behind depends on what the relist skipped
 		h.Word(uint64(len(i.process.cluster.since(i.state, i.cache.rv))))
 	}
 	if !i.synced {

@@ -11,21 +11,30 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// What client-go's interface asks of a cache; [indexer] is what is behind it.
+// The methods of client-go's interface of a cache. Lists are sorted by key.
 
-// List returns everything, sorted by key.
 func (x *indexer) List() []any {
+	defer x.lock()()
 	x.items.Ascend(x.note)
 	return x.handAll()
 }
 
-// ListKeys returns all keys, sorted.
 func (x *indexer) ListKeys() []string {
+	defer x.lock()()
 	x.items.Ascend(x.note)
 	return x.keys(x.takeKeys())
 }
 
-// keys hands out keys or values of an index, which tell of the cache too.
+// lock serializes reads by the goroutines of a sync, since reads leave notes.
+func (x *indexer) lock() (unlock func()) {
+	if x.reads == nil {
+		return func() {}
+	}
+	x.reads.Lock()
+	return x.reads.Unlock
+}
+
+// keys hands out keys or values of an index. They count as reads of the cache.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)
@@ -33,7 +42,6 @@ func (x *indexer) keys(list []string) []string {
 	return list
 }
 
-// Get returns the cached version of the object with obj's key.
 func (x *indexer) Get(obj any) (any, bool, error) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {
@@ -42,8 +50,8 @@ func (x *indexer) Get(obj any) (any, bool, error) {
 	return x.GetByKey(key)
 }
 
-// GetByKey returns the cached object of a key.
 func (x *indexer) GetByKey(key string) (any, bool, error) {
+	defer x.lock()()
 	x.begin()
 	v := x.get(key)
 	if v == nil {
@@ -54,6 +62,7 @@ func (x *indexer) GetByKey(key string) (any, bool, error) {
 
 // Index returns the objects that share an indexed value with obj.
 func (x *indexer) Index(name string, obj any) ([]any, error) {
+	defer x.lock()()
 	values := cache.IndexFunc(cache.MetaNamespaceIndexFunc)
 	if name != cache.NamespaceIndex {
 		ix := x.find(name)
@@ -67,7 +76,8 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 		return nil, err
 	}
 	if len(list) == 1 {
-		return x.ByIndex(name, list[0])
+		err := x.each(name, list[0], x.note)
+		return x.handAll(), err
 	}
 	union := x.newTree()
 	for _, value := range list {
@@ -77,24 +87,24 @@ func (x *indexer) Index(name string, obj any) ([]any, error) {
 	return x.handAll(), nil
 }
 
-// ByIndex returns the objects with an indexed value, sorted by key.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
+	defer x.lock()()
 	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
 	}
 	return x.handAll(), nil
 }
 
-// IndexKeys returns the keys of the objects with an indexed value, sorted.
 func (x *indexer) IndexKeys(name, value string) ([]string, error) {
+	defer x.lock()()
 	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
 	}
 	return x.keys(x.takeKeys()), nil
 }
 
-// ListIndexFuncValues returns the values that occur in an index, sorted.
 func (x *indexer) ListIndexFuncValues(name string) (values []string) {
+	defer x.lock()()
 	if name == cache.NamespaceIndex {
 		x.items.Ascend(func(v *version) bool { values = append(values, v.meta.GetNamespace()); return true })
 		slices.Sort(values)
@@ -105,8 +115,8 @@ func (x *indexer) ListIndexFuncValues(name string) (values []string) {
 	return x.keys(values)
 }
 
-// GetIndexers returns the index functions.
 func (x *indexer) GetIndexers() cache.Indexers {
+	defer x.lock()()
 	all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for _, ix := range x.indexes {
 		all[ix.name] = ix.values
@@ -114,7 +124,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return all
 }
 
-// AddIndexers adds indexes; what is cached already is indexed.
+// AddIndexers adds indexes, also of what is cached already.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
 	names := sortedKeys(more)
 	for _, name := range names {
@@ -130,14 +140,13 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 	return nil
 }
 
-// LastStoreSyncResourceVersion is the newest revision delivered; the 1.36
-// consistency store reads it.
+// LastStoreSyncResourceVersion is the newest delivered revision. The consistency store of Kubernetes 1.36 reads it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
+	defer x.lock()()
 	x.asked = true
 	return x.keys([]string{strconv.FormatUint(x.rv, 10)})[0]
 }
 
-// Bookmark records that the store is as new as rv.
 func (x *indexer) Bookmark(rv string) {
 	if n, err := strconv.ParseUint(rv, 10, 64); err == nil {
 		x.rv = max(x.rv, n)
@@ -147,8 +156,7 @@ func (x *indexer) Bookmark(rv string) {
 // Resync does nothing: see [Process.Resync].
 func (x *indexer) Resync() error { return nil }
 
-// Add, Update, Delete and Replace change the cache behind the watch's back; a
-// controller that does so has a bug, which the host does not hide.
+// Writes to an informer's cache are bugs of the controller, and refused.
 func (x *indexer) Add(obj any) error           { return x.meddled("Add", obj) }
 func (x *indexer) Update(obj any) error        { return x.meddled("Update", obj) }
 func (x *indexer) Delete(obj any) error        { return x.meddled("Delete", obj) }

@@ -40,7 +40,7 @@ func toyController(spoil bool) Controller {
 		Routes: []Route{
 			{Kind: configMapGVK, Do: func(_ View, e Event, out *Effect) {
 				if e.New != nil {
-					out.Keys = append(out.Keys, keyOf(metaOf(e.New)))
+					out.Keys = append(out.Keys, keyOf(e.New.(metav1.Object)))
 				}
 			}},
 			{Kind: podGVK, Do: func(v View, e Event, out *Effect) {
@@ -48,7 +48,7 @@ func toyController(spoil bool) Controller {
 				if obj == nil {
 					obj = e.Old
 				}
-				if app := metaOf(obj).GetLabels()["app"]; v.Get(configMapGVK, "default", app) != nil {
+				if app := obj.(metav1.Object).GetLabels()["app"]; v.Get(configMapGVK, "default", app) != nil {
 					out.Keys = append(out.Keys, "default/"+app)
 				}
 			}},

@@ -5,35 +5,37 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/difference"
 	"github.com/threelaws/threelaws/sim"
 )
 
-// version is one stored version of one object, shared by the log and by every
-// cache that holds it, with what the host needs to know of it computed once.
+// version is one stored version of one object. The log and all caches that hold it share it. It holds facts
+// that are computed once.
 type version struct {
 	obj  runtime.Object
 	meta metav1.Object
 	key  string
-	n    uint32 // counts the versions of everything that ever had this key
+	n    uint32 // counts the versions of all objects that ever had this key
 
-	// exact digests the content with n in place of the resource version, so that
-	// it does not depend on what happened to other objects in between.
+	// exact digests the content with n in place of the resource version. So it does not depend on changes to
+	// other objects.
 	exact uint64
 	// abstract leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
 	views   []*version // the same object in other versions of its kind
-	encoded []byte     // as it was stored; a cached object that encodes otherwise was changed in place
-	sync    uint64     // the sync that last checked it, so that each sync checks once
+	encoded []byte     // its stored encoding; a cached object that encodes differently was changed in place
+	sync    uint64     // the sync that last checked it, since each sync checks once
 }
 
-// as is the version as a version of its kind shows it.
+// as converts the version to a version of its kind.
 func (v *version) as(k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
@@ -55,13 +57,12 @@ func (v *version) as(k *fakeapi.Kind) *version {
 	return w
 }
 
-// protoObject is what the generated types of k8s.io/api have.
+// protoObject is an object of k8s.io/api's generated types.
 type protoObject interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
-// newVersion wraps a stored object.
 func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *version {
 	v := &version{obj: obj, key: key, n: n}
 	var exact, abstract sim.Hash
@@ -100,19 +101,18 @@ func encode(obj runtime.Object) []byte {
 	return buf
 }
 
-// intact reports whether the object is still as it was stored. The buffer is as long as
-// what was stored: to ask an object for its size takes almost as long as to encode it.
+// intact reports whether the object still is as it was stored. The buffer has the length of the stored
+// encoding: asking an object for its size takes almost as long as encoding it.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
 		return bytes.Equal(encode(v.obj), v.encoded)
 	}
-	defer func() { _ = recover() }() // from what does not fit any more
+	defer func() { _ = recover() }() // from an object that no longer fits
 	n, err := p.MarshalToSizedBuffer(buf)
 	return err == nil && n == len(buf) && bytes.Equal(buf, v.encoded)
 }
 
-// digestProto folds an encoded object into both digests.
 func digestProto(data []byte, generated bool, exact, abstract *sim.Hash) {
 	for len(data) > 0 {
 		num, field, rest := protoField(data)
@@ -128,7 +128,6 @@ func digestProto(data []byte, generated bool, exact, abstract *sim.Hash) {
 	}
 }
 
-// digestMeta folds an encoded ObjectMeta.
 func digestMeta(data []byte, generated bool, exact, abstract *sim.Hash) {
 	for len(data) > 0 {
 		num, field, rest := protoField(data)
@@ -149,7 +148,7 @@ func digestMeta(data []byte, generated bool, exact, abstract *sim.Hash) {
 	}
 }
 
-// digestOwner folds an owner reference without the owner's uid.
+// digestOwner folds an owner reference without the owner's UID.
 func digestOwner(field []byte, abstract *sim.Hash) {
 	for data := message(field); len(data) > 0; {
 		num, f, rest := protoField(data)
@@ -172,8 +171,7 @@ func message(field []byte) []byte {
 	return field[t+l:]
 }
 
-// protoField splits the first field off an encoded message: its number, its
-// bytes with tag and length, and the rest.
+// protoField splits the first field off an encoded message: its number, its bytes with tag and length, and the rest.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n
@@ -194,8 +192,8 @@ func protoField(data []byte) (num int, field, rest []byte) {
 	return int(tag >> 3), data[:end], data[end:]
 }
 
-// standing keeps the versions of large objects with which clusters begin: many begin with the same definitions, of
-// which each is a megabyte, and to encode them takes longer than a whole run.
+// standing keeps versions of large objects with which clusters begin. Many begin with the same CRDs of a
+// megabyte each, and encoding them takes longer than a whole run.
 var standing standingVersions
 
 type standingVersions struct {
@@ -204,13 +202,13 @@ type standingVersions struct {
 	order []runtime.Object // oldest first
 }
 
-// An object is large from so many encoded bytes on, and so many are kept.
+// An object of so many encoded bytes is large, and so many are kept.
 const (
 	largeObject   = 16 << 10
 	mostStandings = 256
 )
 
-// version is newVersion for an object that is stored when a cluster begins: stored objects never change.
+// version is newVersion for an object that exists when a cluster begins. Stored objects never change.
 func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtime.Object) *version {
 	c.mutex.Lock()
 	made := c.made[obj]
@@ -237,4 +235,41 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	kept := *v
 	c.made[obj] = &kept
 	return v
+}
+
+// mutationOf returns the record of a cached object that was changed in place, with the changed field. The
+// original is decoded from its stored encoding.
+func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
+	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
+	r.Message = "a cached object"
+	if original := decode(k.New(), v.encoded); original != nil {
+		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
+		original.GetObjectKind().SetGroupVersionKind(gvk)
+		r.Before = original
+		if leaves := difference.Of(original, v.obj); len(leaves) > 0 {
+			l := leaves[0]
+			r.Message = fmt.Sprintf("%s: %s became %s", l.Path, shown(l.Was), shown(l.Is))
+			r.Reason = l.Path
+		}
+	}
+	return r
+}
+
+func decode(into runtime.Object, data []byte) runtime.Object {
+	u, ok := into.(interface{ Unmarshal([]byte) error })
+	if !ok || u.Unmarshal(data) != nil {
+		return nil
+	}
+	return into
+}
+
+// shown returns a value for a message: text unquoted, anything else as JSON.
+func shown(v reflect.Value) string {
+	if v = difference.Inside(v); !v.IsValid() {
+		return "(absent)"
+	}
+	if v.Kind() == reflect.String {
+		return v.String()
+	}
+	return difference.JSON(v)
 }

@@ -14,40 +14,38 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// worker is one thread of a process: a coroutine that syncs keys and gives up
-// the processor at every API call.
+// worker is one thread of a process: a coroutine that syncs keys and yields at every API call.
 type worker struct {
 	process *Process
 	id      int
-	label   string // in action keys; "" where the process has one worker
+	label   string // in action keys; "" in a process with one worker
 
-	goroutine goroutine.ID // that the coroutine runs on
+	goroutine goroutine.ID // of the coroutine
 
-	crew *crew // of the sync that is going on, where syncs may start goroutines; nil for a coroutine
+	concurrentSync *concurrentSync // the current sync, if syncs may start goroutines; nil for a coroutine
 
 	resume func() (struct{}, bool)
-	turns  func() // resume, where the controller is timed; nil where it is not
+	turns  func() // resume, if the controller is timed; otherwise nil
 	stop   func()
 	yield  func(struct{}) bool
 
 	state workerState
 	key   string
-	sync  uint64 // number of the sync, over the whole cluster
+	sync  uint64 // number of the sync in the whole cluster
 	start int    // index of its SyncStart record
 	owner sim.Ref
-	saw   *version // the owner as it was read when the sync began
+	saw   *version // the owner as read when the sync began
 	req   *fakeapi.Request
-	asked int    // how many records there were when it was sent
-	late  uint64 // digest of what the process has been shown since: to the laws it did not know that
+	asked int    // the number of records when it was sent
+	late  uint64 // digest of what the process has been shown since, which the laws do not count as known
 	resp  fakeapi.Response
 	err   error
 
 	live  []liveRead // live reads of this sync
 	reads []*version // cached versions read in this sync, each once
 
-	// local is the fold of everything the sync was told since it began, and of
-	// what it asked for: its whole private state, as a sync is a function of its
-	// inputs. See state.go.
+	// local folds all inputs and requests of the sync since it began. A sync is a function of its inputs, so
+	// this is its whole private state: see resumeSync.
 	local, abstract sim.Hash
 }
 
@@ -95,7 +93,7 @@ func (w *worker) body(yield func(struct{}) bool) {
 	}
 }
 
-// workerHere is the worker whose coroutine this is, nil on any other goroutine.
+// workerHere returns the worker whose coroutine this is, nil on any other goroutine.
 func (p *Process) workerHere() *worker {
 	here := goroutine.Current()
 	for _, w := range p.workers {
@@ -106,8 +104,8 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
-// syncOnce calls the controller's sync function. A panic in it is the
-// controller's bug: it ends the sync and is reported as such.
+// syncOnce calls the controller's sync function. A panic in it is the controller's bug: it ends the sync and
+// is reported.
 func (w *worker) syncOnce(ctx context.Context) (err error) {
 	defer func() {
 		r := recover()
@@ -122,14 +120,12 @@ func (w *worker) syncOnce(ctx context.Context) (err error) {
 	return w.process.reconciler.Sync(ctx, w.key)
 }
 
-// panicError is a panic in a controller's sync.
 type panicError struct {
 	Process, Key string
 	Value        any
-	At           string // the line, where it is the controller's
+	At           string // the line, if it is the controller's
 }
 
-// Error says who panicked over what.
 func (e *panicError) Error() string {
 	text := fmt.Sprintf("panic in %s while syncing %s: %v", e.Process, e.Key, e.Value)
 	if e.At != "" {
@@ -138,7 +134,7 @@ func (e *panicError) Error() string {
 	return text
 }
 
-// run gives the processor to the worker until it parks again.
+// run runs the worker until it parks again.
 func (w *worker) run() {
 	c := w.process.cluster
 	before := c.running
@@ -168,8 +164,8 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish puts the key back or forgets it, as workers built on client-go do.
-// It runs on the coroutine, in the sync's last step.
+// finish puts the key back or forgets it, as workers built on client-go do. It runs on the coroutine, in the
+// sync's last step.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
@@ -206,25 +202,15 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	return w.resp
 }
 
-// execute has the server execute the pending request.
-func (w *worker) execute() {
-	c := w.process.cluster
-	w.resp = c.serve(w, w.req, c.fault(w.process.Name, w.req))
-	w.process.linger(w.req)
-	w.state, w.process.touched = answered, true
-	w.fold()
-}
-
-// executeFailing is execute under a fault that struck just now.
-func (w *worker) executeFailing(f *FailedRequest) {
+// execute has the server execute the pending request, under a failure, nil for none.
+func (w *worker) execute(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.process.linger(w.req)
 	w.state, w.process.touched = answered, true
 	w.fold()
 }
 
-// sawObject returns the version of an object as the sync had last read it, live or
-// cached; nil when it had not.
+// sawObject returns the version of an object that the sync had last read, live or cached; nil if it had not.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
@@ -247,7 +233,6 @@ func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 
 func (w *worker) request() *fakeapi.Request { return w.req }
 
-// told notes a live read.
 func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
 }
@@ -258,21 +243,19 @@ func (w *worker) sign(r *sim.Record) {
 	w.stamp(r)
 }
 
-// stamp fills in who is acting.
 func (w *worker) stamp(r *sim.Record) {
-	p := w.process
-	r.Process, r.Era, r.Incarnation, r.Worker = p.Name, p.Era, p.Incarnation, w.id
-	r.For = w.owner
+	w.process.stamp(r)
+	r.Worker, r.For = w.id, w.owner
 	if w.saw != nil {
 		r.SawFor = w.saw.obj
 	}
 }
 
-// checkCaches finds objects the sync read from its caches and changed in place
-// (WRITE-5). The cache shares them with the server and with everybody else.
+// checkCaches finds objects that the sync read from its caches and changed in place (WRITE-5). The cache
+// shares them with the server and everybody else.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
-	if w.process.concurrent() { // who read first is up to the goroutines
+	if w.process.concurrent() { // any goroutine may have read first
 		slices.SortFunc(w.reads, func(a, b *version) int { return strings.Compare(a.key, b.key) })
 	}
 	for _, v := range w.reads {

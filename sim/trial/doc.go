@@ -1,24 +1,19 @@
 // Package trial runs a world once, to its end, under the laws.
 //
-// A world is an API server, a cluster of controllers, a user, and one source of
-// choices. A [Trial] holds all of it together with the judge and the detector of
-// fights, and is the only thing in this module that steps a world: scenario files,
-// simtest, benchmarks, exploration and serve all run through it, so that none of
-// them can ask half of the laws.
+// A world is an API server, a cluster of controllers, a user, and one source of choices. A [Trial] holds all
+// of it, with the judge and the fight detector. Nothing else in this module steps a world: scenario files,
+// simtest, benchmarks, exploration and serve all use it. So none of them can apply half of the laws.
 //
 // # Five names to know
 //
-//   - [New] makes a trial of some [Options]: the laws, the choices, the server's
-//     first state. The zero value is an empty cluster, the default schedule and
-//     every law.
-//   - [Trial.Start] runs a [host.Controller] as a process, and tells the laws what
-//     it owes them.
-//   - [Trial.Request] is what the user does at once; [Trial.Later] is what he does
-//     in a race with the controllers.
-//   - [Trial.Settle] steps until the world is at rest, looks for fights as it goes,
-//     and has the laws on worlds at rest asked. A world that does not come to rest
-//     breaks a law of its own.
-//   - [Trial.Broken] is the breach that fails the run, nil for none.
+//   - [New] makes a trial from [Options]: the laws, the choices, the server's first state. The zero value is
+//     an empty cluster, the default schedule and every law.
+//   - [Trial.Start] runs a [host.Controller] as a process under the laws.
+//   - [Trial.Request] is a request of the user, executed at once. [Trial.Later] lets the user race with the
+//     controllers.
+//   - [Trial.Settle] steps until the world has settled, and looks for fights meanwhile. Then the laws about
+//     settled worlds are evaluated. A world that does not settle violates a law of its own.
+//   - [Trial.Broken] is the violation that fails the run, nil for none.
 //
 // # One run
 //
@@ -27,7 +22,7 @@
 //	t.Start("keeper", keeper)
 //	t.Request(&fakeapi.Request{Verb: fakeapi.Create, ...})
 //	if how := t.Settle(trial.Limits{}); !how.Settled {
-//		fmt.Println("did not come to rest after", how.Steps, "steps")
+//		fmt.Println("not settled after", how.Steps, "steps")
 //	}
 //	if b := t.Broken(); b != nil {
 //		fmt.Println(b.Law.Name, b.Text)
@@ -37,8 +32,7 @@
 //
 // # Where to go next
 //
-// One run is one schedule. To try many, say the world once as a simtest.Case and
-// call simtest.Check (package scenarios/simtest), or write it as a scenario file
-// (package scenarios). What a controller is, package sim/host says; what a law is,
-// package sim/law.
+// One run is one schedule. To try many, write the world as a simtest.Case and call simtest.Check (package
+// scenarios/simtest), or write it as a scenario file (package scenarios). Package sim/host defines
+// controllers, and package sim/law defines laws.
 package trial

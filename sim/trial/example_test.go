@@ -45,16 +45,16 @@ func create(t *trial.Trial, name string) {
 	}
 }
 
-// One run of one controller, to rest, under every law.
+// One run of one controller, until it settles, under every law.
 func Example() {
 	t := trial.New(trial.Options{})
 	defer t.Stop()
 	t.Start("careless", careless())
 	create(t, "a")
-	fmt.Println("at rest:", t.Settle(trial.Limits{}).Settled)
+	fmt.Println("settled:", t.Settle(trial.Limits{}).Settled)
 	fmt.Println(t.Broken().Law.Name)
 	// Output:
-	// at rest: true
+	// settled: true
 	// take-ownership
 }
 

@@ -17,33 +17,32 @@ type watch struct {
 	own      ownTrigger
 	threads  map[[2]string]string
 	deed     stepped
-	rounds   int   // recurrences since the user or a fault last had a hand in it
+	rounds   int   // recurrences since the last act of the user or fault
 	cycle    []int // a fight that was found and not yet recorded
 }
 
-// tally counts what is written.
+// tally counts writes.
 type tally struct {
-	writes    int // commits that are not of status, since ever
+	writes    int // commits, without those of status, since the trial began
 	committed int // the step of the last commit
 }
 
-// stepped is what the last step did, for the detector of fights.
+// stepped describes the last step for the fight detector.
 type stepped struct {
-	thread  string // who: a process, or the events of one kind to one process
-	record  int    // of its last commit, -1 for none
+	thread  string // a process, or the events of one kind to one process
+	record  int    // its last commit, -1 for none
 	object  sim.Ref
-	outside bool // the user or a fault had a hand in it
+	outside bool // the user or a fault took part
 }
 
-// fightRounds is how often a state must recur before it is called a fight. Two
-// instances of one controller may by chance undo each other's work once.
+// fightRounds is how often a state must recur before it is called a fight. Two instances of one controller
+// may undo each other's work once by chance.
 const fightRounds = 3
 
-// programRounds is how often where whole programs run: what they have queued cannot be
-// seen, and a state that looks the same may not be the same.
+// programRounds is fightRounds for worlds with whole programs. Their queues are invisible, so states that
+// look equal may differ.
 const programRounds = 12
 
-// enough is how often a state must recur in this world.
 func (t *Trial) enough() int {
 	if slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
 		return programRounds
@@ -65,11 +64,10 @@ func (w *watch) reset() {
 	w.deed = stepped{record: -1}
 }
 
-// observer counts writes while a run goes, and notes who did what in the step.
+// observer counts the writes of a run, and notes who did what in the step.
 type observer Trial
 
-// Observe takes in one record. A removal in the step in which the deletion was
-// asked for is one write with it.
+// Observe takes in one record. A removal in the step of its deletion request counts as one write with it.
 func (o *observer) Observe(r *sim.Record) {
 	w := &o.fight
 	d := &w.deed
@@ -94,12 +92,11 @@ func (o *observer) Observe(r *sim.Record) {
 	}
 }
 
-// Digest folds nothing: what the observer counts decides only when a settle that
-// does not come to rest is given up, and from a state in which a fight goes on
-// it goes on whatever was counted before.
+// Digest folds nothing. The counters only decide when a settle is given up, and a fight continues from its
+// state whatever was counted before.
 func (o *observer) Digest(*sim.Hash) {}
 
-// watch tells the detector of fights of the last step.
+// watch shows the last step to the fight detector.
 func (t *Trial) watch() {
 	w := &t.fight
 	d := w.deed
@@ -123,7 +120,6 @@ func (t *Trial) watch() {
 	}
 }
 
-// thread names the stream of events of one kind to one process.
 func (w *watch) thread(process, kind string) string {
 	key := [2]string{process, kind}
 	name, ok := w.threads[key]
@@ -134,9 +130,8 @@ func (w *watch) thread(process, kind string) string {
 	return name
 }
 
-// busy lists who can do something now: a cycle in which one of them did nothing
-// is the schedule's doing. A process whose events are kept from it is no
-// fighter, however often it tries again.
+// busy lists the threads that can do something now. A cycle in which one of them did nothing is an artifact
+// of the schedule. A process whose events are withheld does not fight, however often it retries.
 func (t *Trial) busy() []string {
 	var names []string
 	for _, a := range t.World.Enabled() {
@@ -150,8 +145,8 @@ func (t *Trial) busy() []string {
 	return names
 }
 
-// fought reports whether the last step closed the cycle of a fight, or made the
-// world grow once too often, and writes it to the history.
+// fought reports whether the last step completed a fight: a cycle, a controller that triggers itself, or
+// growth without end. It records the fight in the history.
 func (t *Trial) fought() bool {
 	t.watch()
 	w := &t.fight
@@ -182,8 +177,7 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether one of those who go round is kept from seeing: left
-// alone it might stop.
+// blindIn reports whether a process of the cycle has withheld events: with them it might stop.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -195,24 +189,21 @@ func (t *Trial) blindIn(cycle []int) bool {
 	})
 }
 
-// disturbed reports whether the world is not left alone: a process is down, or kept
-// from seeing.
+// disturbed reports whether a process is down or has a paused watch.
 func (t *Trial) disturbed() bool {
 	return slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool {
 		return p.Down && !p.StandsBy || p.Holding()
 	})
 }
 
-// After firstLook writes, and again after four times as many, the last lines
-// are searched for a repetition that the law does not call a fight because the
-// world is not left alone: a view is held, a process is down.
+// After firstLook writes, and whenever they have quadrupled, the last lines of a disturbed world are searched
+// for a repetition. The law does not call that a fight.
 const (
 	firstLook   = 512
 	lookRecords = 4000
 )
 
-// loops reports whether the last records go round in a circle, in a world that is
-// not left alone.
+// loops reports whether the last records of a disturbed world repeat themselves.
 func (t *Trial) loops() bool {
 	if !t.disturbed() {
 		return false

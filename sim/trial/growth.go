@@ -2,24 +2,25 @@ package trial
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/threelaws/threelaws/internal/difference"
 	"github.com/threelaws/threelaws/internal/fight"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights whose state never recurs because it grows: a counter in an
-// annotation, objects that pile up. One sync's object that is written for again
-// and again, in the same way and by nobody's order, is not coming to rest.
+// growth finds fights whose state never recurs because it grows: a counter in an annotation, objects that
+// pile up. A process that writes for one object again and again, in the same way, does not settle.
 type growth struct {
-	writes int // since the user or a fault last had a hand in it
+	writes int // since the last act of the user or fault
 	doing  map[doing]*done
-	hit    *done // what has just been done too often
-	most   int   // ways of writing that are kept; 0: all
+	hit    *done // what has just reached its limit
+	most   int   // entries of doing that are kept; 0: all
 }
 
-// doing is one way of writing: who, for what, to what. An object that is created
-// has no name here: each has another.
+// doing is one way of writing: the writer, its purpose and its target. A created object has no name here,
+// since each has another.
 type doing struct {
 	process, verb, subresource string
 	owner, object              sim.Ref
@@ -28,12 +29,12 @@ type doing struct {
 type done struct {
 	doing
 	count int
-	next  int    // the count at which it is looked at
-	last  [3]int // the last records of it
+	next  int    // the count at which it is examined next
+	last  [3]int // its last records
 }
 
-// Few writes are not counted at all, so that worlds that come to rest pay
-// nothing; then one way of writing is looked at when it was used so often.
+// The first growthFrom writes are not counted, so that worlds that settle pay nothing. A way of writing is
+// examined after every growthMost uses.
 const (
 	growthFrom = 250
 	growthMost = 1000
@@ -44,13 +45,11 @@ func (g *growth) reset() {
 	clear(g.doing)
 }
 
-// told reports whether a commit only tells of something: an Event that counts up how often
-// it was so.
-func told(r *sim.Record) bool { return r.Object.Kind == "Event" }
+// reportsOnly reports whether a commit only reports something, as an Event does, which counts how often it happened.
+func reportsOnly(r *sim.Record) bool { return r.Object.Kind == "Event" }
 
-// note takes in a commit.
 func (g *growth) note(r *sim.Record) {
-	if told(r) {
+	if reportsOnly(r) {
 		return
 	}
 	if g.writes++; g.writes < growthFrom || r.After == nil {
@@ -65,7 +64,7 @@ func (g *growth) note(r *sim.Record) {
 	}
 	d := g.doing[what]
 	if d == nil {
-		if g.most > 0 && len(g.doing) >= g.most { // those that go on will be counted again
+		if g.most > 0 && len(g.doing) >= g.most { // those that continue are counted again
 			clear(g.doing)
 		}
 		d = &done{doing: what, next: growthMost}
@@ -79,9 +78,8 @@ func (g *growth) note(r *sim.Record) {
 	}
 }
 
-// endless reports whether what was done so often has no end in sight: an owner
-// that says how many dependents it wants is judged by that (EXACT-2), and in a
-// large world one object may well be written for every other.
+// endless reports whether repeated writes have no end in sight. An owner that declares its number of
+// dependents is judged by that (EXACT-2). In a large world one object may be written once for every other.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -93,7 +91,6 @@ func (t *Trial) endless(d *done) bool {
 	return d.count > 8*t.objects()
 }
 
-// grows words what is done for ever.
 func (t *Trial) grows(d *done) string {
 	who := d.process
 	if !d.owner.IsZero() {
@@ -110,4 +107,75 @@ func (t *Trial) grows(d *done) string {
 		}
 	}
 	return text
+}
+
+// ownTrigger finds a controller that triggers itself: it writes only a time of day, the event of that write starts
+// its next reconcile, and that writes the time again. The state never recurs, since time passes, and nothing grows.
+type ownTrigger struct {
+	runs map[int][]int // a write -> the writes that led to it, and itself
+	hit  []int
+}
+
+// ownRounds is how many writes in a row must each follow from the one before. A timer in between, as for a
+// heartbeat or a renewal, starts the count again.
+const ownRounds = 3
+
+func (o *ownTrigger) reset() {
+	clear(o.runs)
+	o.hit = nil
+}
+
+func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
+	if r.Before == nil || r.After == nil || reportsOnly(r) || r.Object.Kind == "Lease" {
+		return
+	}
+	// Only the passing of time allows such a write again, and it passes in few worlds.
+	before := triggerOf(h, r)
+	if before == nil && r.At == 0 || !fight.OnlyTimes(r.Before, r.After) {
+		return
+	}
+	run := []int{r.Index}
+	if before != nil {
+		run = append(append([]int(nil), o.runs[before.Index]...), r.Index)
+		delete(o.runs, before.Index)
+	}
+	if len(run) > ownRounds+1 {
+		run = run[1:]
+	}
+	if o.runs == nil {
+		o.runs = map[int][]int{}
+	}
+	if o.runs[r.Index] = run; len(run) == ownRounds+1 {
+		o.hit = run
+	}
+}
+
+// triggerOf returns the write whose event started the reconcile that made a write, if one process made both;
+// otherwise nil. Reconciles of programs are invisible: their event must be less than a second old, or a timer
+// may be the trigger.
+func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
+	event := h.At(r.Cause)
+	switch {
+	case event == nil:
+		return nil
+	case event.Op == sim.SyncStart:
+		event = h.At(event.Cause)
+	case r.At-event.At >= time.Second:
+		return nil
+	}
+	if event == nil || event.Op != sim.Delivery || event.Process != r.Process {
+		return nil
+	}
+	if w := h.At(event.Cause); w != nil && w.Op == sim.Commit && w.Process == r.Process {
+		return w
+	}
+	return nil
+}
+
+func (t *Trial) triggersItself(run []int) string {
+	h := &t.World.History
+	last := h.At(run[len(run)-1])
+	path, was, is := fight.FirstDifference(last.Before, last.After)
+	return fmt.Sprintf("%s triggers itself: each of its last %d writes to %s follows from the event of the one before, and "+
+		"changes only times (%s: %s -> %s)", render.CastOf(h).Who(last), ownRounds, last.Object, path, was, is)
 }

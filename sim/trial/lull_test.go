@@ -44,8 +44,8 @@ func wanders() host.Controller {
 	})
 }
 
-// What beats while all else waits for a timer that lies far off does not use up the limits of a
-// settle; a timer that is always followed by another does.
+// Heartbeats during a wait for a timer that is far away do not use up the limits of a settle. An endless chain of
+// timers does.
 func TestHeartbeatsDoNotCount(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -13,40 +13,38 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A world in which only timers are left is at rest when each of them has fired
-// so often, for so long, that nothing but the time of day has changed: a
-// controller that looks again every ten minutes must not keep a world from
-// being judged. One that acts at a later look than that needs a settle with
-// Limits.For.
+// A world in which only timers are left has settled when each of them has fired several times, over a long
+// time, and only the time of day has changed. A controller that looks again every ten minutes must not keep a
+// world from being judged. If a later look changes something, the settle needs Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
-	// The same beside a whole program, of which each look takes many steps. It is longer than client-go's queues back off.
+	// The same for whole programs, whose every look takes many steps. It is longer than the back-off of
+	// client-go's queues.
 	pollsFor  = 20 * time.Minute
 	beatsMost = 1000 // rounds, when they are short
 
-	// A timer fires three times at distances that double within that many of the first one.
+	// A timer with doubling delays fires three times within this many times the first one.
 	beatsAway = 1 << beatsTimes
 )
 
-// resting is what has been seen of heartbeats since something changed.
+// resting counts heartbeats since the last change.
 type resting struct {
 	fired   map[beat]int
-	due     []*sim.Alarm // what could fire in the last step
+	due     []*sim.Alarm // timers that could fire in the last step
 	since   time.Duration
 	rounds  int
-	lull    time.Duration // until when nothing is waited for but timers that lie far off; 0: none is
+	lull    time.Duration // until this time only timers that are far away are left to wait for; 0: no lull
 	changed bool
-	knocks  map[worker][]string // what was forbidden to each in the sync that it is in
+	knocks  map[worker][]string // refusals (403) of each worker in its current sync
 }
 
-// worker is one of the workers of a process.
 type worker struct {
 	process string
 	number  int
 }
 
-// beat is a timer as it comes again and again.
+// beat is a recurring timer.
 type beat struct{ owner, label string }
 
 func (r *resting) reset() {
@@ -55,12 +53,11 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest folds what of the past decides when a settle takes the world for one at
-// rest: when something last changed, and what has fired since. What could fire
-// follows from the timers.
+// digest folds the part of the past that decides when a settle takes the world for settled: the time of the
+// last change, and the timers that have fired since. The due timers follow from the clock's.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	if h.Bool(r.changed); r.changed {
-		return // what else it has seen does not count
+		return // the rest does not count then
 	}
 	h.Word(uint64(min(now-r.since, beatsFor)))
 	h.Word(uint64(min(r.rounds, beatsMost)))
@@ -76,15 +73,13 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(sum)
 }
 
-// note takes in a record: does it say that something happened? A sync or a request that
-// fails in a process from which events are withheld may wait for just those, and nothing
-// else can happen to it before they are shown. One that fails because the server
-// forbids what it asks for, by a quota or for want of a permission, asks for what is
-// for somebody else to change: to ask again, each time later, is what it should do.
+// note takes in a record. It decides whether the record is a change. A failed sync or request is none if
+// events are withheld from its process: it may wait for just those. A 403 (a quota, a missing permission) is
+// none either: somebody else has to change that, and retrying with growing delays is right.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
-		r.changed = r.changed || !told(rec) &&
+		r.changed = r.changed || !reportsOnly(rec) &&
 			(rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After))
 	case sim.SyncEnd:
 		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
@@ -104,7 +99,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// polls reports whether a program has looked for an object that is not there: how it ends a sync after that is not seen.
+// polls reports whether a program looked for an object that does not exist. How it ends the sync after that
+// is invisible.
 func (t *Trial) polls(rec *sim.Record) bool {
 	if rec.Op != sim.Refusal || rec.Code != http.StatusNotFound || rec.Verb != "get" {
 		return false
@@ -113,13 +109,12 @@ func (t *Trial) polls(rec *sim.Record) bool {
 	return p != nil && p.IsProgram()
 }
 
-// knocked reports whether a sync ended with what it was forbidden.
 func (r *resting) knocked(end *sim.Record) bool {
 	return slices.ContainsFunc(r.knocks[worker{end.Process, end.Worker}],
 		func(refusal string) bool { return strings.Contains(end.Message, refusal) })
 }
 
-// heartbeat reports whether the timers that are left change nothing.
+// heartbeat reports whether the remaining timers change nothing.
 func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
 	r := &t.rest
@@ -169,24 +164,22 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world does at a time what would be its rest, were there not
-// timers that lie far off: a resync in twelve hours, while a lease is renewed every two
-// seconds.
+// lulled reports whether the world would count as settled now, except for timers that are far away: a resync
+// in twelve hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
-// withheld reports whether events are kept from the process of a name.
+// withheld reports whether events are withheld from a process.
 func (t *Trial) withheld(process string) bool {
 	p := t.Cluster.Process(process)
 	return p != nil && p.Withheld()
 }
 
-// electionFor is longer than a lease lasts that is not renewed.
+// electionFor is longer than an unrenewed lease lasts.
 const electionFor = 30 * time.Second
 
-// patience is for how long timers have to change nothing. A process from which events
-// are kept is tried again and again, at growing distances, and no hour of it tells
-// more than three times; who leads has been decided when a lease would have run out.
-// A settle that has a time of its own waits in any case.
+// patience returns how long timers have to change nothing. A process with withheld events retries with
+// growing delays, and an hour of retries shows no more than three. An election is decided when a lease would
+// have run out. A settle with an end time waits in any case.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
@@ -203,12 +196,10 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is how many more steps are taken to see what goes round: enough
-// for a few rounds of a dozen controllers.
+// roundSteps is how many more steps are taken to name a loop: enough for some rounds of a dozen controllers.
 const roundSteps = 200
 
-// goingRound takes some more steps, and names what is done in them: who works
-// on what, in the order in which it first comes.
+// goingRound takes some more steps and names what is done in them, in the order of its first occurrence.
 func (t *Trial) goingRound() string {
 	from := t.World.History.Len()
 	for range roundSteps {
@@ -233,7 +224,6 @@ func (t *Trial) goingRound() string {
 	return strings.Join(names, ", ") + ", again and again"
 }
 
-// round words a record of a world that goes round; "" for one that says nothing.
 func round(cast *render.Cast, r *sim.Record) string {
 	if r == nil {
 		return ""
@@ -249,8 +239,7 @@ func round(cast *render.Cast, r *sim.Record) string {
 	return ""
 }
 
-// lastError is the error that the last failed sync ended with, "" where the
-// last records tell of none.
+// lastError returns the error of the last failed sync, "" if the last records have none.
 func (t *Trial) lastError() string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= max(0, h.Len()-lookRecords); i-- {

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,69 +12,58 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Settling is how a settle ended.
+// Settling is the result of a settle.
 type Settling struct {
 	Settled bool          `json:"settled"`
 	At      time.Duration `json:"at"`
-	Writes  int           `json:"writes"`           // commits, those of status left out
+	Writes  int           `json:"writes"`           // commits, without those of status
 	Steps   int           `json:"steps"`            // of the world
-	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows for ever
-	Broken  bool          `json:"broken,omitempty"` // stopped at a broken law
+	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
+	Broken  bool          `json:"broken,omitempty"` // stopped at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run: nothing was judged
-	Idle    string        `json:"idle,omitempty"`   // what went round while nothing was written
-	Middle  string        `json:"middle,omitempty"` // what the clock cut off: nothing was judged
+	Idle    string        `json:"idle,omitempty"`   // what repeated itself while nothing was written
+	Middle  string        `json:"middle,omitempty"` // what the end time cut off: nothing was judged
 }
 
-// Limits end a settle that does not come to rest by itself. The zero value is
-// for a world of any size: the bounds are far above what it needs. Heartbeats that
-// go on while all else waits for a timer that lies far off do not count.
+// Limits end a settle that does not end by itself. The defaults suit a world of any size: they are far above
+// what it needs. Heartbeats do not count while everything else waits for a timer that is far away.
 type Limits struct {
-	Writes int           // commits, those of status left out; 0: half a million
-	Steps  int           // 0: two million; where a whole program runs 15,000, and those of Recorded
-	Idle   int           // steps without a commit, to which For adds; 0: 20,000, and more for many objects
+	Writes int           // commits, without those of status; 0: half a million
+	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
+	Idle   int           // steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
 	For    time.Duration // virtual; 0: none
 
-	Recorded int         // how many steps a run has whose schedule is replayed
-	Rest     bool        // judge the world as settled when that time has passed, and what it cut off is done
-	Stop     func() bool // asked after each step: the law it waits for is broken; nil: never
+	Recorded int         // the number of steps of a replayed run
+	Rest     bool        // when For has passed, finish what it cut off and judge the world as settled
+	Stop     func() bool // asked after each step whether to stop at a violation; nil: never
 }
 
-// The bounds of a settle that names none: far above what any world needs, so
-// that a run that never rests ends all the same, and before its history fills
-// the memory.
+// The default bounds of a settle. They end a run that never settles before its history fills the memory.
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
-	maxHosted = 15_000 // steps where a whole program runs, each of which takes a hundred times as long
+	maxHosted = 15_000 // with a whole program, whose steps take a hundred times as long
 	maxIdle   = 20_000
 
-	stepsOfLook = 20 // of a process that looks again at all it has
+	stepsOfLook = 20 // of a process that reads all its objects again
 )
 
 func (l *Limits) fill(hosted bool) {
-	l.Writes = orElse(l.Writes, maxWrites)
+	l.Writes = cmp.Or(l.Writes, maxWrites)
 	if hosted {
-		l.Steps = orElse(l.Steps, maxHosted+l.Recorded)
+		l.Steps = cmp.Or(l.Steps, maxHosted+l.Recorded)
 	}
-	l.Steps = orElse(l.Steps, maxSteps)
+	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-func orElse(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
-}
-
-// counted is from where on the limits of a settle count, which moves with what does not
-// count.
+// counted holds the values from which the limits of a settle count. They move with steps that do not count.
 type counted struct {
 	writes, steps int
-	wrote         int // the tally of writes after the last step
+	wrote         int
 	lulled        int // steps that did not count
 }
 
-// pass notes a step, with what it wrote: in a lull it does not count.
+// pass notes a step and its writes. In a lull it does not count.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
@@ -89,12 +79,11 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline is after how many writes the settle that is under way will end: part
-// of what the future depends on.
+// deadline holds when the current settle ends, which is part of the world's state.
 type deadline struct {
-	writes int // the tally at which it ends
+	writes int // the number of writes at which it ends
 	tally  *tally
-	last   time.Duration // until when what the clock has cut off may go on; 0: it has cut nothing off
+	last   time.Duration // until when work that was cut off may continue; 0: nothing was cut off
 }
 
 func (d *deadline) digest(h *sim.Hash, now time.Duration) {
@@ -106,14 +95,14 @@ func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	}
 }
 
-// What is under way when the time of a settle has passed goes on, for a while, until nothing has changed for so
-// long that it was done: the Job controller waits a second before each sync, a retry a few at most.
+// When the time of a settle has passed, unfinished work continues until nothing has changed for doneFor, but
+// at most for goesOn. The Job controller waits a second before each sync, a retry a few at most.
 const (
 	doneFor = 10 * time.Second
 	goesOn  = time.Minute
 )
 
-// next returns when the next timer fires, and whether it may belong to what is under way: it fires within
+// next returns when the next timer fires, and whether it may belong to unfinished work: it fires within
 // doneFor of the last change.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
@@ -122,7 +111,7 @@ func (t *Trial) next() (at time.Duration, soon bool) {
 	return 0, false
 }
 
-// underWay words what a controller was doing last: "a reconcile of job/a by job".
+// underWay describes what a controller did last: "a reconcile of job/a by job".
 func (t *Trial) underWay() string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= 0; i-- {
@@ -131,21 +120,19 @@ func (t *Trial) underWay() string {
 			return "a reconcile"
 		case r.Op == sim.SyncEnd:
 			return "a reconcile of " + r.Object.String() + " by " + r.Process
-		case r.Op == sim.Commit && !told(r) && t.Cluster.Process(r.Process) != nil && !r.For.IsZero():
+		case r.Op == sim.Commit && !reportsOnly(r) && t.Cluster.Process(r.Process) != nil && !r.For.IsZero():
 			return "a reconcile of " + r.For.String() + " by " + r.Process
-		case r.Op == sim.Commit && !told(r) && t.Cluster.Process(r.Process) != nil:
+		case r.Op == sim.Commit && !reportsOnly(r) && t.Cluster.Process(r.Process) != nil:
 			return "a reconcile by " + r.Process + ", which wrote " + r.Object.String()
 		}
 	}
 	return "a reconcile"
 }
 
-// Settle steps until nothing but faults is enabled, or what goes on is a
-// heartbeat that changes nothing, or a limit is reached. A world at rest is put
-// to the laws on worlds at rest; one that has not come to rest breaks EXACT-7,
-// or NOFIGHT-1 where what it does is a fight. What the clock cut short is
-// neither, unless the limits say that it is rest. Then what was under way is
-// finished first; where that does not end, nothing is judged.
+// Settle steps until only faults are enabled, or a heartbeat that changes nothing, or until a limit is
+// reached. A settled world is judged by the laws about settled worlds. One that does not settle violates
+// EXACT-7, or NOFIGHT-1 if it fights. A settle whose time has passed is not judged, unless Limits.Rest is
+// set. Then unfinished work goes on first; if it does not end, nothing is judged.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -238,10 +225,9 @@ func (t *Trial) Settle(l Limits) Settling {
 	return s
 }
 
-// idle reports whether nothing but faults can happen.
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
-// idleUntil is the time of the next step: now, unless only timers are left.
+// idleUntil returns the time of the next step: now, unless only timers are left.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()
@@ -252,9 +238,8 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	return t.World.Clock.Elapsed()
 }
 
-// mostIdle is how many steps without a commit are too many: a process that comes
-// up looks at every object there is, and in a settle with a time to pass each may well
-// look on in vain every second until then.
+// mostIdle returns how many steps without a commit are too many. A process that starts reads every object,
+// and in a settle with an end time it may do so every second.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {
@@ -263,7 +248,6 @@ func (t *Trial) mostIdle(l *Limits) int {
 	return maxIdle + (4*t.objects()+each)*len(t.Cluster.Processes())
 }
 
-// objects is how many objects are stored.
 func (t *Trial) objects() int {
 	n := 0
 	for _, k := range t.Server.Kinds() {
@@ -272,9 +256,9 @@ func (t *Trial) objects() int {
 	return n
 }
 
-// unsettled records that the world did not come to rest (EXACT-7).
+// unsettled records that the world did not settle (EXACT-7).
 func (t *Trial) unsettled(s *Settling) {
-	text := fmt.Sprintf("not at rest after %d writes and %d steps", s.Writes, s.Steps)
+	text := fmt.Sprintf("not settled after %d writes and %d steps", s.Writes, s.Steps)
 	if s.Idle != "" {
 		text = s.Idle
 	}

@@ -9,15 +9,14 @@ import (
 	"testing"
 )
 
-// steps is a loop's hand on a world.
+// steps matches a loop that steps a world.
 var steps = regexp.MustCompile(`\b(?:[wW]orld(?:\(\))?|w)\.(?:Step|Take)\(`)
 
-// judges attaches laws to a world.
+// judges matches the making of a judge.
 var judges = regexp.MustCompile(`\blaw\.NewJudge\(`)
 
-// Whoever runs a world under the laws runs it through a trial: nothing else that
-// ships steps a world or makes a judge, but the kernel, the runner by the wall
-// clock and the searches that the kernel offers, and who judges a log, which has no world.
+// Worlds under the laws run through a trial. Only the kernel, the runner by the wall clock and the searches step
+// worlds besides. Only the judge of audit logs, which have no world, makes a judge besides.
 func TestOnlyTrialsStepWorlds(t *testing.T) {
 	may := []string{"sim/world.go", "sim/trial/", "internal/realtime/", "sim/law/", "internal/explore/",
 		"internal/audit/judge.go"}

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -14,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Trial is one run of a world under the laws. Make it with [New].
+// Trial is one run of a world under the laws. [New] makes it.
 type Trial struct {
 	World   *sim.World
 	Server  *fakeapi.Server
@@ -27,15 +28,14 @@ type Trial struct {
 	rest  resting
 	limit deadline
 
-	brings bool // the invariants of contracts are judged that are none of the laws
+	brings bool // the invariants of contracts are judged besides the laws
 }
 
-// Options say what a trial begins with. The zero value is an empty cluster
-// under the default schedule and every law.
+// Options are the beginning of a trial. The zero value is an empty cluster under the default schedule and every law.
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
-	Server  *fakeapi.Server // nil means an empty one; what it holds is the initial state, made by the user
+	Server  *fakeapi.Server // nil means an empty one; its content is the initial state, created by the user
 
 	_ struct{}
 }
@@ -69,14 +69,13 @@ func New(o Options) *Trial {
 	return t
 }
 
-// initial tells the laws of what a server holds that somebody has filled.
 func (t *Trial) initial() {
 	for _, r := range Standing(t.Server) {
 		t.World.Record(r)
 	}
 }
 
-// Standing has a record for each object that a server holds: its creation, by the user.
+// Standing returns a record for each object of a server: its creation by the user.
 func Standing(s *fakeapi.Server) (records []sim.Record) {
 	for _, k := range s.Kinds() {
 		s.Each(k, func(obj runtime.Object) bool {
@@ -92,9 +91,8 @@ func Standing(s *fakeapi.Server) (records []sim.Record) {
 	return records
 }
 
-// Start runs a controller as a process of its own, and tells the laws what it
-// owes them. The name must be unique in the trial; two processes may run the
-// same controller.
+// Start runs a controller as a process of its own, under the laws. The name must be unique in the trial. Two
+// processes may run the same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	t.judged(actorOf(name, &c))
 	return t.Cluster.Start(name, c)
@@ -110,17 +108,16 @@ func (t *Trial) judged(a law.Actor) {
 	}
 }
 
-// Outside tells the laws of a program that is not of this world and acts in it ([host.Cluster.As]):
-// by which name, and what it owes, which is what a controller declares. What it knows is what its
-// own requests were answered.
+// Outside declares a program that acts from outside this world ([host.Cluster.As]) under a name. The
+// controller's Contract holds for it. It knows only the answers to its own requests.
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
 	t.judged(s)
 }
 
-// StartManager starts an instance of a controller manager, which runs its members
-// while it leads ([host.Cluster.StartManager]).
+// StartManager starts an instance of a controller manager, which runs its members while it leads
+// ([host.Cluster.StartManager]).
 func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Controller,
 	members []host.Member) *host.Process {
 	for _, m := range members {
@@ -133,7 +130,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 	}, members)
 }
 
-// SwitchMembers replaces the programs of a manager's members.
+// SwitchMembers is [Trial.Switch] for the members of a manager, in their order.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
 		t.judged(actorOf(m.Name, &programs[i]))
@@ -141,15 +138,13 @@ func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	p.SwitchMembers(programs)
 }
 
-// Switch replaces a process's program by another era of it: an upgrade
-// or a downgrade.
+// Switch replaces a process's program by another era of it: an upgrade or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
 	t.judged(actorOf(p.Name, &c))
 	p.Switch(c)
 }
 
-// Faults puts a budget of faults into the world, by name ([host.FaultNames]).
-// They strike where the choices say, from here on.
+// Faults adds a budget of faults, by name ([host.FaultNames]). From now on they strike where the choices say.
 func (t *Trial) Faults(counts map[string]int) error {
 	b, err := host.NewBudget(t.Cluster, counts)
 	if err != nil {
@@ -159,34 +154,30 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
-// Forget has a trial that goes on for ever keep what it needs for so many records, and
-// revisions of the server, at least: the history, what watches can start from, and what
-// the laws and the detector of fights know of what has gone. It is to be called before
-// anything happens.
+// Forget limits the memory of a trial without end to at least so many records and revisions of the server.
+// That covers the history, the revisions from which watches can start, and what the laws and the fight
+// detector know of deleted objects. Call it before anything happens.
 func (t *Trial) Forget(keep int) {
 	t.World.History.Forget = keep
 	t.Judge.Memory = max(keep, leastMemory)
 	t.fight.growth.most = max(keep, leastMemory)
 }
 
-// leastMemory is for how many records the laws remember at the least: what a controller
-// may go by that is about to act.
+// leastMemory is the least number of records that the laws remember: what a controller that is about to act
+// may rely on.
 const leastMemory = 1000
 
-// Broken is the breach that fails the run: the first informed one, or the first
-// of any where the judge is strict; nil while there is none.
+// Broken returns the violation that fails the run: the first informed one, or the first of any strength if
+// the judge is strict; nil if there is none.
 func (t *Trial) Broken() *law.Breach { return t.Judge.First() }
 
-// Stop ends all processes: no goroutine is left of them. The trial may be looked
-// at afterwards, but nothing more be done with it.
+// Stop ends all processes and their goroutines. Afterwards the trial is read-only.
 func (t *Trial) Stop() { t.Cluster.Stop() }
 
-// records are the histories of trials that are over: explored runs are short
-// and many, and would each let theirs grow anew.
+// records are the histories of finished trials. Explored runs are short and many, and would each grow one again.
 var records = sync.Pool{New: func() any { return new([]sim.Record) }}
 
-// Recycle is Stop, and gives the history to a trial to come. Nothing that points
-// into it may be kept.
+// Recycle stops the trial and gives its history to a later one. Keep nothing that points into it.
 func (t *Trial) Recycle() {
 	t.Stop()
 	h := t.World.History.Records
@@ -196,8 +187,7 @@ func (t *Trial) Recycle() {
 	records.Put(&h)
 }
 
-// digest folds what the trial itself will do: crash processes at traps, and end
-// a settle: at a bound or because the world is taken for one at rest.
+// digest folds what the trial itself will do: crash processes at traps, and end a settle.
 func (t *Trial) digest(h *sim.Hash) {
 	h.Word(uint64(len(t.traps)))
 	for _, x := range t.traps {
@@ -207,9 +197,7 @@ func (t *Trial) digest(h *sim.Hash) {
 	t.rest.digest(h, t.World.Clock.Elapsed())
 }
 
-// Step takes one step of the world, as the choices say: it springs the traps that
-// were reached, and looks whether a fight goes on. It reports whether there was a
-// step.
+// Step takes one step of the world, springs traps and looks for fights. It reports whether there was a step.
 func (t *Trial) Step() bool {
 	ok := t.World.Step()
 	t.spring()
@@ -217,9 +205,30 @@ func (t *Trial) Step() bool {
 	return ok
 }
 
-// Take is Step with one of the actions that are enabled.
+// Take is Step with one of the enabled actions.
 func (t *Trial) Take(a sim.Action) {
 	t.World.Take(a)
 	t.spring()
 	t.fought()
+}
+
+func actorOf(process string, c *host.Controller) law.Actor {
+	return law.Actor{Process: process, Controller: c.Name, For: c.For, Owns: c.Owns, Contract: c.Contract,
+		Opaque: c.Hosted()}
+}
+
+// served returns a function that looks up the kinds of a server. An empty apiVersion matches any.
+func served(s *fakeapi.Server) func(apiVersion, kind string) (namespaced, ok bool) {
+	return func(apiVersion, kind string) (namespaced, ok bool) {
+		if apiVersion == "" {
+			for _, k := range s.Kinds() {
+				if k.GVK.Kind == kind {
+					return k.Namespaced, true
+				}
+			}
+			return false, false
+		}
+		k := s.Kind(schema.FromAPIVersionAndKind(apiVersion, kind))
+		return k != nil && k.Namespaced, k != nil
+	}
 }

@@ -27,7 +27,7 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// reads is what a sync has at hand.
+// reads is the environment of a sync.
 type reads struct {
 	*host.Env
 	maps cache.Indexer
@@ -56,7 +56,7 @@ func syncs(sync func(ctx context.Context, r reads, key string) error) host.Contr
 	}
 }
 
-// writes is a sync that sets a key of its ConfigMap's data to what it says.
+// writes is a sync that sets a key of its ConfigMap's data to a value.
 func writes(value func(m *corev1.ConfigMap, now time.Time) string) func(context.Context, reads, string) error {
 	return func(ctx context.Context, r reads, key string) error {
 		m := r.get(key)
@@ -114,14 +114,14 @@ func TestSettle(t *testing.T) {
 		return strconv.Itoa(n + 1)
 	})
 	clock := writes(func(_ *corev1.ConfigMap, now time.Time) string { return now.Format(time.RFC3339) })
-	// by the clock alone: no event of its own wakes it up to more
+	// only by the clock: its own events lead to no further write
 	ticks := writes(func(_ *corev1.ConfigMap, now time.Time) string {
 		return "tick " + strconv.Itoa(int(now.Sub(sim.Epoch)/(10*time.Second))) + " of many"
 	})
 	wants := syncs(nothing)
 	wants.Owns = append(wants.Owns, secrets)
 	wants.Contract.Replicas = func(kruntime.Object) int { return 1 }
-	idles := wants // a heartbeat is rest, and rest is judged
+	idles := wants // a world with only a heartbeat has settled, and is judged
 	idles.New = syncs(later(10*time.Minute, nothing)).New
 	pile := syncs(func(ctx context.Context, r reads, key string) error {
 		r.Queue.Add(key)
@@ -138,7 +138,7 @@ func TestSettle(t *testing.T) {
 		broken      string // the law, "" for none
 		says        string
 	}{
-		{"at rest", []host.Controller{set("x")}, "", ""},
+		{"settles", []host.Controller{set("x")}, "", ""},
 		{"makes nothing", []host.Controller{wants}, "NOFIGHT-3", "wants 1, owns 0"},
 		{"panics", []host.Controller{syncs(func(context.Context, reads, string) error { panic("at the disco") })},
 			"EXACT-7b", "at the disco"},
@@ -174,7 +174,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A deletion at the third look is not cut off by the first two having done nothing.
+// A deletion at the fourth look still happens, although the first three did nothing.
 func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 	looks := 0
 	w, how := settled(t, nil, syncs(func(ctx context.Context, r reads, key string) error {
@@ -192,9 +192,8 @@ func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 	}
 }
 
-// A settle that its time cuts short is not at rest: what a world at rest must hold is
-// asked only where the limits say that it is.
-func TestCutByTheClockIsNoRest(t *testing.T) {
+// A settle whose time has passed is not judged as settled, unless the limits say so.
+func TestCutByTheClockIsNotSettled(t *testing.T) {
 	wants := syncs(later(10*time.Minute, nothing))
 	wants.Owns, wants.Contract.Replicas = append(wants.Owns, secrets), func(kruntime.Object) int { return 1 }
 	for _, rest := range []bool{false, true} {
@@ -209,7 +208,7 @@ func TestCutByTheClockIsNoRest(t *testing.T) {
 	}
 }
 
-// What the clock cuts off is finished before a world is judged; where that does not end, the world is not judged.
+// Work that the end time cuts off is finished before a world is judged. If it does not end, the world is not judged.
 func TestCutInTheMiddle(t *testing.T) {
 	const waits = 5 * time.Second
 	slow := func(wants int, writes func(look int) *corev1.Secret) host.Controller {
@@ -265,7 +264,7 @@ func TestCutInTheMiddle(t *testing.T) {
 	}
 }
 
-// doneFor is how long nothing changes in a world that is done with what its time had cut off.
+// doneFor is how long nothing changes in a world that has finished the work that its time had cut off.
 const doneFor = 10 * time.Second
 
 func TestTraps(t *testing.T) {
@@ -279,7 +278,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// What the user does later races with the controllers.
+// Later actions of the user race with the controllers.
 func TestLater(t *testing.T) {
 	before, after := 0, 0
 	for seed := range uint64(50) {
@@ -301,7 +300,7 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// What has to be done again waits a second at least, and no longer than until time passes.
+// An action that has to be repeated waits at least a second, until time passes.
 func TestLaterUntil(t *testing.T) {
 	w := trial.New(trial.Options{Laws: []*law.Law{}})
 	defer w.Stop()

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"time"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -8,31 +9,29 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Do performs something the user does at once, as a step of its own.
+// Do performs a user action at once, as a step of its own.
 func (t *Trial) Do(label string, f func() error) error {
 	var err error
 	t.World.Do(label, func() { err = f() })
 	return err
 }
 
-// Later lets the user do something among the actions of the controllers: in the
-// order in which it was asked for, when the schedule says.
+// Later queues a user action, which takes place when the schedule says. Queued actions keep their order.
 func (t *Trial) Later(label string, do func()) {
 	t.LaterUntil(label, func() bool { do(); return true })
 }
 
-// LaterUntil is [Trial.Later] for something that may have to be done again: do reports whether it is done. The user
-// waits a second before each further try.
+// LaterUntil is [Trial.Later] for an action that may have to be repeated: do reports whether it is done. The
+// user waits a second before each further try.
 func (t *Trial) LaterUntil(label string, do func() bool) {
 	t.user.clock = &t.World.Clock
 	t.user.queue = append(t.user.queue, deed{label, do})
 }
 
-// Waiting is how many of the user's deeds are still to come.
+// Waiting is the number of the user's queued actions.
 func (t *Trial) Waiting() int { return len(t.user.queue) }
 
-// Request executes one request of the user at once, as a step of its own. The
-// error is the server's refusal.
+// Request executes one request of the user at once, as a step of its own. The error is the server's refusal.
 func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 	resp := t.Cluster.As(law.User, req)
 	if resp.Err != nil {
@@ -41,23 +40,20 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 	return resp, nil
 }
 
-// user is the person of the trial, as an actor: what is left to do, in order.
+// user is the person of the trial, as an actor with a queue of actions.
 type user struct {
 	queue []deed
 	clock *sim.Clock
-	again time.Duration // when the first deed is tried again; 0 where it was not tried
+	again time.Duration // when the first action is tried again; 0 if it was not tried
 }
 
-// deed is one thing the user does.
 type deed struct {
 	label string      // canonical: "delete rs/web-a"
-	do    func() bool // performs it, inside a step; false: it has to be done again
+	do    func() bool // performs it, inside a step; false: it has to be repeated
 }
 
-// Name is "user".
 func (u *user) Name() string { return law.User }
 
-// Offer lists the next deed.
 func (u *user) Offer(into []sim.Action) []sim.Action {
 	if len(u.queue) == 0 || u.clock.Elapsed() < u.again {
 		return into
@@ -65,7 +61,6 @@ func (u *user) Offer(into []sim.Action) []sim.Action {
 	return append(into, sim.Action{Class: sim.User, Actor: law.User, Detail: u.queue[0].label})
 }
 
-// Take performs the next deed.
 func (u *user) Take(sim.Action) {
 	if !u.queue[0].do() {
 		u.again = u.clock.Elapsed() + time.Second
@@ -74,14 +69,59 @@ func (u *user) Take(sim.Action) {
 	u.queue, u.again = u.queue[1:], 0
 }
 
-// Footprint says that a deed touches everything: it may be a fault, a switch of
-// era, or several requests.
+// Footprint says that an action touches everything: it may be a fault, a switch of era, or several requests.
 func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
-// Digest folds how much is left to do.
 func (u *user) Digest(h *sim.Hash) {
 	h.Word(uint64(len(u.queue)))
 	if u.again > 0 {
 		h.Word(uint64(max(0, u.again-u.clock.Elapsed())))
 	}
+}
+
+// Trap crashes a process at a point of its next matching request.
+type Trap struct {
+	Process string
+	After   bool          // after the server executed the request, before the answer arrives
+	Verb    fakeapi.Verb  // "" for any write
+	Kind    *fakeapi.Kind // nil for any
+	Name    string        // "" for any
+	Back    bool          // the process restarts by itself
+}
+
+// Set adds a trap.
+func (t *Trial) Set(x Trap) { t.traps = append(t.traps, &x) }
+
+// spring crashes the processes whose traps the last step reached.
+func (t *Trial) spring() {
+	t.traps = slices.DeleteFunc(t.traps, func(x *Trap) bool {
+		p := t.Cluster.Process(x.Process)
+		if p == nil || p.Down {
+			return false
+		}
+		req, answered, ok := p.Asking()
+		if !ok || answered != x.After || !x.matches(req) {
+			return false
+		}
+		t.World.Do("crash "+x.Process, func() { p.Crash(x.Back) })
+		return true
+	})
+}
+
+func (x *Trap) matches(req *fakeapi.Request) bool {
+	if x.Verb == "" && (req.Verb == fakeapi.Get || req.Verb == fakeapi.List) || x.Verb != "" && x.Verb != req.Verb {
+		return false
+	}
+	return (x.Kind == nil || x.Kind.GVK == req.Kind.GVK) && (x.Name == "" || x.Name == req.Name)
+}
+
+func (x *Trap) digest(h *sim.Hash) {
+	h.String(x.Process)
+	h.Bool(x.After)
+	h.Bool(x.Back)
+	h.String(string(x.Verb))
+	if x.Kind != nil {
+		h.String(x.Kind.GVK.Kind)
+	}
+	h.String(x.Name)
 }

@@ -16,43 +16,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// What the operator goes by.
 const (
 	Label     = "widget"             // of ConfigMaps: the Widget that selects them
-	Finalizer = "example.com/widget" // held by every Widget until the operator has seen that it goes
+	Finalizer = "example.com/widget" // held by every Widget until the operator has seen its deletion
 	bySource  = "spec.source"        // the index of Widgets by their Secret
 )
 
-// Without names what the operator leaves out.
+// Without are the guards that the operator leaves out.
 type Without struct {
 	Reference bool // creates ConfigMaps that name no controller
 	Ownership bool // deletes whatever its label selects
 	Deletion  bool // adopts for a Widget that is being deleted
-	Recheck   bool // adopts without asking the server whether the Widget is being deleted by now
+	Recheck   bool // adopts without asking the server whether the Widget is being deleted
 	Dying     bool // adopts what is being deleted
 	Others    bool // adopts what has another controller already
-	Count     bool // counts what others control
-	UID       bool // knows its own by name and kind
+	Count     bool // counts ConfigMaps of others
+	UID       bool // recognizes its own by name and kind
 }
 
-// Reconciler is the operator.
 type Reconciler struct {
 	client.Client
 	API     client.Reader
 	Events  record.EventRecorder
 	Without Without
 
-	// made are ConfigMaps of which the cache is yet to tell, by Widget.
+	// made are ConfigMaps that the cache does not show yet, by Widget.
 	made map[types.UID]map[types.UID]string
 }
 
-// New returns an operator that remembers nothing.
 func New(c client.Client, api client.Reader, events record.EventRecorder, without Without) *Reconciler {
 	return &Reconciler{Client: c, API: api, Events: events, Without: without,
 		made: map[types.UID]map[types.UID]string{}}
 }
 
-// Setup returns a function that sets a fresh operator up.
+// Setup returns a function that sets up a new operator.
 func Setup(without Without) func(ctrl.Manager) error {
 	return func(mgr ctrl.Manager) error {
 		r := New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorderFor("widget"), without)
@@ -60,7 +57,6 @@ func Setup(without Without) func(ctrl.Manager) error {
 	}
 }
 
-// SetupWithManager is as people write it.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &Widget{}, bySource,
 		func(o client.Object) []string { return []string{o.(*Widget).Spec.Source} })
@@ -75,7 +71,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// orphan wakes the Widget that selects a ConfigMap that nobody controls.
+// orphan enqueues the Widget that selects a ConfigMap without a controller.
 func orphan(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetLabels()[Label]
 	if name == "" || metav1.GetControllerOf(o) != nil {
@@ -84,7 +80,7 @@ func orphan(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// users wakes the Widgets that take their text from a Secret.
+// users enqueues the Widgets that take their text from a Secret.
 func (r *Reconciler) users(ctx context.Context, o client.Object) (out []reconcile.Request) {
 	var all List
 	if err := r.List(ctx, &all, client.InNamespace(o.GetNamespace()),
@@ -97,7 +93,7 @@ func (r *Reconciler) users(ctx context.Context, o client.Object) (out []reconcil
 	return out
 }
 
-// Reconcile brings a Widget's ConfigMaps to what it says.
+// Reconcile makes a Widget's ConfigMaps match its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	w := &Widget{}
 	if err := r.Get(ctx, req.NamespacedName, w); err != nil {
@@ -134,7 +130,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.status(ctx, w, own)
 }
 
-// waits reports whether the cache is yet to tell of what was made.
+// waits reports whether the cache does not show all created ConfigMaps yet.
 func (r *Reconciler) waits(ctx context.Context, w *Widget, own []*corev1.ConfigMap) (bool, error) {
 	made := r.made[w.UID]
 	for _, cm := range own {
@@ -155,7 +151,7 @@ func (r *Reconciler) waits(ctx context.Context, w *Widget, own []*corev1.ConfigM
 	return false, nil
 }
 
-// scale makes what is wanting, deletes what is too many, and sets the text of the others.
+// scale creates missing ConfigMaps, deletes surplus ones, and sets the text of the others.
 func (r *Reconciler) scale(ctx context.Context, w *Widget, own []*corev1.ConfigMap, others int) error {
 	data, err := r.text(ctx, w)
 	if err != nil {
@@ -195,13 +191,11 @@ func (r *Reconciler) scale(ctx context.Context, w *Widget, own []*corev1.ConfigM
 	return nil
 }
 
-// asRead makes a deletion one of an object as it was read: of that one, and not of what
-// has become somebody else's since.
+// asRead limits a deletion to the object as it was read. Another owner may have adopted it since.
 func (r *Reconciler) asRead(cm *corev1.ConfigMap) client.Preconditions {
 	return client.Preconditions{UID: &cm.UID, ResourceVersion: &cm.ResourceVersion}
 }
 
-// text is what the ConfigMaps of a Widget say.
 func (r *Reconciler) text(ctx context.Context, w *Widget) (map[string]string, error) {
 	if w.Spec.Source == "" {
 		return nil, nil
@@ -214,7 +208,6 @@ func (r *Reconciler) text(ctx context.Context, w *Widget) (map[string]string, er
 	return map[string]string{"text": string(s.Data["text"])}, nil
 }
 
-// status says how many there are.
 func (r *Reconciler) status(ctx context.Context, w *Widget, own []*corev1.ConfigMap) error {
 	if ready := int32(len(own)); w.Status.Ready != ready {
 		w.Status.Ready = ready

@@ -1,7 +1,6 @@
-// Package widget is an operator as people write them with controller-runtime: a custom
-// resource that keeps so many ConfigMaps, adopts what its label selects, copies what a
-// Secret says into them, and has a finalizer, a status, a field index and a mapping
-// function. Each guard of it can be left out.
+// Package widget is an operator as people write them with controller-runtime. A custom resource keeps a
+// number of ConfigMaps, adopts what its label selects, and copies a Secret's text into them. It has a
+// finalizer, a status, a field index and a mapping function. Each guard can be left out.
 package widget
 
 import (
@@ -18,10 +17,9 @@ import (
 //go:embed crd.yaml
 var Definition string
 
-// GroupVersion is Widget's.
 var GroupVersion = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
-// Widget wants so many ConfigMaps.
+// Widget wants a number of ConfigMaps.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -30,25 +28,21 @@ type Widget struct {
 	Status Status `json:"status,omitempty"`
 }
 
-// Spec is what is wanted.
 type Spec struct {
 	Replicas int32  `json:"replicas"`
 	Source   string `json:"source,omitempty"` // the Secret whose text goes into the ConfigMaps
 }
 
-// Status is what there is.
 type Status struct {
 	Ready int32 `json:"ready"`
 }
 
-// DeepCopyObject copies a Widget.
 func (w *Widget) DeepCopyObject() runtime.Object {
 	c := *w
 	w.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	return &c
 }
 
-// List is a list of Widgets.
 type List struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -56,7 +50,6 @@ type List struct {
 	Items []Widget `json:"items"`
 }
 
-// DeepCopyObject copies a list.
 func (l *List) DeepCopyObject() runtime.Object {
 	c := *l
 	l.ListMeta.DeepCopyInto(&c.ListMeta)

@@ -23,15 +23,15 @@ const (
 )
 
 // The operations that the world sends. The first field of each command is the virtual time, in nanoseconds
-// since 1970, which the agent reaches before it acts. The agent answers each command with a [Report] when
+// since 1970. The agent moves its clock there before it acts. It answers each command with a [Report] when
 // every goroutine of the program waits.
 const (
-	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments (none to leave those of the process)
-	Reply  = 'A' // answer a request: number, status, headers, whether the body goes on, body
+	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments (none to keep those of the process)
+	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
 	Chunk  = 'C' // continue a body: number, whether it ends, bytes
 	Pass   = 'T' // let time pass
 	Call   = 'W' // call a webhook of the program: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
-	Stacks = 'G' // look for deadlocks: whether to print the goroutines of the program even where there is none
+	Stacks = 'G' // look for deadlocks: whether to print the goroutines of the program without one too
 	Close  = 'X' // end the program and the world; answered by Closed
 )
 
@@ -45,7 +45,7 @@ const (
 	Output = 'L' // the program wrote to stdout or stderr: bytes
 	Report = 'R' // all wait: the time, the time of the next timer or 0, whether a goroutine waits for a mutex, withdrawn calls
 	Closed = 'Z' // the world has ended: what the program left behind, "" for nothing
-	Dump   = 'D' // the answer to Stacks, before its report, if any: goroutines that are deadlocked, goroutines that wait for something outside the bubble, text
+	Dump   = 'D' // the answer to Stacks, before its report, if any: deadlocked goroutines, goroutines that wait for something outside the bubble, text
 )
 
 // Message is a message without its length. A number is a varint. A text is its length and its bytes.

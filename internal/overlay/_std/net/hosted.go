@@ -29,7 +29,7 @@ var (
 	hostedPort      = 49152 // the last port that was chosen for a listener
 )
 
-// hostedClose forgets what listens: the next program of the process begins as the first did.
+// hostedClose forgets the listeners, so that the next program of the process begins like the first.
 //
 //go:linkname hostedClose threelaws/agent.closeListeners
 func hostedClose() {
@@ -99,7 +99,7 @@ func (l *hostedListener) Close() error {
 
 func (l *hostedListener) Addr() Addr { return l.addr }
 
-// hostedDial connects to a listener of this process. Every other address is refused.
+// hostedDial connects to a listener of this process. Other addresses are refused.
 func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	fail := func(err error) (Conn, error) { return nil, &OpError{Op: "dial", Net: network, Err: err} }
 	key := network + ":" + address
@@ -143,7 +143,7 @@ func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	}
 }
 
-// hostedLookup knows the names of this process alone.
+// hostedLookup knows only the names of this process.
 func hostedLookup(host string) ([]IPAddr, error) {
 	if name, _ := os.Hostname(); host == "localhost" || host == name {
 		return []IPAddr{{IP: IPv4(127, 0, 0, 1)}}, nil
@@ -252,7 +252,6 @@ func (q *hostedQueue) end(flag *bool) {
 	q.changed.Broadcast()
 }
 
-// expire sets a deadline.
 func (q *hostedQueue) expire(deadline *time.Time, t time.Time) {
 	q.mu.Lock()
 	*deadline = t

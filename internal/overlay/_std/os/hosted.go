@@ -2,8 +2,8 @@ package os
 
 import "internal/hosted"
 
-// hostedRoot is a folder that belongs to this process alone: what the world gives it to read, and everything
-// that it writes. hostedDir is the folder of the program's repository, which is only read.
+// hostedRoot is this process's own folder, with files that the world provides and all files that the process
+// writes. hostedDir is the folder of the program's repository, which is only read.
 var hostedRoot, hostedDir string
 
 func init() {
@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// hostedPath is the path that a hosted process uses in place of another: below its root where it writes, or
-// where there is something to read.
+// hostedPath returns the path that a hosted process uses instead of another: below its root for writes, and
+// for reads if that exists.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name
@@ -31,7 +31,7 @@ func hostedPath(name string, writes bool) string {
 	if writes {
 		for i := len(in) - 1; i > 0; i-- {
 			if in[i] == '/' {
-				_ = MkdirAll(in[:i], 0o700) // what is then done says what is wrong
+				_ = MkdirAll(in[:i], 0o700) // the write then reports the error
 				break
 			}
 		}

@@ -6,13 +6,13 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// hostedTime is the time before a bubble begins: package initialisations seed with it.
+// hostedTime is the time before a bubble begins: package initializations use it as a seed.
 const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 
 // hostedInit is called as soon as the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle are the waits that count as waiting in a hosted process: the world answers nothing else meanwhile.
+// hostedIdle are the waits that count as idle in a hosted process: the world sends nothing else meanwhile.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -53,8 +53,8 @@ func hostedSeed(seed uint64) {
 	b.drawn, b.order = seed, seed
 }
 
-// hostedTurn draws which case a goroutine's select tries first. It depends on the goroutine's own selects alone: what
-// others do once in a process, as to fill caches, shifts nothing.
+// hostedTurn draws the case that a goroutine's select tries first. It only depends on the goroutine's own
+// selects, so that work done once in a process, such as filling caches, changes nothing.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0
@@ -103,8 +103,8 @@ func hostedWaits(m *hostedMutex) {
 //go:linkname hostedLocked threelaws/agent.locked
 func hostedLocked() bool { return getg().bubble.locked > 0 }
 
-// hostedDeadlock returns the numbers of goroutines of which each waits for a mutex that the next holds, and
-// the last for one that the first holds; nil where there are none.
+// hostedDeadlock returns the numbers of goroutines of which each waits for a mutex that the next one holds,
+// and the last for one that the first holds; nil if there are none.
 //
 //go:linkname hostedDeadlock threelaws/agent.deadlock
 func hostedDeadlock() (circle []uint64) {
@@ -159,10 +159,10 @@ func hostedRandom(b []byte) bool {
 	return true
 }
 
-// hostedPatience is how long a goroutine of a bubble may run before another may take its processor.
+// hostedPatience is how long a goroutine of a bubble may run before it is preempted.
 const hostedPatience = 10 * 1000 * 1000 * 1000
 
-// hostedRuns reports whether a processor runs a goroutine of a bubble that has not lost patience.
+// hostedRuns reports whether a processor runs a goroutine of a bubble within its patience.
 func hostedRuns(pp *p, ran int64) bool {
 	mp := pp.m.ptr()
 	if ran > hostedPatience || mp == nil {

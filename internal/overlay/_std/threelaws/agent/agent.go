@@ -1,5 +1,5 @@
-// Package agent runs programs inside a bubble, on commands of a world in another process. It is part of
-// the overlaid standard library, so no go.mod needs it and no program is changed.
+// Package agent runs programs inside a bubble, by commands of a world in another process. It is part of the
+// overlaid standard library, so no go.mod needs it and no program changes.
 package agent
 
 import (
@@ -19,8 +19,8 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// Host runs main on commands where a world hosts the process, and then exits; elsewhere it returns. It is
-// called before main would begin.
+// Host runs main by commands if a world hosts the process, and then exits. Otherwise it returns. It is called
+// before main begins.
 func Host(main func()) {
 	HostFunction(func(context.Context) {
 		main()
@@ -28,13 +28,14 @@ func Host(main func()) {
 	})
 }
 
-// HostFunction runs a function on commands where a world hosts the process, once in each world, and then exits;
-// elsewhere it returns. The function serves until its context ends. What it does not end by then is not run again.
+// HostFunction runs a function by commands if a world hosts the process, once in each world, and then exits.
+// Otherwise it returns. The function serves until its context ends, and has to end its goroutines by then.
 func HostFunction(run func(context.Context)) {
 	if !hosted.On {
 		return
 	}
-	// The runtime locks initialisation to the main thread: on it, each turn of a goroutine would be one of a thread.
+	// The runtime locks initialization to the main thread. There, each switch of goroutines would be one of
+	// threads.
 	go serve(run)
 	select {}
 }
@@ -69,11 +70,11 @@ func serve(run func(context.Context)) {
 		fail(fmt.Sprintf("this binary speaks protocol %s, the world %s: build it again", wire.Version, v))
 	}
 	a := &agent{run: run, args: os.Args, env: os.Environ(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
-	a.dir, _ = os.Getwd() // "" where it is unknown
+	a.dir, _ = os.Getwd() // "" if unknown
 	roundTrip = a.RoundTrip
 	limit()
 	hosted.Output = a.output
-	runtime.GC() // a collection that goes on would let other goroutines run first
+	runtime.GC() // a running collection would let other goroutines run first
 	runtime.GC()
 	for {
 		m := a.read()
@@ -86,16 +87,16 @@ func serve(run func(context.Context)) {
 
 type agent struct {
 	run    func(context.Context)
-	args   []string // of the process, as its environment and its directory
+	args   []string // of the process, like its environment and its directory
 	env    []string
 	dir    string
 	in     io.Reader
 	out    io.Writer
 	sweeps int
 	heap   uint64 // at which garbage is collected
-	stacks []byte // where goroutines are printed
+	stacks []byte // buffer for printed goroutines
 
-	// Of the world:
+	// Of the current world:
 	seed     uint64
 	commands uint64
 	stirred  chan struct{} // of the bubble: the program has made a request
@@ -104,11 +105,11 @@ type agent struct {
 
 	mu      sync.Mutex
 	stopped bool // the program's context has ended
-	failed  bool // so do its requests
+	failed  bool // the program's requests fail
 	calls   map[int64]*call
 	last    int64 // the number of the last call
 
-	withdrawn []int64 // which the next report says
+	withdrawn []int64 // requests for the next report
 }
 
 // world is one bubble, from Open to Close.
@@ -146,7 +147,7 @@ func (a *agent) world(m wire.Message) {
 	a.write(m)
 }
 
-// restore undoes what the last program has done to the process.
+// restore undoes what the last program changed in the process.
 func (a *agent) restore() {
 	os.Args = a.args
 	os.Clearenv()
@@ -154,7 +155,7 @@ func (a *agent) restore() {
 		a.set(v)
 	}
 	if a.dir != "" {
-		_ = os.Chdir(a.dir) // which is there, or was not when the process began
+		_ = os.Chdir(a.dir) // it exists, unless it was missing when the process began
 	}
 }
 
@@ -174,7 +175,7 @@ const farewell = 10 * time.Second
 // obey carries out a command on the bubble's main goroutine. It reports false at the end of the world.
 func (a *agent) obey(m wire.Message) bool {
 	op, now := m.TakeNum(), m.TakeNum()
-	// Each command draws from a sequence of its own: what was drawn once in the process, for an earlier world, shifts nothing.
+	// Each command draws from a sequence of its own. So draws for an earlier world change nothing.
 	a.commands++
 	seedBubble((a.seed+1)*0x9e3779b97f4a7c15 + a.commands*0xbf58476d1ce4e5b9)
 	if op == wire.Pass {
@@ -202,7 +203,8 @@ func (a *agent) obey(m wire.Message) bool {
 	return true
 }
 
-// end ends the program. Its context ends first, and with it what stops by that, as queues do. Then its requests fail.
+// end ends the program. Its context ends first, so that queues and other users of the context stop. Then its
+// requests fail.
 func (a *agent) end() {
 	a.mu.Lock()
 	a.stopped = true
@@ -216,7 +218,6 @@ func (a *agent) end() {
 	time.Sleep(farewell)
 }
 
-// reach lets time pass.
 func (a *agent) reach(now int64) {
 	if d := now - time.Now().UnixNano(); d > 0 {
 		time.Sleep(time.Duration(d))
@@ -246,7 +247,7 @@ func (a *agent) stir() {
 }
 
 func (a *agent) start(m wire.Message) {
-	_ = os.Setenv("HOSTNAME", m.TakeText()) // which is a valid name
+	_ = os.Setenv("HOSTNAME", m.TakeText()) // it is a valid name
 	for n := m.TakeNum(); n > 0; n-- {
 		a.set(m.TakeText())
 	}
@@ -261,7 +262,7 @@ func (a *agent) start(m wire.Message) {
 	go a.run(ctx)
 }
 
-// report says what has happened since the last report.
+// report sends what happened since the last report.
 func (a *agent) report() {
 	var m wire.Message
 	m.Num(wire.Report)
@@ -279,8 +280,8 @@ func (a *agent) report() {
 	a.write(m)
 }
 
-// dump says which goroutines of the program are deadlocked, which wait for something outside the bubble, and where all of
-// them are. Without text it says the first alone, and more only where there are any.
+// dump sends the goroutines of the program that are deadlocked, those that wait for something outside the
+// bubble, and all stacks. Without text it sends nothing if there is no deadlock.
 func (a *agent) dump(text bool) {
 	circle := deadlock()
 	if circle == nil && !text {
@@ -295,7 +296,7 @@ func (a *agent) dump(text bool) {
 		}
 	}
 	n := runtime.Stack(a.stacks, true)
-	for n == len(a.stacks) { // they were cut short
+	for n == len(a.stacks) { // the text was cut short
 		a.stacks = make([]byte, max(2*n, 1<<16))
 		n = runtime.Stack(a.stacks, true)
 	}
@@ -303,7 +304,7 @@ func (a *agent) dump(text bool) {
 	a.write(m)
 }
 
-// output sends what the program prints.
+// output sends the program's output.
 func (a *agent) output(b []byte) {
 	var m wire.Message
 	m.Num(wire.Output)
@@ -345,7 +346,7 @@ func (a *agent) sweep() {
 	}
 }
 
-// collect collects garbage where the heap has grown beyond a size.
+// collect collects garbage if the heap has grown beyond a size.
 func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {

@@ -11,12 +11,12 @@ import (
 	"threelaws/wire"
 )
 
-// call is a request that waits for its answer, or whose body goes on.
+// call is a request that waits for its answer, or whose body continues.
 type call struct {
 	id       int64
 	answered chan struct{}
 	resp     *http.Response
-	stream   *stream // of a body that goes on
+	stream   *stream // of a body that continues
 }
 
 // errDead is the error of requests of a killed program.
@@ -69,7 +69,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// ask tells the world of a request. The world answers at once, or parks it.
+// ask sends a request to the world, which answers at once or parks it.
 func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	var m wire.Message
 	m.Num(wire.Ask)
@@ -93,8 +93,8 @@ func (a *agent) withdraw(id int64) {
 	a.mu.Unlock()
 }
 
-// lapsed is the error of a request whose context is over. In a program that is being killed it waits for
-// the others: its caller would otherwise go on with queues that no longer stop.
+// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits
+// for the other requests to fail: otherwise its caller could use queues that no longer stop.
 func (a *agent) lapsed(ctx context.Context) error {
 	a.mu.Lock()
 	stopped := a.stopped
@@ -123,7 +123,7 @@ func (a *agent) reply(m wire.Message) {
 	close(c.answered)
 }
 
-// stream is a body that goes on.
+// stream is a body that continues.
 type stream struct {
 	id    int64
 	agent *agent

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// pipe is read and written without giving up the processor: a goroutine that asks in the middle of a command
-// goes on before any other, however long the answer takes.
+// pipe reads and writes without giving up the processor. So a goroutine that sends a request during a command
+// continues before any other, however long the answer takes.
 type pipe int
 
 func (p pipe) Read(b []byte) (int, error) {

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// hostedOrder is the order of a table's entries, where their keys hold addresses.
+// hostedOrder is the order of a table's entries, if their keys hold addresses.
 type hostedOrder struct {
-	came []uint64 // the number of the entry in each slot, in the order in which all came; nil where keys hold no address
-	keep uint64   // the number of the next entry, which has one from an older table; 0 for a new one
+	came []uint64 // the number of the entry in each slot, in order of insertion; nil if keys hold no address
+	keep uint64   // the number of the next entry, if it comes from an older table; otherwise 0
 }
 
 // hostedLast is the number of the last entry of any map.
@@ -32,7 +32,7 @@ func hostedAddress(key *abi.Type) bool {
 	return false
 }
 
-// hostedPlace notes that an entry has come into slot i of a group of so many bytes.
+// hostedPlace notes that slot i of a group of size bytes has a new entry.
 func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	if t.came == nil {
 		return
@@ -44,31 +44,30 @@ func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	t.came[(uintptr(g.data)-uintptr(t.groups.data))/size*8+i] = n
 }
 
-// hostedKeep gives the next entry that comes the number of one in an older table.
+// hostedKeep gives the next new entry the number that it had in an older table.
 func (t *table) hostedKeep(from *table, group uint64, slot uintptr) {
 	if from.came != nil {
 		t.keep = from.came[group*8+uint64(slot)]
 	}
 }
 
-// hostedIndex is the dirIdx of an iterator that goes by the order in which entries came.
+// hostedIndex is the dirIdx of an iterator in order of insertion.
 const hostedIndex = -2
 
-// hostedEntry is an entry that an iterator will come to.
+// hostedEntry is an entry that an iterator will reach.
 type hostedEntry struct {
 	key  unsafe.Pointer // of a copy
 	came uint64
 }
 
-// hostedEntries are the entries of a map when an iteration began.
 type hostedEntries struct {
 	list []hostedEntry
 	next int
 	left int
 }
 
-// hostedInit makes an iterator go by the order in which entries came, where their keys hold addresses. It begins
-// anywhere, as every iteration does.
+// hostedInit makes an iterator use the order of insertion, if keys hold addresses. It begins anywhere, like
+// every iteration.
 func (it *Iter) hostedInit() {
 	m := it.m
 	if m.dirLen <= 0 || m.directoryAt(0).came == nil {
@@ -101,7 +100,7 @@ func (it *Iter) hostedInit() {
 	it.dirIdx, it.group.data = hostedIndex, unsafe.Pointer(e)
 }
 
-// sort is Shell's.
+// sort is a shellsort.
 func (e *hostedEntries) sort() {
 	for gap := len(e.list) / 2; gap > 0; gap /= 2 {
 		for i := gap; i < len(e.list); i++ {
@@ -112,7 +111,7 @@ func (e *hostedEntries) sort() {
 	}
 }
 
-// hostedNext goes to the next entry that is still there.
+// hostedNext moves to the next entry that still exists.
 func (it *Iter) hostedNext() {
 	e := (*hostedEntries)(it.group.data)
 	for e.left > 0 {

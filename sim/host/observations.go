@@ -15,44 +15,40 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// sights is what a program has been shown of a kind, by whichever of its watches: the
-// newest version of each object, and what was shown before it.
-type sights struct {
+// observations holds what a program has been shown of a kind by any of its watches: the newest version of each object,
+// and earlier ones.
+type observations struct {
 	state    *kindState
 	shown    map[string]*version
 	abstract uint64
-	past     map[string][]sight // by key, oldest first
+	past     map[string][]observation // by key, oldest first
 }
 
-// sight is one version of an object as the program came to know it.
-type sight struct {
-	at     int    // how many records there were
-	thread uint64 // the goroutine that was answered so; 0 where a watch showed it
-	obj    any    // nil: that it is gone
+// observation is one version of an object that the program came to know.
+type observation struct {
+	at     int    // the number of records then
+	thread uint64 // the goroutine that got it as an answer; 0 if a watch showed it
+	obj    any    // nil: it was deleted
 }
 
-// sightsKept is how much is remembered of one object: more than a goroutine is told of it
-// while it is at one thing.
-const sightsKept = 16
+// observationsKept is how many versions of one object are remembered: more than a goroutine sees of it during one
+// piece of work.
+const observationsKept = 16
 
-func (g *guest) sights(k *fakeapi.Kind) *sights {
+func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	s := g.known[k]
 	if s == nil {
-		s = &sights{state: g.process.cluster.state(k), shown: map[string]*version{}, past: map[string][]sight{}}
+		s = &observations{state: g.process.cluster.state(k), shown: map[string]*version{}, past: map[string][]observation{}}
 		g.known[k] = s
 		g.order = append(g.order, s)
 	}
 	return s
 }
 
-// saw is what a call can have gone by. An update says itself which version it was made of.
-// For any other, of what the goroutine can have read since it began what it is at, the
-// oldest is taken that is of the object that is there: it may have read that.
-func (s *sights) saw(namespace, name string, c *Call) any {
-	key := name
-	if namespace != "" {
-		key = namespace + "/" + name
-	}
+// saw returns the version on which a call can be based. An update names its version. Otherwise it is the
+// oldest version of the existing object that the goroutine can have read since it began its current work.
+func (s *observations) saw(namespace, name string, c *Call) any {
+	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
 	_, version := c.Request.Preconditions()
 	for _, x := range s.past[key] {
@@ -79,16 +75,16 @@ func (s *sights) saw(namespace, name string, c *Call) any {
 	return read[0]
 }
 
-func (s *sights) remember(key string, x sight) {
+func (s *observations) remember(key string, x observation) {
 	past := append(s.past[key], x)
-	if len(past) > sightsKept {
+	if len(past) > observationsKept {
 		past = slices.Delete(past, 0, 1)
 	}
 	s.past[key] = past
 }
 
-// put makes a version what is known of its key; it returns what was.
-func (s *sights) put(key string, v *version) (old *version) {
+// put sets the known version of a key, and returns the old one.
+func (s *observations) put(key string, v *version) (old *version) {
 	if old = s.shown[key]; old != nil {
 		s.abstract -= sim.Mix(old.abstract)
 		delete(s.shown, key)
@@ -100,9 +96,9 @@ func (s *sights) put(key string, v *version) (old *version) {
 	return old
 }
 
-// show records that a watch has shown a change, where it is news to the process.
-func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
-	s, key, c := g.sights(k), ch.key(), g.process.cluster
+// show records that a watch has shown a change, if the process does not know it yet.
+func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
+	s, key, c := g.observations(k), ch.key(), g.process.cluster
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
@@ -112,14 +108,11 @@ func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
 	if v == nil {
 		v = ch.before
 	}
-	p := g.process
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Era: p.Era,
-		Incarnation: p.Incarnation, Verb: "deliver", Object: refOf(s.state.kind, v.meta), Version: ch.version,
-		Initial: initial, Tombstone: ch.tombstone}
+	r := g.process.delivery(s.state.kind, ch, v, initial)
 	if old := s.put(key, ch.after); old != nil {
 		r.Before = old.obj
 	}
-	is := sight{}
+	is := observation{}
 	if ch.after != nil {
 		r.After, is.obj = ch.after.obj, ch.after.obj
 	}
@@ -128,8 +121,8 @@ func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s.remember(key, is)
 }
 
-// open opens a watch: what its program has listed before it has seen by now.
-func (g *guest) open(c *Call) (*Stream, fakeapi.Response) {
+// open opens a watch. The program has seen by now what it listed before.
+func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	cluster, req := g.process.cluster, c.Request
 	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
 	if err != nil {
@@ -146,15 +139,14 @@ func (g *guest) open(c *Call) (*Stream, fakeapi.Response) {
 	return s, fakeapi.Response{Code: http.StatusOK}
 }
 
-// listed shows what a list at a revision shows of what there is, and what is not there any
-// more of what the process has been shown of that before.
-func (g *guest) listed(req *fakeapi.Request, from uint64) {
+// listed shows what a list at a revision contains, and the deletion of what it no longer contains.
+func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	c := g.process.cluster
 	there := c.selected(req, from)
 	if there == nil {
-		return // it has been forgotten; the watch says so
+		return // it has been forgotten; the watch reports that
 	}
-	known := g.sights(c.met(req.Kind))
+	known := g.observations(c.met(req.Kind))
 	initial := len(known.past) == 0
 	items, _, at := c.listAt(known.state, from)
 	for _, v := range items {
@@ -163,7 +155,7 @@ func (g *guest) listed(req *fakeapi.Request, from uint64) {
 		}
 	}
 	if scope := scopeOf(req); scope != "" && scope != req.Namespace {
-		return // what has left a selection may well be there
+		return // an object that has left a selection may still exist
 	}
 	for _, key := range sortedKeys(known.shown) {
 		v := known.shown[key]
@@ -173,8 +165,7 @@ func (g *guest) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected lists the keys of what a request selects at a revision; nil where that has
-// been forgotten.
+// selected returns the keys that a request selects at a revision; nil if that revision has been forgotten.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
@@ -192,8 +183,8 @@ func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]boo
 	return there
 }
 
-// waiting is how many events wait in a watch.
-func (g *guest) waiting(s *Stream) int {
+// waiting returns how many events wait in a watch.
+func (g *hosted) waiting(s *Stream) int {
 	c := g.process.cluster
 	for _, e := range s.source.Next() {
 		p := pending{event: e}
@@ -202,7 +193,7 @@ func (g *guest) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
-	if s.source.Done() && !s.ended { // a program that opens it again is told the same
+	if s.source.Done() && !s.ended { // a program that opens it again gets the same answer
 		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
 			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
 		}
@@ -211,7 +202,7 @@ func (g *guest) waiting(s *Stream) int {
 	return len(s.queue)
 }
 
-// toldBy is the change that an event tells of.
+// toldBy returns the change that an event reports.
 func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	m := e.Object.(metav1.Object)
 	revision, _ := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
@@ -230,8 +221,7 @@ func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	return change{version: revision, after: v, cause: -1}
 }
 
-// deliver delivers the next event of a watch.
-func (g *guest) deliver(s *Stream) {
+func (g *hosted) deliver(s *Stream) {
 	next := s.queue[0]
 	s.queue = s.queue[1:]
 	if next.is.after != nil || next.is.before != nil {
@@ -241,16 +231,15 @@ func (g *guest) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired is what a watch is told that the server cannot go on with.
+// expired is the last event of a watch that the server cannot continue.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged is a list as a server answers it that lags: the first of each kind that a process
-// reads which was started from an older state, where any state will do. The revision is
-// that of what is read.
-func (g *guest) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
+// aged makes the first list of each kind that fills a cache a list of a lagging server, if the process was
+// started from an older state. It returns the revision of the list.
+func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()
 	}
@@ -261,8 +250,7 @@ func (g *guest) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	return &old, g.from
 }
 
-// fills reports whether a request is the list that fills a cache: any state will do for
-// it.
+// fills reports whether a request is the list that fills a cache, for which any revision will do.
 func fills(req *fakeapi.Request) bool {
 	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// asking is the first call in canonical order.
-func (g *guest) asking() (req *fakeapi.Request, isAnswered, ok bool) {
+// asking returns the first call in canonical order.
+func (g *hosted) asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	if g.collect(); len(g.calls) == 0 {
 		return nil, false, false
 	}
 	return g.calls[0].Request, g.calls[0].state == answered, true
 }
 
-func (g *guest) filling() bool {
+func (g *hosted) filling() bool {
 	g.collect()
 	return !g.begun
 }
 
-// asker finds a call that waits to be executed. One that opens a watch is not among them:
-// what faults answer is what is asked of objects. Nor is one for whose answer nobody waits any more.
-func (g *guest) asker(f func(asker) bool) asker {
+// asker finds a call that waits to be executed. Calls that open a watch are left out, since faults only
+// answer requests about objects. So are calls whose answer nobody waits for.
+func (g *hosted) asker(f func(asker) bool) asker {
 	if _, ended := g.program.Ended(); ended {
 		return nil
 	}
@@ -36,9 +36,9 @@ func (g *guest) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// watched are the kinds that the program watches, and those whose watch the server has ended
-// and that it is about to watch again.
-func (g *guest) watched() []*fakeapi.Kind {
+// watched lists the kinds that the program watches, and those that it is about to watch again because the
+// server ended their watch.
+func (g *hosted) watched() []*fakeapi.Kind {
 	all := g.kinds(func(*Stream) bool { return true })
 	for _, s := range g.order {
 		if k := s.state.kind; g.expired[k] && !slices.Contains(all, k) {
@@ -48,12 +48,11 @@ func (g *guest) watched() []*fakeapi.Kind {
 	return all
 }
 
-// gaps are the kinds of which more than one event waits.
-func (g *guest) gaps() []*fakeapi.Kind {
+func (g *hosted) gaps() []*fakeapi.Kind {
 	return g.kinds(func(s *Stream) bool { return g.waiting(s) > 1 })
 }
 
-func (g *guest) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
+func (g *hosted) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
 	for _, s := range g.streams {
 		if of(s) && !slices.Contains(all, s.Kind) {
 			all = append(all, s.Kind)
@@ -62,8 +61,7 @@ func (g *guest) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
 	return all
 }
 
-// hold keeps the events of a kind back, or not any more.
-func (g *guest) hold(k *fakeapi.Kind, held bool) bool {
+func (g *hosted) hold(k *fakeapi.Kind, held bool) bool {
 	if held && !slices.Contains(g.watched(), k) {
 		return false
 	}
@@ -71,17 +69,16 @@ func (g *guest) hold(k *fakeapi.Kind, held bool) bool {
 	return true
 }
 
-func (g *guest) holding() bool {
+func (g *hosted) holding() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] })
 }
 
-func (g *guest) withheld() bool {
+func (g *hosted) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
-// relist ends the watches of a kind, as a server does that has forgotten where they
-// stand: the program lists again.
-func (g *guest) relist(k *fakeapi.Kind) bool {
+// relist ends the watches of a kind, like a server that has forgotten their revisions. The program lists again.
+func (g *hosted) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {
 		if s.Kind != k {
@@ -94,8 +91,7 @@ func (g *guest) relist(k *fakeapi.Kind) bool {
 	return hit
 }
 
-// digestAbstract folds what matters to whether a fight goes round.
-func (g *guest) digestAbstract(h *sim.Hash) {
+func (g *hosted) digestAbstract(h *sim.Hash) {
 	g.collect()
 	for _, s := range g.order {
 		h.Word(s.abstract)

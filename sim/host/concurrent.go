@@ -7,30 +7,31 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
-// crew is a sync that may start goroutines: it runs beside the scheduler, until each of its
-// goroutines waits. What they ask by then are requests that are pending at one time, in an
-// order that does not depend on who ran first.
-type crew struct {
+// concurrentSync is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines
+// waits. Their requests are then pending at the same time, in an order that does not depend on which goroutine ran
+// first.
+type concurrentSync struct {
 	worker  *worker
 	program Program
 	ask     Ask
 	calls   []*Call        // in canonical order
-	made    map[string]int // requests of each key, so far
-	read    uint64         // what was read since the scheduler looked last: whoever read it first
+	made    map[string]int // requests of each key so far
+	read    uint64         // digest of reads since the scheduler last looked, in any order
 }
 
-// crewKey is the key of the crew in the context of its sync.
-type crewKey struct{}
+// concurrentKey is the context key of a sync that may start goroutines.
+type concurrentKey struct{}
 
-// concurrent reports whether syncs of the process may start goroutines.
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
-// inside does something where the syncs of the process run: what the controller makes there (a
-// channel, a context) belongs there.
+// inside does something where the syncs of the process run. Channels and contexts that the controller makes
+// there belong to the bubble.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
 		if p.timed == nil {
@@ -61,19 +62,18 @@ func (p *Process) inside(what string, f func()) {
 	}
 }
 
-// muster begins the worker's sync on goroutines.
-func (w *worker) muster() {
-	k := &crew{worker: w, made: map[string]int{}}
+func (w *worker) startConcurrent() {
+	k := &concurrentSync{worker: w, made: map[string]int{}}
 	k.program = w.process.controller.Goroutines(w.process.cluster,
 		func(ctx context.Context, ask Ask) error {
 			k.ask = ask
-			return w.syncOnce(context.WithValue(ctx, crewKey{}, k))
+			return w.syncOnce(context.WithValue(ctx, concurrentKey{}, k))
 		})
-	w.crew, w.process.last, w.state = k, k, gathered
+	w.concurrentSync, w.process.last, w.state = k, k, gathered
 	w.turn(k.program.Start)
 }
 
-// turn gives the processor to the goroutines of a sync, until each waits.
+// turn runs the goroutines of a sync until each waits.
 func (w *worker) turn(f func()) {
 	c := w.process.cluster
 	before := c.running
@@ -81,14 +81,14 @@ func (w *worker) turn(f func()) {
 	f()
 	c.running = before
 	w.gather()
-	if _, ended := w.crew.program.Ended(); ended {
+	if _, ended := w.concurrentSync.program.Ended(); ended {
 		w.dismiss()
 	}
 }
 
-// gather takes in what the goroutines have asked, and drops what nobody waits for.
+// gather takes in the goroutines' new requests, and drops those that nobody waits for.
 func (w *worker) gather() {
-	k, c := w.crew, w.process.cluster
+	k, c := w.concurrentSync, w.process.cluster
 	if k.read != 0 {
 		w.local.Word(k.read)
 		k.read = 0
@@ -96,19 +96,16 @@ func (w *worker) gather() {
 	k.calls = slices.DeleteFunc(k.calls, func(c *Call) bool { return c.withdrawn() })
 	fresh := slices.DeleteFunc(k.program.Asked(), func(c *Call) bool { return c.withdrawn() })
 	for _, call := range fresh {
-		r := call.Request
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // which nobody was told yet
+			if other.state == answered { // whose answer no goroutine has seen
 				call.asked = min(call.asked, other.done)
 			}
 		}
-		call.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", r.Verb, r.Kind.Resource, r.Subresource,
-			r.Namespace, r.Name, scopeOf(&fakeapi.Request{List: r.List})))
-		call.digest = call.content()
+		call.key, call.digest = call.name(), call.content()
 	}
 	if len(fresh) > 0 {
-		w.local.Word(uint64(c.world.Clock.Elapsed())) // which may have woken them
+		w.local.Word(uint64(c.world.Clock.Elapsed())) // it may have woken them
 	}
 	slices.SortFunc(fresh, func(a, b *Call) int {
 		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest), cmp.Compare(a.Thread, b.Thread))
@@ -124,10 +121,10 @@ func (w *worker) gather() {
 	slices.SortFunc(k.calls, func(a, b *Call) int { return strings.Compare(a.key, b.key) })
 }
 
-// dismiss ends a sync that has returned, or that never will. Requests that are pending then
-// are those of goroutines that outlive it.
+// dismiss ends a sync that has returned, or that never will. Requests that are still pending belong to
+// goroutines that outlive it.
 func (w *worker) dismiss() {
-	k := w.crew
+	k := w.concurrentSync
 	w.err, _ = k.program.Ended()
 	if len(k.calls) > 0 {
 		what := "is pending"
@@ -138,7 +135,7 @@ func (w *worker) dismiss() {
 			"its %s %s%s", w.process.Name, w.key, k.calls[0].key, what, at(k.calls[0]))}
 	}
 	k.program.Kill()
-	w.crew = nil
+	w.concurrentSync = nil
 	w.finish()
 }
 
@@ -149,17 +146,16 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the action of a sync that has come to its end by itself, when time had passed.
+// returns is the action of a sync that returned by itself when time had passed.
 const returns = "return"
 
-// offer lists what can happen next to the goroutines of the worker's sync.
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 	p := w.process
 	w.gather()
-	if _, ended := w.crew.program.Ended(); ended {
+	if _, ended := w.concurrentSync.program.Ended(); ended {
 		return append(into, sim.Action{Class: sim.Respond, Actor: p.Name, Detail: w.detail(returns), Slot: slot})
 	}
-	for j, c := range w.crew.calls {
+	for j, c := range w.concurrentSync.calls {
 		class := sim.Execute
 		if c.state == answered {
 			class = sim.Respond
@@ -172,25 +168,24 @@ func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 
 func (w *worker) detail(of string) string { return strings.TrimSpace(w.label + " " + of) }
 
-// asks reports whether an action is about a request of a sync's goroutine.
 func (p *Process) asks(x sim.Action) bool {
 	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
 }
 
-// callOf is the request that such an action is about, and whose sync asks.
+// callOf returns the request of such an action, and the worker of its sync.
 func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
 	w := p.workers[x.Slot%n]
-	return w, w.crew.calls[x.Slot/n-1]
+	return w, w.concurrentSync.calls[x.Slot/n-1]
 }
 
-// take performs an action on a request of the worker's sync.
+// take performs an action on a request of the sync.
 func (w *worker) take(c *Call, class sim.Class) {
 	if class == sim.Execute {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
 		return
 	}
-	k := w.crew
+	k := w.concurrentSync
 	k.calls = slices.Delete(k.calls, slices.Index(k.calls, c), slices.Index(k.calls, c)+1)
 	w.local.String(c.key)
 	w.local.Word(uint64(c.local))
@@ -199,9 +194,9 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor waits, on a goroutine of the sync, until a request is answered. The sync may have
-// ended: then it never is, and who runs it knows whether that is to be told.
-func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+// askFor waits, on a goroutine of the sync, until a request is answered. If the sync has ended, that never
+// happens, and the program's host reports it.
+func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
 		return fakeapi.Response{}, err
@@ -209,20 +204,8 @@ func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Respon
 	return call.Response, nil
 }
 
-// about says what the sync is about when it is killed.
-func (k *crew) about() (detail string) {
-	for _, c := range k.calls {
-		if c.state == answered {
-			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
-		} else if detail == "" {
-			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
-		}
-	}
-	return detail
-}
-
-// shown notes for the requests that wait what the process is shown meanwhile.
-func (k *crew) shown(v *version) {
+// shown adds to the waiting requests what the process is shown meanwhile.
+func (k *concurrentSync) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {
 			c.late += sim.Mix(v.exact)
@@ -230,8 +213,7 @@ func (k *crew) shown(v *version) {
 	}
 }
 
-// digest folds the requests of a sync.
-func (k *crew) digest(h *sim.Hash) {
+func (k *concurrentSync) digest(h *sim.Hash) {
 	for _, c := range k.calls {
 		h.String(c.key)
 		h.Word(uint64(c.state))
@@ -242,8 +224,7 @@ func (k *crew) digest(h *sim.Hash) {
 	}
 }
 
-// asker finds a request of the sync that waits to be executed.
-func (k *crew) asker(f func(asker) bool) asker {
+func (k *concurrentSync) asker(f func(asker) bool) asker {
 	for _, c := range k.calls {
 		if c.state == asking && f(c) {
 			return c
@@ -252,22 +233,43 @@ func (k *crew) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here is the sync that a goroutine belongs to: as its context says, or else the one that has
-// the processor, one that is going on, or the last that was. It is nil in what is no sync.
-func (p *Process) here(ctx context.Context) *crew {
+// here returns the sync that a goroutine belongs to. Its context names it. Otherwise it is the running sync,
+// any sync that is going on, or the last one. It is nil outside of syncs.
+func (p *Process) here(ctx context.Context) *concurrentSync {
 	if p.apart != "" {
 		return nil
 	}
-	if k, ok := ctx.Value(crewKey{}).(*crew); ok && k.worker.process == p {
+	if k, ok := ctx.Value(concurrentKey{}).(*concurrentSync); ok && k.worker.process == p {
 		return k
 	}
-	if w := p.cluster.running; w != nil && w.process == p && w.crew != nil {
-		return w.crew
+	if w := p.cluster.running; w != nil && w.process == p && w.concurrentSync != nil {
+		return w.concurrentSync
 	}
 	for _, w := range p.workers {
-		if w.crew != nil {
-			return w.crew
+		if w.concurrentSync != nil {
+			return w.concurrentSync
 		}
 	}
 	return p.last
+}
+
+func (k *concurrentSync) sign(c *Call, r *sim.Record) {
+	k.worker.sign(r)
+	r.Asked = c.asked
+}
+
+// saw returns the version of an object that the sync had last read.
+func (k *concurrentSync) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
+	return k.worker.sawObject(kind, namespace, name)
+}
+
+func (k *concurrentSync) told(_ *Call, kind *fakeapi.Kind, m metav1.Object) { k.worker.told(kind, m) }
+
+func (k *concurrentSync) execute(c *Call, f *FailedRequest) {
+	p := k.worker.process
+	c.done = p.cluster.world.History.Len()
+	c.Response = p.cluster.serve(c, c.Request, f)
+	p.linger(c.Request)
+	c.state, p.touched = answered, true
+	p.cluster.fold(c.Request, &c.Response, &c.local, &c.abstract)
 }

@@ -15,44 +15,43 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// guest is what the host knows of a process that runs a [Program]: what the program has
-// asked, what it watches, and what it has been shown.
-type guest struct {
+// hosted is the host's state of a process that runs a [Program]: the program's requests and watches, and what
+// it has been shown.
+type hosted struct {
 	process *Process
 	make    func(c *Cluster, process string) Program
 	program Program
 	calls   []*Call // in canonical order
 	streams []*Stream
 	held    map[*fakeapi.Kind]bool
-	known   map[*fakeapi.Kind]*sights
-	order   []*sights
+	known   map[*fakeapi.Kind]*observations
+	order   []*observations
 	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
-	expired map[*fakeapi.Kind]bool // kinds whose watch was ended by the server: they are listed again
-	begun   bool                   // this life has asked for something else than lists and watches
-	last    int                    // the record of what the program was told last, -1 for nothing
-	spoken  map[uint64]int         // goroutines that were answered in the last step -> since when they are at it
-	from    uint64                 // the revision at which this life's first lists are answered; 0 for the latest
+	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended: they are listed again
+	begun   bool                   // this life has asked for something other than lists and watches
+	last    int                    // the record that the program was shown last, -1 for none
+	spoken  map[uint64]int         // goroutines answered in the last step -> the record at which they began their current work
+	from    uint64                 // the revision of this life's first lists; 0 for the latest
 }
 
-// Hosting is a controller that is a whole program, which make makes for each process of it.
-// New, Routes and Workers are a reconciler's; all else that a [Controller] says of itself
-// tells the laws what to ask of the program.
+// Hosting makes a controller of a whole program. The function make makes the program for each process. New,
+// Routes and Workers are only for reconcilers. The other fields of the [Controller] tell the laws what to
+// expect of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
-	as.New = func(*Env) Reconciler { return &guest{make: make, held: map[*fakeapi.Kind]bool{}} }
+	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
 	return as
 }
 
-// Sync is never called: a program has no syncs that anybody knows of.
-func (g *guest) Sync(_ context.Context, key string) error {
+// Sync is never called: the syncs of a program are invisible.
+func (g *hosted) Sync(_ context.Context, key string) error {
 	panic("host: a program was to sync " + key)
 }
 
-// start begins a new life of the program.
-func (g *guest) start(p *Process) {
+func (g *hosted) start(p *Process) {
 	g.process, g.program = p, g.make(p.cluster, p.Name)
 	g.calls, g.streams, g.order = nil, nil, nil
-	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
+	g.known, g.aging, g.expired = map[*fakeapi.Kind]*observations{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
 	if p, is := g.program.(Immediate); is {
 		p.SetExecute(func(c *Call) {
@@ -63,26 +62,20 @@ func (g *guest) start(p *Process) {
 	g.program.Start()
 }
 
-// kill ends it. It says what it was about.
-func (g *guest) kill() (detail string) {
+// kill ends the program. It returns what it was doing.
+func (g *hosted) kill() (detail string) {
 	if g.program == nil { // it could not be made
 		return ""
 	}
-	for _, c := range g.calls {
-		if c.state == answered {
-			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
-		} else if detail == "" {
-			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
-		}
-	}
+	detail = about(g.calls)
 	g.program.Kill()
 	g.calls, g.streams = nil, nil
 	return detail
 }
 
-// Printed returns the last lines that the program of the process has printed, nil where that is not kept.
+// Printed returns the last lines of the output of the process's program, nil if the output is not kept.
 func (p *Process) Printed(lines int) []string {
-	if g, is := p.engine.(*guest); is {
+	if g, is := p.engine.(*hosted); is {
 		if program, is := g.program.(printer); is {
 			return program.Printed(lines)
 		}
@@ -90,8 +83,8 @@ func (p *Process) Printed(lines int) []string {
 	return nil
 }
 
-// collect takes in what the program has asked, and drops what it does not wait for.
-func (g *guest) collect() {
+// collect takes in the program's new requests, and drops those that nobody waits for.
+func (g *hosted) collect() {
 	if g.process.Down {
 		return
 	}
@@ -107,7 +100,7 @@ func (g *guest) collect() {
 	for _, c := range fresh {
 		g.adopt(c)
 		if since, ok := spoken[c.Thread]; ok {
-			c.since = since // it may be at the same as before
+			c.since = since // the goroutine may still do the same work
 		}
 		g.begun = g.begun || !c.Watches && c.Request.Verb != fakeapi.List
 		g.calls = append(g.calls, c)
@@ -118,21 +111,15 @@ func (g *guest) collect() {
 	})
 }
 
-// adopt makes a call the program's.
-func (g *guest) adopt(c *Call) {
+// adopt takes over a call of the program.
+func (g *hosted) adopt(c *Call) {
 	now := g.process.cluster.world.History.Len()
 	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
-	verb := string(c.Request.Verb)
-	if c.Watches {
-		verb = "watch"
-	}
-	r := c.Request
-	c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace,
-		r.Name, scopeOf(&fakeapi.Request{List: r.List})))
+	c.key = c.name()
 }
 
-// distinguish tells calls of one key apart by what they send.
-func (g *guest) distinguish() {
+// distinguish gives calls of one key digests of their content.
+func (g *hosted) distinguish() {
 	seen := map[string]*Call{}
 	for _, c := range g.calls {
 		if first := seen[c.key]; first != nil {
@@ -142,24 +129,21 @@ func (g *guest) distinguish() {
 	}
 }
 
-// sign fills in who is acting.
-func (g *guest) sign(c *Call, r *sim.Record) {
-	p := g.process
-	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
+func (g *hosted) sign(c *Call, r *sim.Record) {
+	g.process.stamp(r)
 	r.Cause, r.Asked = c.cause, c.asked
 }
 
-// saw is the version of an object that a call can have gone by.
-func (g *guest) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
-	return g.sights(k).saw(namespace, name, c)
+// saw returns the version of an object on which a call can be based.
+func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
+	return g.observations(k).saw(namespace, name, c)
 }
 
-func (g *guest) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
-	g.sights(k).remember(keyOf(m), sight{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
+func (g *hosted) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
+	g.observations(k).remember(keyOf(m), observation{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
 }
 
-// execute has the server execute a call.
-func (g *guest) execute(c *Call, f *FailedRequest) {
+func (g *hosted) execute(c *Call, f *FailedRequest) {
 	cluster := g.process.cluster
 	switch {
 	case c.Watches && f != nil:
@@ -175,18 +159,17 @@ func (g *guest) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the action of a program that has returned; it is started again after a while.
+// exit is the action of a program that has returned. It is started again after a while.
 const (
 	exit        = "exit"
-	backOff     = 10 * time.Second // what a kubelet waits before it restarts a container, doubled each time
+	backOff     = 10 * time.Second // a kubelet's first delay before it restarts a container, doubled each time
 	mostBackOff = 5 * time.Minute
 	crashLoop   = 5 // exits in a row without a successful write
 )
 
-// offer lists what the program can be given next. Of what waits in its watches the oldest comes
-// first: it acts at once on what it is told, and where it is busy for ever with one kind it would by
-// default never be told of another.
-func (g *guest) offer(into []sim.Action) []sim.Action {
+// offer lists the program's next actions. The oldest waiting event comes first: programs act at once, and by
+// default one that is busy for ever with one kind would never see another.
+func (g *hosted) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
 	if _, ended := g.program.Ended(); ended {
@@ -211,16 +194,15 @@ func (g *guest) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// detail names a watch among those of its process: by its kind, where that says enough.
-func (g *guest) detail(s *Stream) string {
+// detail names a watch among those of its process, by its kind if that is enough.
+func (g *hosted) detail(s *Stream) string {
 	if s.scope == "" {
 		return s.Kind.GVK.Kind
 	}
 	return s.Kind.GVK.Kind + " " + s.scope
 }
 
-// take performs one of the actions offered.
-func (g *guest) take(x sim.Action) {
+func (g *hosted) take(x sim.Action) {
 	switch {
 	case x.Class == sim.Respond:
 		g.answer(x.Slot)
@@ -236,8 +218,7 @@ func (g *guest) take(x sim.Action) {
 	}
 }
 
-// answer delivers the answer to a call.
-func (g *guest) answer(i int) {
+func (g *hosted) answer(i int) {
 	c := g.calls[i]
 	g.calls = slices.Delete(g.calls, i, i+1)
 	g.spoken = map[uint64]int{c.Thread: c.since}
@@ -256,7 +237,7 @@ func (g *guest) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf is the newest record, if it is no older than a call: what its answer shows.
+// lastOf returns the newest record if it is no older than a call: the call's answer shows it. Otherwise it is -1.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1
@@ -264,8 +245,8 @@ func (c *Cluster) lastOf(asked int) int {
 	return -1
 }
 
-// exited is a program that has returned: the process comes up again by itself.
-func (g *guest) exited() {
+// exited ends a process whose program has returned, and lets it restart by itself.
+func (g *hosted) exited() {
 	p := g.process
 	err, _ := g.program.Ended()
 	detail, hangs := "the program returned", false
@@ -292,7 +273,7 @@ func (g *guest) exited() {
 }
 
 // wroteSince reports whether the process has changed an object since a record.
-func (g *guest) wroteSince(from int) bool {
+func (g *hosted) wroteSince(from int) bool {
 	h := &g.process.cluster.world.History
 	for i := from; i < h.Len(); i++ {
 		if r := h.At(i); r != nil && r.Op == sim.Commit && r.Process == g.process.Name {

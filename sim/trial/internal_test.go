@@ -10,13 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// A program outside may go by what an owner that was there before it asked for, until then and
-// since; it may not make more than that.
-func TestOutsideGoesByWhatWas(t *testing.T) {
+func TestServed(t *testing.T) {
+	served := served(fakeapi.New(fakeapi.Options{}))
+	for _, c := range []struct {
+		apiVersion, kind string
+		namespaced, ok   bool
+	}{
+		{"v1", "Pod", true, true},
+		{corev1.SchemeGroupVersion.String(), "Namespace", false, true},
+		{"apps/v1", "Pod", false, false},
+		{"example.com/v1", "Widget", false, false},
+	} {
+		if namespaced, ok := served(c.apiVersion, c.kind); namespaced != c.namespaced || ok != c.ok {
+			t.Errorf("%s %s: namespaced %v, served %v", c.apiVersion, c.kind, namespaced, ok)
+		}
+	}
+}
+
+// A program outside may act on what an existing owner wanted at any time until now. It may not create more than that.
+func TestOutsideActsOnEarlierVersions(t *testing.T) {
 	sets := appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	server := fakeapi.New(fakeapi.Options{})
 	spec := appsv1.ReplicaSetSpec{Replicas: new(int32(2)),
@@ -51,6 +68,24 @@ func TestOutsideGoesByWhatWas(t *testing.T) {
 				Spec: spec.Template.Spec}})
 		if b := w.Broken(); (b != nil) != (i == 2) || b != nil && b.Law.ID != "EXACT-2" {
 			t.Fatalf("after %d pods: %+v", i+1, b)
+		}
+	}
+}
+
+// Repeated updates of an Event are neither a fight nor a change. Updates of any other object are.
+func TestEventsOnlyReport(t *testing.T) {
+	for kind, endless := range map[string]bool{"Event": false, "ConfigMap": true} {
+		var g growth
+		var r resting
+		ref := sim.Ref{Kind: kind, Namespace: "default", Name: "a"}
+		for i := range growthFrom + growthMost {
+			rec := sim.Record{Op: sim.Commit, Index: i, Process: "p", Verb: "patch", Object: ref}
+			rec.Before, rec.After = i, i+1
+			g.note(&rec)
+			r.note(&rec, false)
+		}
+		if (g.hit != nil) != endless || r.changed != endless {
+			t.Errorf("%s: written for ever: %t, changed: %t", kind, g.hit != nil, r.changed)
 		}
 	}
 }

@@ -1,0 +1,180 @@
+package bubble_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// tries reads a ConfigMap until it exists, with the back-off of client-go's queues. Each failure creates an event, and
+// success creates a Secret.
+func tries(ctx context.Context, cfg *rest.Config) error {
+	client := kubernetes.NewForConfigOrDie(cfg)
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 1000*time.Second) {
+		if _, err := client.CoreV1().ConfigMaps("default").Get(ctx, "go", metav1.GetOptions{}); err == nil {
+			break
+		}
+		_, _ = client.CoreV1().Events("default").Create(ctx, &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{GenerateName: "failed-", Namespace: "default"},
+			InvolvedObject: corev1.ObjectReference{Namespace: "default"}}, metav1.CreateOptions{})
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	_, _ = client.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "done", Namespace: "default"}}, metav1.CreateOptions{})
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A key that waits for a quarter of an hour after many failures is tried once more after a change, before the program
+// has settled. A key that fails for ever lets the world settle.
+func TestLateRetryIsWaitedFor(t *testing.T) {
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	w.Start("tries", program("tries", tries))
+	for _, name := range []string{"a", "b", "c", "go"} {
+		createMaps(t, w, name)
+		settles(t, w)
+		events := w.Server.Len(w.Server.KindNamed("ev"))
+		if there := w.Server.Len(w.Server.KindNamed("secret")) == 1; events < 16 || there != (name == "go") {
+			t.Errorf("after %s, at %v: %d failures, done: %v", name, w.World.Clock.Elapsed(), events, there)
+		}
+	}
+}
+
+// polls looks every 15 s for a claim that does not exist.
+func polls(ctx context.Context, cfg *rest.Config) error {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	for {
+		_, err := client.CoreV1().PersistentVolumeClaims("default").Get(ctx, "claim", metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(15 * time.Second):
+		}
+	}
+}
+
+// A program that polls for an object that does not exist settles after twenty minutes.
+func TestPollingIsRest(t *testing.T) {
+	w := trial.New(trial.Options{})
+	t.Cleanup(w.Stop)
+	w.Start("polls", program("polls", polls))
+	if how := w.Settle(trial.Limits{Steps: 5000}); !how.Settled || how.At < 20*time.Minute || how.At > 21*time.Minute {
+		t.Errorf("%+v", how)
+	}
+}
+
+// A settle waits for a retry after the longest back-off of client-go's queues, even with regular requests meanwhile.
+func TestLongestBackOffIsWaitedFor(t *testing.T) {
+	w := trial.New(trial.Options{})
+	t.Cleanup(w.Stop)
+	w.Start("retries", program("retries", func(ctx context.Context, cfg *rest.Config) error {
+		client, err := kubernetes.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		go polls(ctx, cfg) // its error is that of the end
+		time.Sleep(1000 * time.Second)
+		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "default"}}
+		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, made, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}))
+	w.Settle(trial.Limits{Steps: 5000})
+	if w.Server.Lookup(w.Server.KindNamed("configmap"), "default", "late") == nil {
+		t.Error("the world settled before the retry")
+	}
+}
+
+// clocked is a world with a ConfigMap and a controller with the world's time.
+func clocked(t *testing.T, made func(), sync func(env *host.Env, key string) error) *trial.Trial {
+	t.Helper()
+	c := bubble.Timed(host.Controller{
+		Name: "clocked", For: configMaps,
+		Routes: []host.Route{{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if e.New != nil {
+				out.Keys = append(out.Keys, "default/"+e.New.(metav1.Object).GetName())
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			made()
+			return host.SyncFunc(func(_ context.Context, key string) error { return sync(env, key) })
+		},
+	})
+	w := trial.New(trial.Options{})
+	t.Cleanup(w.Stop)
+	w.Start("clocked", c)
+	createMaps(t, w, "a")
+	return w
+}
+
+// New and each sync have the world's time, after waits and after a crash. A sync that sleeps ends.
+func TestTimed(t *testing.T) {
+	var made, seen []time.Duration
+	w := clocked(t, func() { made = append(made, time.Since(sim.Epoch)) }, func(env *host.Env, key string) error {
+		if at := time.Since(sim.Epoch); len(seen) < 3 {
+			seen = append(seen, at)
+			env.Queue.AddAfter(key, time.Hour)
+		}
+		time.Sleep(time.Millisecond)
+		return nil
+	})
+	if how := w.Settle(trial.Limits{}); !how.Settled {
+		t.Fatalf("%+v", how)
+	}
+	w.World.Do("crash", func() { w.Cluster.Process("clocked").Crash(true) })
+	w.Settle(trial.Limits{})
+	for i, at := range seen {
+		if d := at - time.Duration(i)*time.Hour; d < 0 || d > time.Second {
+			t.Errorf("sync %d was at %s", i, at)
+		}
+	}
+	if len(seen) != 3 || len(made) != 2 || made[0] != 0 || made[1] < 2*time.Hour {
+		t.Errorf("syncs at %v, made at %v", seen, made)
+	}
+}
+
+// A sync that panics violates never-panic. One that waits for itself is reported at once.
+func TestTimedEnds(t *testing.T) {
+	w := clocked(t, func() {}, func(*host.Env, string) error { panic("no luck") })
+	w.Settle(trial.Limits{})
+	if b := w.Broken(); b == nil || b.Law.Name != "never-panic" || !strings.Contains(b.Text, "no luck") {
+		t.Errorf("broken: %v", b)
+	}
+	w = clocked(t, func() {}, func(*host.Env, string) error {
+		<-make(chan int)
+		return errors.New("it goes on")
+	})
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "waits") {
+			t.Errorf("told: %v", r)
+		}
+	}()
+	w.Settle(trial.Limits{})
+	t.Error("it settled")
+}
