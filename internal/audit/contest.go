@@ -11,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// note updates the value histories that a change concerns.
 func (f *fights) note(a *Auditor, c *change) {
 	if c.met || c.assumed && c.verb != "delete" {
 		return
@@ -28,7 +27,6 @@ func (c *change) named() string {
 	return sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
 }
 
-// claims follows the owners and labels of an object.
 func (f *fights) claims(c *change) {
 	d := c.says
 	if !d.owner && !d.labels && !d.refs {
@@ -43,7 +41,6 @@ func (f *fights) claims(c *change) {
 	}
 }
 
-// claim returns a digest of an object's labels and owners.
 func claim(o *Object) (sum uint64) {
 	for k, v := range o.Labels {
 		sum += maphash.String(seed, "l"+k+"="+v)
@@ -82,7 +79,6 @@ func (f *fights) existence(c *change) {
 	}
 }
 
-// dependents follows the number of dependents of an owner.
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
 	if was != nil && is != nil {
@@ -118,7 +114,6 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	}
 }
 
-// fields follows single fields, once an object has two writers.
 func (f *fights) fields(c *change) {
 	if c.entry == nil {
 		return
@@ -177,7 +172,6 @@ func join(list []string) string {
 	return s
 }
 
-// short shortens a value for a line.
 func short(v string) string {
 	if v == "" {
 		return "nothing"
@@ -188,7 +182,6 @@ func short(v string) string {
 	return render.Plain(v)
 }
 
-// mostFields limits the fields of one write that are followed.
 const mostFields = 16
 
 // different calls f for each field in which two JSON values differ.

@@ -102,7 +102,6 @@ func (l *Live) Add(records []sim.Record, marks []render.Mark) {
 	l.parts = append(l.parts, was)
 }
 
-// grow adds records with indexes of this run.
 func (l *Live) grow(records []sim.Record) {
 	h := l.src.History
 	for _, r := range records {

@@ -1,4 +1,4 @@
-// Checks of ADOPT-1 to ADOPT-8, except ADOPT-6.
+// Checks of ADOPT-1 to ADOPT-8.
 
 package law
 
@@ -11,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// adoptMatching checks ADOPT-1.
 func adoptMatching(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Claims || w.Actor.Selector == nil {
@@ -35,7 +34,6 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	}
 }
 
-// adoptAll checks ADOPT-2.
 func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
@@ -123,7 +121,6 @@ func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
 
-// recheck checks ADOPT-4.
 func recheck(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Adopts {
@@ -146,7 +143,6 @@ func recheck(j *Judge, r *sim.Record) {
 	}
 }
 
-// sparesDying checks ADOPT-5.
 func sparesDying(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Claims {
@@ -163,7 +159,6 @@ func sparesDying(j *Judge, r *sim.Record) {
 	j.Report(Committed, "adopted after its deletion had begun")
 }
 
-// orphansStayOrphans checks ADOPT-7.
 func orphansStayOrphans(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Before == nil || len(j.state.orphanings.byObject[w.Before.GetUID()]) == 0 || w.Actor == nil && !w.GC {
@@ -178,7 +173,6 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 	}
 }
 
-// successor checks ADOPT-8.
 func successor(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -209,4 +203,65 @@ func successor(j *Judge, r *sim.Record) {
 		s = Informed
 	}
 	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
+}
+
+type losers struct {
+	opSet
+	j    *Judge
+	lost map[race]bool
+}
+
+func newLosers(j *Judge) Check {
+	return &losers{opSet: ops(sim.Commit, sim.Refusal), j: j, lost: map[race]bool{}}
+}
+
+func (l *losers) Reset() { clear(l.lost) }
+
+// Digest hashes who lost which race.
+func (l *losers) Digest(h *sim.Hash) {
+	var sum uint64
+	for r := range l.lost { //detcheck:ordered a sum
+		sum += digestPair(r.object, r.owner, 0)
+	}
+	h.Word(sum)
+}
+
+func (l *losers) Record(r *sim.Record) {
+	if r.Op == sim.Refusal {
+		l.refused(r)
+		return
+	}
+	w := &l.j.write
+	if len(l.lost) == 0 || w.Before == nil || w.Actor == nil || !w.Dependent || w.Mine {
+		return
+	}
+	at := race{w.Before.GetUID(), uidOf(r.For)}
+	if !l.lost[at] {
+		return
+	}
+	l.j.Ask()
+	if w.harmless(r) {
+		return
+	}
+	s := Informed
+	if w.SawMine {
+		s = Committed
+	}
+	l.j.Report(s, r.For.String()+" lost the race for it, "+ownedBy(w.Owner))
+}
+
+func (l *losers) refused(r *sim.Record) {
+	p := l.j.state.process(r.Process)
+	if p == nil || !p.manages(r.Object.Kind) || r.Code != 422 && r.Code != 409 ||
+		r.Verb != "patch" && r.Verb != "update" {
+		return
+	}
+	live := l.j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
+	if saw := meta.Of(r.Saw); saw == nil || live == nil || meta.ControllerOf(saw) != nil {
+		return
+	}
+	if owner := meta.ControllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
+		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
+		l.j.Ask()
+	}
 }

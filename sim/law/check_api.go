@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// oneController checks API-1.
 func oneController(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.After == nil {
@@ -47,7 +46,6 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	}
 }
 
-// completeRefs checks API-3.
 func completeRefs(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.After == nil {

@@ -1,4 +1,4 @@
-// Check of FIN-1, and the owner of a finalizer.
+// Checks of FIN-1 and NS-1, and the owner of a finalizer.
 
 package law
 
@@ -38,7 +38,6 @@ func (w *Write) unseen(finalizer string) string {
 	return " by a list that was read before it was there: send the resourceVersion"
 }
 
-// putOn reports whether a process has added a finalizer to some object.
 func (s *State) putOn(process, finalizer string) bool {
 	p := s.byProcess[process]
 	return p != nil && p.puts[finalizer]
@@ -65,7 +64,6 @@ func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	return true
 }
 
-// held reports whether an actor's own finalizer is on an object.
 func (s *State) held(sub *Actor, m metav1.Object) bool {
 	if m == nil {
 		return false
@@ -101,7 +99,6 @@ func (s *State) kept(o *Object, finalizer string) bool {
 	return false
 }
 
-// collecting returns a garbage collector that works, or nil.
 func (s *State) collecting() *process {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.Controller == collector {
@@ -111,7 +108,6 @@ func (s *State) collecting() *process {
 	return nil
 }
 
-// drained reports whether a namespace controller works.
 func (s *State) drained() bool {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.Controller == drainer {
@@ -130,4 +126,73 @@ func (s *State) keptByOthers(namespace *Object) bool {
 		}
 	}
 	return false
+}
+
+func drainFirst(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.stuckDraining()
+		return
+	}
+	w := &j.write
+	if w.process == nil || w.process.Actor.Controller != drainer {
+		return
+	}
+	j.Ask()
+	switch ns := r.Object.Namespace; {
+	case r.Object.Kind == "Namespace":
+		if left := j.state.anyIn(r.Object.Name); w.After == nil && left != nil {
+			j.Report(Informed, "let go while "+left.Ref.String()+" is in it")
+		} else if !meta.Deleting(w.Before) {
+			j.Report(Informed, "finalized though nobody deletes it")
+		}
+	case ns == "" || !w.Deletes:
+	default:
+		o := j.state.Named("Namespace", "", ns)
+		if o == nil || !meta.Deleting(o.Meta) {
+			j.Report(Informed, "deleted though nobody deletes its namespace")
+		} else if pod := j.state.firstIn("Pod", ns); pod != nil && r.Object.Kind != "Pod" {
+			j.Report(Informed, "deleted while "+pod.Ref.String()+" is still there")
+		}
+	}
+}
+
+func (j *Judge) stuckDraining() {
+	for _, p := range j.state.processes {
+		if p.Actor.Controller != drainer || !p.works() {
+			continue
+		}
+		j.actor = p
+		for _, o := range j.state.Kind("Namespace") {
+			if !meta.Deleting(o.Meta) || j.state.keptByOthers(o) {
+				continue
+			}
+			j.Ask()
+			if j.state.anyIn(o.Ref.Name) == nil {
+				j.Report(Informed, o.Ref.String()+" stays although nothing is in it")
+			}
+		}
+		return
+	}
+}
+
+func (s *stored) firstIn(kind, namespace string) *Object {
+	for _, o := range s.Kind(kind) {
+		if o.Ref.Namespace == namespace {
+			return o
+		}
+	}
+	return nil
+}
+
+// anyIn returns any object in a namespace, or nil. Events do not count.
+func (s *stored) anyIn(namespace string) *Object {
+	for _, l := range s.kinds {
+		if l.kind == "Event" {
+			continue
+		}
+		if o := s.firstIn(l.kind, namespace); o != nil {
+			return o
+		}
+	}
+	return nil
 }

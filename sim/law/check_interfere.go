@@ -13,7 +13,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// dontInterfere checks LAW-2.
 func dontInterfere(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Before == nil || !j.concerns(r) {
@@ -123,7 +122,6 @@ func (j *Judge) handsOver(r *sim.Record) bool {
 		All: j.state.values, Get: j.state.get}) == ""
 }
 
-// written returns the first invariant at writes, or nil.
 func (s *Actor) written() *Invariant {
 	if s.moments&AtWrite != 0 {
 		for _, v := range s.Invariants {
@@ -156,14 +154,12 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	return w.process.owns(ref.UID, uidOf(w.For))
 }
 
-// manages reports whether a controller syncs the one kind and manages the other.
 func (s *State) manages(owner, dependent string) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool {
 		return p.Actor.For.Kind == owner && p.Actor.manages(dependent)
 	})
 }
 
-// interference describes the write.
 func (j *Judge) interference(r *sim.Record) string {
 	w := &j.write
 	switch {

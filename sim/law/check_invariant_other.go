@@ -109,7 +109,6 @@ func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime
 	return f
 }
 
-// namedIn returns a function that finds an object by name.
 func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name string) runtime.Object {
 	return func(kind, namespace, name string) runtime.Object {
 		for _, o := range all(kind) {
@@ -121,7 +120,6 @@ func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name 
 	}
 }
 
-// cachedAs returns the object of a name in a cache, or nil.
 func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	if e := c.Get(namespace, name); e != nil {
 		return objectOf(e.Value)

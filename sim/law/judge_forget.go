@@ -20,7 +20,6 @@ type forgetting struct {
 	unnamed       map[types.UID]bool // UIDs met in this round that nothing names
 }
 
-// forgetter is a check that remembers facts about UIDs.
 type forgetter interface {
 	forget(gone func(types.UID) bool)
 }

@@ -40,7 +40,6 @@ type stored struct {
 
 type coords struct{ kind, namespace, name string }
 
-// race is an object and an owner that it has or might get.
 type race struct{ object, owner types.UID }
 
 func uidOf(r sim.Ref) types.UID { return types.UID(r.UID) }
