@@ -91,10 +91,6 @@ var exactStories = []story{
 			r.Saw, r.Guards = a, sim.Guards{Applies: true}
 		})
 	}},
-	{"EXACT-5", "on condition of the version", kept, func(t *tape) {
-		a, p := t.family(0, "p")
-		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil).Guards.ResourceVersion = true })
-	}},
 
 	{"EXACT-6", "somebody else's finalizer", kept, func(t *tape) {
 		t.exist(pod("p", nil).dying("example.com/hold"))
@@ -114,14 +110,6 @@ var exactStories = []story{
 	{"EXACT-6", "waits for what a third party holds", kept, func(t *tape) {
 		a := set("a", 0).dying(foregroundFinalizer)
 		t.exist(a, pod("p", a).dying("example.com/hold"))
-		t.settled()
-	}},
-	{"EXACT-6", "a finalizer that it put there and never declared", broken, func(t *tape) {
-		a := app("a")
-		t.exist(a)
-		b := a.as(func(o *thing) { o.Finalizers = []string{cleanup} })
-		t.sync("op", a, func() { t.commit("op", "update", a, a, b) })
-		t.user(b, b.dying(cleanup))
 		t.settled()
 	}},
 	{"EXACT-6", "a finalizer that another put on what it syncs", kept, func(t *tape) {
@@ -146,9 +134,7 @@ var exactStories = []story{
 		t.settled()
 	}},
 	{"EXACT-8", "what it has just made, in a gap of the watch", kept, func(t *tape) {
-		a := set("a", 1)
-		t.exist(a)
-		t.show("rs", a)
+		a, _ := t.family(1)
 		t.sync("rs", a, func() {
 			t.commit("rs", "create", a, nil, pod("p", a).on("n1"))
 			t.fault("rs", "relist").Object.Kind = "Pod"
@@ -156,9 +142,7 @@ var exactStories = []story{
 		})
 	}},
 	{"EXACT-8", "what it had made, after a gap of the watch", broken, func(t *tape) {
-		a := set("a", 1)
-		t.exist(a)
-		t.show("rs", a)
+		a, _ := t.family(1)
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("p", a).on("n1")) })
 		t.fault("rs", "relist").Object.Kind = "Pod"
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Placed = 1 }) })

@@ -57,11 +57,6 @@ var gcStories = []story{
 		t.collects(p, a)
 		t.settled()
 	}},
-	{"GC-1", "not collected", broken, func(t *tape) {
-		a, _ := t.dependent()
-		t.user(a, nil)
-		t.settled()
-	}},
 	{"GC-1", "a dead reference kept", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 0)
 		t.exist(a, b, pod("p", nil).owned(controlledBy(a), plain(b)))
@@ -81,12 +76,6 @@ var gcStories = []story{
 		t.commit("gc", "delete", nil, p, nil)
 		t.commit("gc", "patch", nil, b, nil)
 		t.settled()
-	}},
-	{"GC-2", "does not wait", broken, func(t *tape) {
-		a, _ := t.dependent()
-		b := a.dying(foregroundFinalizer)
-		t.user(a, b)
-		t.commit("gc", "patch", nil, b, nil)
 	}},
 	{"GC-2", "had not seen", committed, func(t *tape) {
 		a := set("a", 1)
@@ -137,26 +126,20 @@ var gcStories = []story{
 	{"GC-4", "adopted again unchecked, then deleted", broken, func(t *tape) { readopted(t, false) }},
 	{"GC-4", "adopted again in the gap, then deleted", committed, func(t *tape) { readopted(t, true) }},
 	{"GC-4", "not seen, then deleted", committed, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(1)
 		b := a.dying(orphanFinalizer)
 		t.user(a, b)
 		t.commit("gc", "patch", nil, b, nil)
 		t.collects(p, a)
 	}},
 	{"GC-4", "its controller's finalizer deletes it", kept, func(t *tape) {
-		a := app("a")
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.appWithPod()
 		b := a.dying(orphanFinalizer, cleanup)
 		t.user(a, b)
 		t.commit("op", "delete", b, p, nil)
 	}},
 	{"GC-4", "its controller deletes it without a finalizer", broken, func(t *tape) {
-		a := app("a")
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.appWithPod()
 		b := a.dying(orphanFinalizer)
 		t.user(a, b)
 		t.commit("op", "delete", b, p, nil)

@@ -195,14 +195,12 @@ var namedStories = []story{
 
 	{"LAW-1b", "a claim is given to its pod, and taken back", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		t.gives(a, t.gives(a, c, controlledBy(p[0])), controlledBy(a))
 	}},
 	{"LAW-1b", "a claim is taken back from a pod that is gone by then", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		c = t.gives(a, c, controlledBy(p[0]))
 		t.user(p[0], nil)
 		t.gives(a, c, controlledBy(a))
@@ -211,15 +209,13 @@ var namedStories = []story{
 		a, _ := t.line(1, "s-0")
 		p := pod("x-0", set("x", 1))
 		t.exist(p)
-		c := object("Claim", "data-s-0").owned(controlledBy(p))
-		t.exist(c)
+		c := t.claim(p)
 		t.gives(a, c, controlledBy(a))
 	}},
 	{"LAW-1b", "a claim is given to a pod that was let go", committed, func(t *tape) { t.givesToFreed(false) }},
 	{"LAW-1b", "a claim is given to a pod that is shown to be free meanwhile", committed, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		t.sync("sts", a, func() {
 			t.user(p[0], p[0].owned())
 			t.deliver("sts", p[0], p[0].owned())
@@ -229,22 +225,19 @@ var namedStories = []story{
 	{"LAW-1b", "a claim is given to a pod that is known to be free", broken, func(t *tape) { t.givesToFreed(true) }},
 	{"LAW-2", "the claim of its pod", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(p[0]))
-		t.exist(c)
+		c := t.claim(p[0])
 		t.gives(a, c)
 	}},
 	{"LAW-2", "the claim of another's pod", broken, func(t *tape) {
 		a, _ := t.line(1, "s-0")
 		p := pod("x-0", set("x", 1))
 		t.exist(p)
-		c := object("Claim", "data-s-0").owned(controlledBy(p))
-		t.exist(c)
+		c := t.claim(p)
 		t.gives(a, c)
 	}},
 	{"NOFIGHT-2", "a claim goes to its pod and back, twice", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		for range 2 {
 			c = t.gives(a, c, controlledBy(p[0]))
 			c = t.gives(a, c, controlledBy(a))
@@ -252,8 +245,7 @@ var namedStories = []story{
 	}},
 	{"API-5", "after a restart a claim is given to its pod", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		t.fault("sts", "crash")
 		t.fault("sts", "restart")
 		t.gives(a, c, controlledBy(p[0]))
@@ -263,12 +255,53 @@ var namedStories = []story{
 // givesToFreed has a user take a pod from its set, and the set's controller give that pod a claim.
 func (t *tape) givesToFreed(shown bool) {
 	a, p := t.line(1, "s-0")
-	c := object("Claim", "data-s-0").owned(controlledBy(a))
-	t.exist(c)
+	c := t.claim(a)
 	free := p[0].owned()
 	t.user(p[0], free)
 	if shown {
 		t.deliver("sts", p[0], free)
 	}
 	t.gives(a, c, controlledBy(p[0]))
+}
+
+// unfitStories are of dependents that their owner selects, and that would not be taken for one of its own.
+var unfitStories = []story{
+	{"API-5", "let go after a restart, of another name than a member has", kept, func(t *tape) {
+		a, _ := t.line(0)
+		x := pod("x", a)
+		t.exist(x)
+		t.fault("sts", "restart").Incarnation = 1
+		t.commit("sts", "patch", a, x, x.owned()).Incarnation = 1
+	}},
+	{"API-5", "let go after a restart, of a member's name", broken, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		t.fault("sts", "restart").Incarnation = 1
+		t.commit("sts", "patch", a, p[0], p[0].owned()).Incarnation = 1
+	}},
+	{"EXACT-8", "a set that is going does not count one that is no member", kept, func(t *tape) {
+		t.tellsOf(1, "s-0", "x")
+	}},
+	{"EXACT-8", "a set that is going counts one that is no member", kept, func(t *tape) {
+		t.tellsOf(2, "s-0", "x")
+	}},
+	{"EXACT-8", "a set that is going leaves out a member", broken, func(t *tape) {
+		t.tellsOf(1, "s-0", "s-1")
+	}},
+	{"EXACT-8", "a set that is going leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
+}
+
+// tellsOf has the status of a set of named pods that is going say how many it has; less than none is none at all.
+func (t *tape) tellsOf(n int, pods ...string) {
+	a, _ := t.line(len(pods))
+	for _, name := range pods {
+		p := pod(name, a)
+		t.exist(p)
+		t.deliver("sts", nil, p, "default/s")
+	}
+	b := a.dying("example.com/kept")
+	t.user(a, b)
+	t.deliver("sts", a, b, "default/s")
+	t.sync("sts", b, func() {
+		t.commit("sts", "update", b, b, b.as(func(o *thing) { o.Placed = n })).Subresource = "status"
+	})
 }

@@ -22,9 +22,7 @@ var releaseStories = []story{
 		t.commit("job", "patch", a, p, p.owned().held())
 	}},
 	{"ORPHAN-1", "released though it matches", broken, func(t *tape) {
-		a := set("a", 0)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(0)
 		t.commit("rs", "patch", a, p, p.owned())
 	}},
 	{"ORPHAN-1", "released though it matches by now", committed, func(t *tape) {
@@ -42,9 +40,7 @@ var releaseStories = []story{
 		t.settled()
 	}},
 	{"ORPHAN-2", "its own child is gone, and it selects nothing", kept, func(t *tape) {
-		a := app("a")
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.appWithPod()
 		t.user(p, nil)
 		t.start("op", a)
 		t.refuse("op", "update", a, p, p, 404, `pods "p" not found`)

@@ -60,10 +60,6 @@ var restedStories = []story{
 		t.show("program", p)
 		t.unasked("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"note": "it goes"} }))
 	}},
-	{"ADOPT-8", "a program writes to what belongs to a namesake that was gone at rest", broken, func(t *tape) {
-		p := t.comesBack(func() { t.settled() })
-		t.unasked("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"mine": "yes"} }))
-	}},
 	{"ADOPT-8", "a program deletes what belongs to a namesake that was gone at rest", broken, func(t *tape) {
 		p := t.comesBack(func() { t.settled() })
 		t.unasked("delete", p, p, nil)

@@ -182,13 +182,6 @@ var workStories = []story{
 			t.commit("rs", "create", a, nil, pod("q", a).on("n1"))
 		})
 	}},
-	{"EXACT-3", "one that it adopts is there too", kept, func(t *tape) {
-		a, _ := t.family(2)
-		p, q := pod("p", a).on("n1"), pod("q", nil).on("n1")
-		t.exist(p, q)
-		t.deliver("rs", nil, p, "default/a")
-		t.adopts("rs", a, q)
-	}},
 	{"EXACT-3", "twins that the owner may have", kept, func(t *tape) {
 		a := object("DaemonSet", "a")
 		a.Surge = 1

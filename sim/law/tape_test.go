@@ -274,3 +274,64 @@ func judgeWith(t *tape, memory int) *Judge {
 	}
 	return j
 }
+
+// owning stores a set with its pod.
+func (t *tape) owning(replicas int) (a, p *thing) {
+	a = set("a", replicas)
+	p = pod("p", a)
+	t.exist(a, p)
+	return a, p
+}
+
+// orphan stores a set and a pod that nobody owns.
+func (t *tape) orphan(replicas int) (a, p *thing) {
+	a, p = set("a", replicas), pod("p", nil)
+	t.exist(a, p)
+	return a, p
+}
+
+// rivals stores two sets, a and b, and the pod of one of them.
+func (t *tape) rivals(owner string) (a, b, p *thing) {
+	a, b = set("a", 1), set("b", 1)
+	p = pod("p", map[string]*thing{"a": a, "b": b}[owner])
+	t.exist(a, b, p)
+	return a, b, p
+}
+
+// contested stores two owners of different kinds, and an orphan that both select.
+func (t *tape) contested() (a, b, p *thing) {
+	a, b, p = set("a", 1), rc("b", 1), pod("p", nil)
+	t.exist(a, b, p)
+	return a, b, p
+}
+
+// appWithPod stores an App, which selects nothing, and its pod.
+func (t *tape) appWithPod() (a, p *thing) {
+	a = app("a")
+	p = pod("p", a)
+	t.exist(a, p)
+	return a, p
+}
+
+// vault stores a vault.
+func (t *tape) vault() *thing {
+	v := object("Vault", "v")
+	t.exist(v)
+	return v
+}
+
+// disk stores a vault with a disk and shows them.
+func (t *tape) disk() (v, d *thing) {
+	v = object("Vault", "v")
+	d = owned("Disk", "d", v)
+	t.exist(v, d)
+	t.show("vault", v, d)
+	return v, d
+}
+
+// claim stores a claim of a set or of a pod.
+func (t *tape) claim(owner *thing) *thing {
+	c := object("Claim", "data-s-0").owned(controlledBy(owner))
+	t.exist(c)
+	return c
+}
