@@ -198,10 +198,7 @@ func successor(j *Judge, r *sim.Record) {
 		string(w.Before.GetUID()) == r.For.UID {
 		return
 	}
-	s := Committed
-	if w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() {
-		s = Informed
-	}
+	s := informedIf(w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID())
 	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
 }
 
@@ -243,10 +240,7 @@ func (l *losers) Record(r *sim.Record) {
 	if w.harmless(r) {
 		return
 	}
-	s := Informed
-	if w.SawMine {
-		s = Committed
-	}
+	s := committedIf(w.SawMine)
 	l.j.Report(s, r.For.String()+" lost the race for it, "+ownedBy(w.Owner))
 }
 

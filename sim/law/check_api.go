@@ -116,10 +116,7 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 			!j.state.Selects(sub, owner.Value, w.Before) || !sub.fits(owner.Value, r.Before) {
 			continue
 		}
-		s := Informed
-		if w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw) {
-			s = Committed
-		}
+		s := committedIf(w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw))
 		j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
 		return
 	}

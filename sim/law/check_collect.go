@@ -52,10 +52,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 		if j.state.orphanings.find(w.Before.GetUID(), refs[i].UID) != nil {
 			continue // an accepted deletion asked for it; its finalizer was removed first
 		}
-		s := Informed
-		if w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
-			s = Committed
-		}
+		s := committedIf(w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()))
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
 	}
 }
@@ -75,10 +72,7 @@ func (j *Judge) leavesBehind(r *sim.Record) {
 	if !meta.Orphaning(w.After) || meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) {
 		return
 	}
-	s := Informed
-	if meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents) {
-		s = Committed
-	}
+	s := committedIf(meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents))
 	j.Report(s, "deleted so that "+left[0].Ref.String()+" is orphaned, which nothing asks for")
 }
 
@@ -122,10 +116,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	if len(refs) == 0 {
-		s := Informed
-		if w.Saw != nil && len(w.Saw.GetOwnerReferences()) > 0 {
-			s = Committed
-		}
+		s := committedIf(w.Saw != nil && len(w.Saw.GetOwnerReferences()) > 0)
 		j.Report(s, "deleted though it has no owner")
 		return
 	}
@@ -260,11 +251,9 @@ func resolveAll(j *Judge, r *sim.Record) {
 			}
 		}
 	})
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if meta.Foreground(o.Meta) && j.deadlocked(o) {
-				j.Report(Informed, o.Ref.String()+" waits for dependents that wait themselves")
-			}
+	for o := range j.state.each {
+		if meta.Foreground(o.Meta) && j.deadlocked(o) {
+			j.Report(Informed, o.Ref.String()+" waits for dependents that wait themselves")
 		}
 	}
 }

@@ -43,10 +43,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 			continue
 		}
 		if had := j.state.everOwned.had[k.owner]; c.Ever && n > had && n > c.Of(objectOf(r.Before)) {
-			s := Informed
-			if j.state.guesses(w.process, r, k.owner) {
-				s = Committed
-			}
+			s := committedIf(j.state.guesses(w.process, r, k.owner))
 			j.Report(s, c.Name+" is "+strconv.Itoa(n)+", it has had "+strconv.Itoa(had))
 			return
 		}
@@ -179,10 +176,7 @@ func (j *Judge) statusesAtRest() {
 			}
 			j.Ask()
 			there, had := j.state.such(o.sub, count, o.Object), j.state.everOwned.had[o.Meta.GetUID()]
-			strength := Informed
-			if count.Ever && j.state.uncertainCounts[o.Meta.GetUID()] {
-				strength = Committed
-			}
+			strength := committedIf(count.Ever && j.state.uncertainCounts[o.Meta.GetUID()])
 			switch {
 			case count.Ever && n > had:
 				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+strconv.Itoa(n)+", it has had "+strconv.Itoa(had))
@@ -197,8 +191,7 @@ func (j *Judge) statusesAtRest() {
 func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
-		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() &&
-			sub.manages(d.Ref.Kind) {
+		if meta.ControlledBy(d.Meta, owner.Meta.GetUID()) && sub.manages(d.Ref.Kind) {
 			n += c.of(owner.Value, d.Value)
 		}
 	}
@@ -307,9 +300,6 @@ func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	if n <= most {
 		return
 	}
-	s := Informed
-	if c.j.state.guesses(p, r, t.owner) {
-		s = Committed
-	}
+	s := committedIf(c.j.state.guesses(p, r, t.owner))
 	c.j.Report(s, count.Name+" is "+strconv.Itoa(n)+", there have been no more than "+strconv.Itoa(most))
 }

@@ -148,10 +148,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 			sub.Identity(objectOf(o.Value)) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
 			continue
 		}
-		s := Committed
-		if w.knewHolder(r, o, id) {
-			s = Informed
-		}
+		s := informedIf(w.knewHolder(r, o, id))
 		j.Report(s, "is "+id+" of "+r.For.String()+", as "+o.Ref.String()+" is")
 		return
 	}

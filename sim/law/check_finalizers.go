@@ -65,38 +65,22 @@ func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 }
 
 func (s *State) held(sub *Actor, m metav1.Object) bool {
-	if m == nil {
-		return false
-	}
-	for _, f := range m.GetFinalizers() {
-		if s.mayTakeOff(sub, f) {
-			return true
-		}
-	}
-	return false
+	return m != nil && slices.ContainsFunc(m.GetFinalizers(), func(f string) bool { return s.mayTakeOff(sub, f) })
 }
 
 // managed reports whether a process that is up and watches is responsible for a finalizer.
 func (s *State) managed(finalizer string) bool {
-	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	for _, p := range s.processes {
-		if p.works() && (system && p.Actor.Controller == collector ||
-			slices.Contains(p.Actor.Finalizers, finalizer) || p.puts[finalizer]) {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool {
+		return meta.ByPolicy(finalizer) && p.Actor.Controller == collector ||
+			slices.Contains(p.Actor.Finalizers, finalizer) || p.puts[finalizer]
+	})
 }
 
 // kept reports whether the actors that declare a finalizer give a reason to keep it on an object.
 func (s *State) kept(o *Object, finalizer string) bool {
-	for _, p := range s.processes {
-		if p.works() && p.Actor.FinalizerReason != nil && slices.Contains(p.Actor.Finalizers, finalizer) &&
-			p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool {
+		return slices.Contains(p.Actor.Finalizers, finalizer) && p.Actor.keeps(s, o)
+	})
 }
 
 func (s *State) collecting() *process {
@@ -109,23 +93,24 @@ func (s *State) collecting() *process {
 }
 
 func (s *State) drained() bool {
-	for _, p := range s.processes {
-		if p.works() && p.Actor.Controller == drainer {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool { return p.Actor.Controller == drainer })
 }
 
 // keptByOthers reports whether the namespace controller gives a reason to keep a namespace.
 func (s *State) keptByOthers(namespace *Object) bool {
-	for _, p := range s.processes {
-		if p.works() && p.Actor.Controller == drainer && p.Actor.FinalizerReason != nil &&
-			p.Actor.FinalizerReason(objectOf(namespace.Value), s.values) != "" {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool {
+		return p.Actor.Controller == drainer && p.Actor.keeps(s, namespace)
+	})
+}
+
+// someWorks reports whether a process that is up and watches meets a condition.
+func (s *State) someWorks(is func(p *process) bool) bool {
+	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.works() && is(p) })
+}
+
+// keeps reports whether the actor gives a reason to keep its finalizer on an object.
+func (a *Actor) keeps(s *State, o *Object) bool {
+	return a.FinalizerReason != nil && a.FinalizerReason(objectOf(o.Value), s.values) != ""
 }
 
 func drainFirst(j *Judge, r *sim.Record) {

@@ -106,10 +106,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 		if o == nil || meta.Deleting(o.Meta) {
 			continue
 		}
-		s := Informed
-		if w.Unread || w.Saw != nil && meta.RefTo(w.Saw, ref.UID) == nil {
-			s = Committed
-		}
+		s := committedIf(w.Unread || w.Saw != nil && meta.RefTo(w.Saw, ref.UID) == nil)
 		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")
 		return
 	}
@@ -148,8 +145,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 		return true // the actor put it there, though the owner may be gone now
 	}
 	if o := j.state.Object(ref.UID); o != nil {
-		c := meta.ControllerOf(o.Meta)
-		return c != nil && string(c.UID) == w.For.UID
+		return meta.ControlledBy(o.Meta, uidOf(w.For))
 	}
 	return w.process.owns(ref.UID, uidOf(w.For))
 }

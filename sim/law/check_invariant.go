@@ -6,7 +6,6 @@ package law
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -124,7 +123,7 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	j.Ask()
 	var others []runtime.Object
 	for _, o := range j.state.Dependents(uidOf(r.For)) {
-		if o.Meta.GetUID() != w.uid() && controlledIn(o.Meta, owner.Meta) && sub.manages(o.Ref.Kind) {
+		if o.Meta.GetUID() != w.uid() && meta.ControlledBy(o.Meta, owner.Meta.GetUID()) && sub.manages(o.Ref.Kind) {
 			others = append(others, objectOf(o.Value))
 		}
 	}
@@ -137,16 +136,8 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	if what == "" {
 		return
 	}
-	s := Committed
-	if j.knewBounds(v, r, after) {
-		s = Informed
-	}
+	s := informedIf(j.knewBounds(v, r, after))
 	j.Report(s, what)
-}
-
-func controlledIn(m, owner metav1.Object) bool {
-	ref := meta.ControllerOf(m)
-	return ref != nil && ref.UID == owner.GetUID()
 }
 
 func (w *Write) uid() types.UID {
@@ -217,13 +208,12 @@ func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }
 	for _, gvk := range p.Actor.Owns {
-		kind := gvk.Kind
-		c := p.Cache(kind)
+		c := p.Cache(gvk.Kind)
 		for i := range c.Entries {
 			e := &c.Entries[i]
 			uid := e.Meta.GetUID()
-			ref, told := meta.ControllerOf(e.Meta), p.known.ByUID[uid]
-			its := ref != nil && ref.UID == k.owner || told != nil && told.Owner == k.owner
+			told := p.known.ByUID[uid]
+			its := meta.ControlledBy(e.Meta, k.owner) || told != nil && told.Owner == k.owner
 			if its && uid != w.uid() && !mine(told) {
 				others = append(others, objectOf(e.Value))
 			}

@@ -25,7 +25,7 @@ func (j *Judge) oneOnEach(id string) {
 		j.Ask()
 		var own []runtime.Object
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
-			if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == o.Meta.GetUID() {
+			if meta.ControlledBy(d.Meta, o.Meta.GetUID()) {
 				own = append(own, objectOf(d.Value))
 			}
 		}
@@ -139,10 +139,7 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	if why == "" {
 		return
 	}
-	strength := Informed
-	if r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "" {
-		strength = Committed
-	}
+	strength := committedIf(r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "")
 	j.Report(strength, why)
 }
 

@@ -61,8 +61,7 @@ func (j *Judge) unreleased() {
 			continue // without a selector it is not known what to release
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
-			ref := meta.ControllerOf(d.Meta)
-			if ref == nil || ref.UID != o.Meta.GetUID() || !among(o.sub.Owns, d.Ref.Kind) ||
+			if !meta.ControlledBy(d.Meta, o.Meta.GetUID()) || !among(o.sub.Owns, d.Ref.Kind) ||
 				!o.sub.counts(d.Value, d.Meta) {
 				continue
 			}
@@ -96,15 +95,13 @@ func policyDecides(j *Judge, r *sim.Record) {
 	if !j.collecting() {
 		return
 	}
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if meta.Deleting(o.Meta) || meta.ControllerOf(o.Meta) == nil {
-				continue
-			}
-			j.Ask()
-			if ref := j.forsaken(o); ref != "" {
-				j.Report(Informed, o.Ref.String()+ref)
-			}
+	for o := range j.state.each {
+		if meta.Deleting(o.Meta) || meta.ControllerOf(o.Meta) == nil {
+			continue
+		}
+		j.Ask()
+		if ref := j.forsaken(o); ref != "" {
+			j.Report(Informed, o.Ref.String()+ref)
 		}
 	}
 }
@@ -202,10 +199,7 @@ func overruledForeground(j *Judge, w *Write) {
 		return
 	}
 	j.Ask()
-	s := Informed
-	if w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerDeleteDependents) {
-		s = Committed
-	}
+	s := committedIf(w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerDeleteDependents))
 	j.Report(s, "deleted without its foreground finalizer, though "+left.Ref.String()+" blocks it")
 }
 
@@ -213,15 +207,13 @@ func (j *Judge) stuckWaiting() {
 	if !j.collecting() {
 		return
 	}
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if !meta.Foreground(o.Meta) {
-				continue
-			}
-			j.Ask()
-			if j.blocker(o.Meta.GetUID()) == nil {
-				j.Report(Informed, o.Ref.String()+" waits although nothing blocks it")
-			}
+	for o := range j.state.each {
+		if !meta.Foreground(o.Meta) {
+			continue
+		}
+		j.Ask()
+		if j.blocker(o.Meta.GetUID()) == nil {
+			j.Report(Informed, o.Ref.String()+" waits although nothing blocks it")
 		}
 	}
 }
@@ -273,12 +265,10 @@ func (j *Judge) stuckOrphaning() {
 	if !j.collecting() {
 		return
 	}
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if meta.Orphaning(o.Meta) {
-				j.Ask()
-				j.Report(Informed, o.Ref.String()+" still waits for its dependents to be orphaned")
-			}
+	for o := range j.state.each {
+		if meta.Orphaning(o.Meta) {
+			j.Ask()
+			j.Report(Informed, o.Ref.String()+" still waits for its dependents to be orphaned")
 		}
 	}
 }
@@ -313,10 +303,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
 			return // what its finalizer holds the owner for is its own affair
 		case w.Actor != nil && q.owner == uidOf(r.For):
-			s := Committed
-			if meta.Deleting(meta.Of(r.SawFor)) {
-				s = Informed
-			}
+			s := informedIf(meta.Deleting(meta.Of(r.SawFor)))
 			j.Report(s, "deleted for "+r.For.String()+", whose deletion was to orphan it")
 			return
 		}
@@ -332,9 +319,6 @@ func overruled(j *Judge, w *Write) {
 		return
 	}
 	j.Ask()
-	s := Informed
-	if w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents) {
-		s = Committed
-	}
+	s := committedIf(w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents))
 	j.Report(s, "deleted without its orphan finalizer, which keeps "+left[0].Ref.String())
 }

@@ -203,13 +203,10 @@ func (j *Judge) sharing() {
 func (j *Judge) shared(o *ownerCount) int {
 	n := 0
 	for _, gvk := range o.sub.Owns {
-		kind := gvk.Kind
-		for _, d := range j.state.Kind(kind) {
+		for _, d := range j.state.Kind(gvk.Kind) {
 			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) &&
-				o.sub.willing(o.Value, d.Ref.Kind, d.Value) {
-				if ref := meta.ControllerOf(d.Meta); ref == nil || ref.UID != o.Meta.GetUID() {
-					n++
-				}
+				o.sub.willing(o.Value, d.Ref.Kind, d.Value) && !meta.ControlledBy(d.Meta, o.Meta.GetUID()) {
+				n++
 			}
 		}
 	}
@@ -292,9 +289,6 @@ func (j *Judge) ofTheGone(r *sim.Record) {
 	if next == nil || j.state.Object(w.Owner.UID) != nil || j.state.deletedSinceSettled[w.Owner.UID] {
 		return
 	}
-	s := Committed
-	if w.SawOwner != nil && w.SawOwner.UID == w.Owner.UID {
-		s = Informed
-	}
+	s := informedIf(w.SawOwner != nil && w.SawOwner.UID == w.Owner.UID)
 	j.Report(s, what(r)+" of what belongs to an earlier "+refName(w.Owner)+", which was gone when all was quiet before")
 }

@@ -60,10 +60,8 @@ func (s *State) name(f func(types.UID)) {
 			f(ref.UID)
 		}
 	}
-	for _, l := range s.kinds {
-		for _, o := range l.objects {
-			object(o.Value)
-		}
+	for o := range s.each {
+		object(o.Value)
 	}
 	for _, p := range s.processes {
 		for _, c := range p.caches {

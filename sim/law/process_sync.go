@@ -34,8 +34,7 @@ func (p *process) start(r *sim.Record) {
 	}
 	if p.Actor.Counted != nil {
 		for _, gvk := range p.Actor.Owns {
-			kind := gvk.Kind
-			k.counted += p.Cache(kind).Owned(k.owner)
+			k.counted += p.Cache(gvk.Kind).Owned(k.owner)
 		}
 	}
 	if p.Actor.For.Kind != "" {
@@ -49,7 +48,7 @@ func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	if k == nil || found == nil || !p.manages(r.Object.Kind) {
 		return
 	}
-	if c := meta.ControllerOf(found); c == nil || c.UID != k.owner {
+	if !meta.ControlledBy(found, k.owner) {
 		return
 	}
 	c := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name)
@@ -79,7 +78,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 	if r.Verb != "get" {
 		// A write without effect, such as a repeated adoption.
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
-			if c := meta.ControllerOf(found); c != nil && c.UID == k.owner {
+			if meta.ControlledBy(found, k.owner) {
 				k.counted++
 				if p.takesFor(found.GetUID(), k) {
 					k.more++
@@ -112,12 +111,10 @@ func (p *process) used(s *State) (all []types.UID) {
 	if p.Actor.FinalizerReason == nil {
 		return nil
 	}
-	for _, l := range s.kinds {
-		for _, o := range l.objects {
-			held := slices.ContainsFunc(p.Actor.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
-			if held && meta.Deleting(o.Meta) && p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
-				all = append(all, o.Meta.GetUID())
-			}
+	for o := range s.each {
+		held := slices.ContainsFunc(p.Actor.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
+		if held && meta.Deleting(o.Meta) && p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
+			all = append(all, o.Meta.GetUID())
 		}
 	}
 	return all
@@ -171,8 +168,7 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 		p.Actor.Selector == nil {
 		return false
 	}
-	own := meta.ControllerOf(saw)
-	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Actor, r.SawFor, saw) {
+	if !meta.ControlledBy(saw, uidOf(r.For)) || s.Selects(&p.Actor, r.SawFor, saw) {
 		return false
 	}
 	live := s.Named(r.Object.Kind, saw.GetNamespace(), saw.GetName())

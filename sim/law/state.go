@@ -273,8 +273,7 @@ func (s *State) guesses(p *process, r *sim.Record, owner types.UID) bool {
 func (p *process) behind(s *State, r *sim.Record, owner types.UID) bool {
 	k := p.work(r)
 	for _, gvk := range p.Actor.Owns {
-		kind := gvk.Kind
-		if k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun {
+		if k != nil && k.begun > 0 && p.Cache(gvk.Kind).Changed > k.begun {
 			return true
 		}
 	}

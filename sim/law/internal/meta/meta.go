@@ -32,6 +32,12 @@ func ControllerOf(m metav1.Object) *metav1.OwnerReference {
 	return metav1.GetControllerOfNoCopy(m)
 }
 
+// ControlledBy reports whether an object's ControllerRef has that UID.
+func ControlledBy(m metav1.Object, owner types.UID) bool {
+	ref := ControllerOf(m)
+	return ref != nil && ref.UID == owner
+}
+
 // Deleting reports whether an object is terminating.
 func Deleting(m metav1.Object) bool { return m != nil && m.GetDeletionTimestamp() != nil }
 
@@ -47,15 +53,7 @@ func Foreground(m metav1.Object) bool {
 
 // Finalized reports whether an object has a finalizer.
 func Finalized(m metav1.Object, finalizer string) bool {
-	if m == nil {
-		return false
-	}
-	for _, f := range m.GetFinalizers() {
-		if f == finalizer {
-			return true
-		}
-	}
-	return false
+	return m != nil && slices.Contains(m.GetFinalizers(), finalizer)
 }
 
 // ByPolicy reports whether the server adds a finalizer because of a deletion's policy. The garbage collector removes it.
@@ -84,15 +82,7 @@ func SameRef(a, b *metav1.OwnerReference) bool {
 
 // SameOwners reports whether two lists name the same owners in one order.
 func SameOwners(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].UID != b[i].UID {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
 }
 
 // FirstOf reports whether no earlier reference names the same owner.
