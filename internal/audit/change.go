@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -270,27 +271,14 @@ func (c *change) compare() (d edit) {
 	if n == nil {
 		return d
 	}
-	was, is := b.controller(), n.controller()
-	d.owner = (was == nil) != (is == nil) || was != nil && was.UID != is.UID
+	d.owner = !sameController(b, n)
 	d.refs = !d.owner && !slices.EqualFunc(b.OwnerReferences, n.OwnerReferences,
 		func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
-	d.labels = !sameMap(b.Labels, n.Labels)
+	d.labels = !maps.Equal(b.Labels, n.Labels)
 	d.finalizers = !slices.Equal(b.Finalizers, n.Finalizers)
 	d.spec = b.specSum != n.specSum && b.apiVersion == n.apiVersion
 	d.status = !d.spec && b.Body != n.Body && b.apiVersion == n.apiVersion
 	return d
-}
-
-func sameMap(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if w, ok := b[k]; !ok || v != w {
-			return false
-		}
-	}
-	return true
 }
 
 // tends reports whether an actor is responsible for objects of a kind, whoever owns them: it writes their status, or

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -130,7 +131,7 @@ func (f *fights) fields(c *change) {
 		}
 	}
 	if c.says.finalizers && writer(&c.entry.specBy, c.who) {
-		f.field(c, "metadata.finalizers", join(b.Finalizers), join(n.Finalizers))
+		f.field(c, "metadata.finalizers", strings.Join(b.Finalizers, " "), strings.Join(n.Finalizers, " "))
 	}
 	if c.sub == "scale" && n.spec == nil {
 		if c.asked.replicas != "" && writer(&c.entry.specBy, c.who) {
@@ -162,14 +163,6 @@ func writer(list *[]*Actor, who *Actor) bool {
 		*list = append(*list, who)
 	}
 	return len(*list) > 1
-}
-
-func join(list []string) string {
-	s := ""
-	for _, v := range list {
-		s += v + " "
-	}
-	return s
 }
 
 func short(v string) string {

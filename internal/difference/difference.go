@@ -1,11 +1,8 @@
-// Package difference tells in which fields two versions of an object differ, in the
-// words of its JSON: lists whose entries have names are compared by name, a value that
-// prints itself is one value whatever it is made of, and a list or map is the same
-// empty as not there.
+// Package difference lists the fields in which two versions of an object differ, by their JSON names. Lists with named
+// entries are compared by name. A value with its own JSON format is one value. An empty list or map equals an absent one.
 //
-// go-cmp compares lists by position and shows neither the order of named entries nor a change of it,
-// and with options and a Reporter for the rest it takes seven times as long. Its verdict of equal or
-// not is the reference of the tests.
+// go-cmp compares lists by position, does not show a changed order of named entries, and with options and a Reporter for
+// the rest takes seven times as long. Tests compare its verdict with this package's.
 package difference
 
 import (
@@ -19,24 +16,21 @@ import (
 // Leaf is one field in which two values differ.
 type Leaf struct {
 	Path    string        // "spec.template.spec.containers[web].image"; "" for the values themselves
-	Was, Is reflect.Value // invalid where there is none
-	Order   bool          // of a list whose entries are what they were: their names, in order
+	Was, Is reflect.Value // invalid if absent
+	Order   bool          // only the order of named entries changed; Was and Is are the names
 }
 
-// Of lists where two values of one type differ: the fields of structs in their order,
-// the keys of maps sorted, the entries of lists in the order of the first, then those
-// that only the second has. Lists of plain values differ as a whole; other lists are
-// compared entry by entry, by name where they have names, else by place.
+// Of lists the differences of two values of one type. Struct fields keep their order, and map keys are sorted. Entries of
+// lists come in the order of the first list, then those that only the second has. A list of plain values is one value.
 func Of(a, b any) []Leaf {
 	var w walk
 	w.values("", reflect.ValueOf(a), reflect.ValueOf(b))
 	return w.found
 }
 
-// walk goes through two values side by side and collects where they differ.
 type walk struct{ found []Leaf }
 
-// values compares two values of any sort; one that is not there is invalid.
+// values compares two values; an absent one is invalid.
 func (w *walk) values(path string, a, b reflect.Value) {
 	a, b = Inside(a), Inside(b)
 	if empty(a) && empty(b) || identical(a, b) {
@@ -90,8 +84,7 @@ func (w *walk) maps(path string, a, b reflect.Value) {
 	}
 }
 
-// lists compares entries of one name where they have names, and else entries of one
-// place. A list of plain values is shown whole.
+// lists compares entries by name if they have names, and by position otherwise.
 func (w *walk) lists(path string, a, b reflect.Value) {
 	if plain(a.Type().Elem()) || plainEntries(a) && plainEntries(b) {
 		w.leaf(path, a, b)
@@ -136,7 +129,7 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-// belowKey is below for the keys of maps, which may have dots of their own.
+// belowKey is below for map keys, which may contain dots.
 func belowKey(path, key string) string {
 	if strings.ContainsAny(key, "./") {
 		return path + "[" + key + "]"
@@ -144,8 +137,7 @@ func belowKey(path, key string) string {
 	return below(path, key)
 }
 
-// A value is shown up to longest columns; of two long ones that begin alike,
-// the part that differs, with lead columns in front of it.
+// The most columns of a shown value, and those before the difference of two long values that begin alike.
 const (
 	longest = 40
 	lead    = 8
@@ -179,7 +171,7 @@ func window(text []rune, from int) string {
 	return head + string(text)
 }
 
-// Inside follows pointers and interfaces; what is nil is invalid.
+// Inside follows pointers and interfaces; nil becomes invalid.
 func Inside(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
 		v = v.Elem()
@@ -187,14 +179,11 @@ func Inside(v reflect.Value) reflect.Value {
 	return v
 }
 
-// empty reports whether a value is not there, or holds no entries: an object's JSON is
-// the same with and without it.
+// empty reports whether a value is absent or has no entries.
 func empty(v reflect.Value) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
-// identical reports whether two values are equal to the last bit, so that there is
-// nothing to look for in them.
 func identical(a, b reflect.Value) bool {
 	return a.IsValid() && b.IsValid() && a.CanInterface() && b.CanInterface() &&
 		reflect.DeepEqual(a.Interface(), b.Interface())
@@ -202,8 +191,7 @@ func identical(a, b reflect.Value) bool {
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-// printsItself reports whether a value is one in JSON whatever it is made of: a time, a
-// quantity, bytes.
+// printsItself reports whether a value has its own JSON format: a time, a quantity, bytes.
 func printsItself(v reflect.Value) bool {
 	t := v.Type()
 	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) ||
@@ -228,8 +216,7 @@ func plainEntries(list reflect.Value) bool {
 	return true
 }
 
-// keyOf is the field by which the entries of two lists are told apart, "" where there
-// is none: lists of API objects have a name, a type or a key for it.
+// keyOf returns the field that identifies the entries of two lists, or "".
 func keyOf(a, b reflect.Value) string {
 	for _, key := range []string{"name", "type", "key"} {
 		if distinct(named(a, key)) && distinct(named(b, key)) {
@@ -286,14 +273,13 @@ func fieldNamed(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// JSONName is what a field is called in an object's JSON, "" where the field's own
-// fields stand in its place.
+// JSONName returns a field's name in JSON, or "" if it is inlined.
 func JSONName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
 
-// JSON renders a value, and says none for one that is not there.
+// JSON formats a value, an absent one as none.
 func JSON(v reflect.Value) string {
 	if v = Inside(v); !v.IsValid() {
 		return "none"

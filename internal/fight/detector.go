@@ -1,6 +1,6 @@
-// Package fight tells a world that fights from one that comes to rest: by a state that
-// recurs ([Detector]), and by what it is that two versions of an object differ in
-// ([OnlyTimes], [FirstDifference]), where no state recurs and the writing goes on.
+// Package fight distinguishes a world that fights from one that settles. In a fight a state recurs ([Detector]), or one
+// value goes round ([Path]). If no state recurs and the writes go on, [OnlyTimes] and [FirstDifference] tell what they
+// change.
 package fight
 
 import (
@@ -13,20 +13,14 @@ import (
 	"github.com/threelaws/threelaws/internal/difference"
 )
 
-// Detector finds fights: the abstract state of the world, in which names, uids
-// and versions are left out, recurs with a committed write in between, nobody
-// outside had a hand in it, and everybody who had something to do did
-// something. It is fed by whoever drives the world; what it finds is written
-// to the history as a Fighting record. The zero value is ready.
+// Detector finds fights. In a fight the abstract state of the world (without names, UIDs and versions) recurs with a
+// committed write in between and without an outside action, and every process with something to do acted. The driver of
+// the world feeds it and records a fight as a Fighting record. The zero value is ready.
 type Detector struct {
-	// Busy lists the processes that have something enabled now: those must have
-	// acted within the cycle, else the cycle is the schedule's, not theirs.
-	// Without it, every process that acted since the last action from outside
-	// must have acted again.
-	Busy func() []string
-	// Limit bounds the writes remembered; past it the detector starts afresh.
-	// Zero means 65536.
-	Limit int
+	// Busy lists the processes that have something enabled now. They must have acted within the cycle; otherwise the
+	// schedule causes it by starving one. Without Busy, every process that acted since the last outside action must.
+	Busy  func() []string
+	Limit int // writes remembered, after which the detector starts again; 0 means 65536
 
 	names  []string
 	writes []landed
@@ -36,7 +30,7 @@ type Detector struct {
 	ever   threads // since the last action from outside
 }
 
-// landed is one write: the record, and who acted since the write before it.
+// landed is one write: its record, and the processes that acted since the write before it.
 type landed struct {
 	record int
 	acted  threads
@@ -44,11 +38,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe is called once a step, or for every record, in order. The hash is
-// the world's abstract state afterwards; it is looked at only for a committed
-// write, so it need not be made for anything else. user marks an action of the
-// user and a fault: what was before it can't be part of a fight. The cycle is
-// the records of its writes.
+// Observe is called for each step, or each record, in order. hash is the world's abstract state afterwards, needed for
+// committed writes only. user marks a user action or a fault: no fight began before it. The cycle is the records of its
+// writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -96,7 +88,7 @@ func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
 	return cycle, true
 }
 
-// fair reports whether everybody who had something to do acted between two writes.
+// fair reports whether every process with something to do acted between two writes.
 func (d *Detector) fair(from, to int) bool {
 	var acted threads
 	for i := range d.writes[from+1 : to+1] {
@@ -127,16 +119,14 @@ func (d *Detector) Reset() {
 }
 
 func (d *Detector) place(process string) int {
-	for i, n := range d.names {
-		if n == process {
-			return i
-		}
+	if i := slices.Index(d.names, process); i >= 0 {
+		return i
 	}
 	d.names = append(d.names, process)
 	return len(d.names) - 1
 }
 
-// threads is a set of places: a word holds those of any ordinary world.
+// threads is a set of processes, by place. One word is enough for an ordinary world.
 type threads struct {
 	first uint64
 	more  []uint64 // from the 64th on
@@ -170,20 +160,16 @@ func (t *threads) merge(u *threads) {
 	}
 }
 
-// CycleReason renders the records of a cycle for the Reason of a Fighting record:
-// "3,5".
+// CycleReason formats the records of a cycle for the Reason of a Fighting record: "3,5".
 func CycleReason(cycle []int) string {
-	var b strings.Builder
-	for i, n := range cycle {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Itoa(n))
+	var parts []string
+	for _, n := range cycle {
+		parts = append(parts, strconv.Itoa(n))
 	}
-	return b.String()
+	return strings.Join(parts, ",")
 }
 
-// ParseCycle reads what [CycleReason] renders.
+// ParseCycle reads the format of [CycleReason].
 func ParseCycle(s string) []int {
 	var out []int
 	for part := range strings.SplitSeq(s, ",") {
@@ -194,32 +180,30 @@ func ParseCycle(s string) []int {
 	return out
 }
 
-// Path is the states that one thing went through: a field, an owner, a number. The way
-// back to a state is taken out when that state recurs, so that what is left is the shortest
-// way, and in a circle there is only what took part in it. The zero value is ready. A is
-// who can have brought it into a state.
+// Path is the history of one value: a field, an owner, a number. When a state recurs, the cycle that led back to it is
+// removed, so a cycle has only the states that took part. A is the type of an actor. The zero value is ready.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }
 
-// Visit is a state that something was in, and who brought it there.
+// Visit is a state of a value, and the actor that caused it.
 type Visit[A comparable] struct {
 	State uint64
-	By    A // of no use in the state in which a thing was met
+	By    A // unknown for the first state
 	At    time.Time
 	Words string // what was done
 }
 
 const longestPath = 24
 
-// Begin sets the state in which a thing is met, where nothing is known of it.
+// Begin sets the first state, if there is none yet.
 func (p *Path[A]) Begin(state uint64, at time.Time) {
 	if len(p.visits) == 0 {
 		p.visits = append(p.visits, Visit[A]{State: state, At: at})
 	}
 }
 
-// Last is the state that it is in, false where nothing is known.
+// Last returns the current state; false if none is known.
 func (p *Path[A]) Last() (Visit[A], bool) {
 	if len(p.visits) == 0 {
 		return Visit[A]{}, false
@@ -227,14 +211,13 @@ func (p *Path[A]) Last() (Visit[A], bool) {
 	return p.visits[len(p.visits)-1], true
 }
 
-// Restart forgets the way here.
+// Restart forgets the history before a state.
 func (p *Path[A]) Restart(v Visit[A]) { p.visits = append(p.visits[:0], v) }
 
-// Clear forgets all.
+// Clear forgets everything.
 func (p *Path[A]) Clear() { p.visits = p.visits[:0] }
 
-// Visit notes that a thing came into a state. It returns the circle that this closes, the
-// visit that closed it last; nil for none.
+// Visit adds a state. It returns the cycle that this closes, with v last, or nil.
 func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	if n := len(p.visits); n > 0 && p.visits[n-1].State == v.State {
 		return nil
@@ -253,17 +236,15 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	return circle
 }
 
-// OnlyTimes reports whether two versions of an object differ in nothing but
-// times of day: what a heartbeat writes. Either may be of any kind.
+// OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat.
 func OnlyTimes(a, b any) bool {
 	return !slices.ContainsFunc(differences(a, b), func(l difference.Leaf) bool {
 		return !isTime(difference.JSON(l.Was)) || !isTime(difference.JSON(l.Is))
 	})
 }
 
-// FirstDifference names the first field in which two versions of an object
-// differ, as a JSON path, with both values; "" where they do not. What the server
-// moves by itself does not count.
+// FirstDifference returns the first field in which two versions of an object differ, as a JSON path, with both values;
+// "" if they are equal. Metadata that the server changes by itself does not count.
 func FirstDifference(a, b any) (path, was, is string) {
 	leaves := differences(a, b)
 	if len(leaves) == 0 {
@@ -272,10 +253,9 @@ func FirstDifference(a, b any) (path, was, is string) {
 	return leaves[0].Path, difference.JSON(leaves[0].Was), difference.JSON(leaves[0].Is)
 }
 
-// moved are the metadata that the server moves by itself.
+// moved lists the metadata that the server changes by itself.
 var moved = []string{"metadata.resourceVersion", "metadata.generation", "metadata.managedFields"}
 
-// differences are where two objects differ, what the server moves left out.
 func differences(a, b any) []difference.Leaf {
 	return slices.DeleteFunc(difference.Of(content(a), content(b)), func(l difference.Leaf) bool {
 		return slices.ContainsFunc(moved,
@@ -283,7 +263,7 @@ func differences(a, b any) []difference.Leaf {
 	})
 }
 
-// content is the object itself of one that wraps a map.
+// content unwraps an unstructured object.
 func content(object any) any {
 	if u, ok := object.(interface{ UnstructuredContent() map[string]any }); ok {
 		return u.UnstructuredContent()
