@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World is what a feed reads of a world, while nobody changes it.
+// World holds what a feed reads of a world, while nobody changes it.
 type World struct {
 	History  *sim.History
 	Broken   []render.Mark       // all violations so far

@@ -75,7 +75,7 @@ func Whole(name string, h *sim.History, breaches []render.Mark) Source {
 	return Source{Name: name, History: h, Breaches: breaches, First: first, Lines: lines}
 }
 
-// Page is what an HTML file shows: one run, or the same failure in several.
+// Page holds what an HTML file shows: one run, or the same failure in several.
 type Page struct {
 	Title string `json:"title"`
 	Runs  []*Run `json:"runs"`

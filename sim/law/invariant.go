@@ -44,7 +44,7 @@ const (
 	AtDelete                      // when a deletion is requested or completed
 )
 
-// Facts is what an [Invariant] is checked against. A write that violates it is judged twice: by what is stored, and
+// Facts holds the facts that an [Invariant] is checked against. A write that violates it is judged twice: by what is stored, and
 // by what its controller had been shown ([Informed]).
 type Facts struct {
 	Now        time.Time

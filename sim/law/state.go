@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// State is what the records so far add up to: the stored objects, which any check may read, and for the checks of
-// this package what each process was shown and is doing.
+// State holds the sum of the records so far: the stored objects, which any check may read, and for the checks of this
+// package the knowledge and the work of each process.
 type State struct {
 	stored // look-up methods
 

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Write is what one commit means: who controlled the object before, who does now, and what the actor did by it. It
+// Write holds the meaning of one commit: who controlled the object before, who does now, and what the actor did by it. It
 // is computed once for all laws, and valid until the next record.
 type Write struct {
 	For   sim.Ref // what the actor was syncing; if not recorded, inferred from references

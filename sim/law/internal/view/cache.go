@@ -133,7 +133,7 @@ type Journal struct {
 	sorted  Sorted // valid until the next Since
 }
 
-// Glimpse is what a process knew about an object until a change during a sync.
+// Glimpse holds what a process knew about an object until a change during a sync.
 type Glimpse struct {
 	Kind    string
 	UID     types.UID

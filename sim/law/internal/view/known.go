@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Known is what a process knows about the objects that it syncs and manages: from deliveries and, if newer, from
+// Known holds what a process knows about the objects that it syncs and manages: from deliveries and, if newer, from
 // answers to its own requests. The EXACT laws use it: after a successful create a process knows the object, even if its
 // cache does not show it yet.
 type Known struct {
