@@ -105,9 +105,7 @@ func TestNotJudged(t *testing.T) {
 	tp.settled()
 	j := NewJudge(subjects(), All())
 	j.Evidence = Commits | Rest
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
+	tp.observed(j)
 	for _, v := range j.Verdicts() {
 		missing := v.Law.Needs &^ (Commits | Rest)
 		switch {
@@ -136,9 +134,7 @@ func TestWithoutTheTableOfKinds(t *testing.T) {
 	tp.exist(pod("p", object("Secret", "gone")))
 	tp.settled()
 	j := NewJudge(subjects(), All())
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
+	tp.observed(j)
 	for _, v := range j.Verdicts() {
 		if v.Law.Needs&Table != 0 && v.Why != "needs table of kinds" {
 			t.Errorf("%s: not judged: %q", v.Law.ID, v.Why)
@@ -248,9 +244,7 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 			Owns: kinds("Pod"), Contract: Contract{Identity: func(o runtime.Object) string { return o.(*thing).Node },
 				AllowDuplicate: func(_, _, _ runtime.Object) bool { return true }}}), All())
 		j.Kinds = served
-		for i := range tp.records {
-			j.Observe(&tp.records[i])
-		}
+		tp.observed(j)
 		if n := asks(j, x.law, x.controller); (n > 0) != x.asked {
 			t.Errorf("%s was asked of %s %d times: want any is %v", x.law, x.controller, n, x.asked)
 		}
@@ -264,9 +258,7 @@ func profiled(t *tape, p Profile) map[string]bool {
 	subs[0].Profile = p
 	j := NewJudge(subs, All())
 	j.Kinds = served
-	for i := range t.records {
-		j.Observe(&t.records[i])
-	}
+	t.observed(j)
 	out := map[string]bool{}
 	for _, v := range j.Verdicts() {
 		out[v.Law.ID] = v.Count > 0

@@ -165,9 +165,7 @@ func day(n int) *tape {
 			if i%4 != 0 {
 				continue
 			}
-			free := run.owned()
-			t.user(run, free)
-			t.deliver("rs", run, free, "default/a", "default/b")
+			free := t.shows("rs", run, run.owned(), "default/a", "default/b")
 			t.deliver("gc", run, free)
 			mine := t.adopts("rs", o, free)
 			t.deliver("rs", free, mine, key)

@@ -92,8 +92,7 @@ var adoptStories = []story{
 	}},
 	{"ADOPT-5", "dying since", committed, func(t *tape) {
 		a, p := t.orphan(1)
-		q := p.dying("x")
-		t.user(p, q)
+		q := t.becomes(p, p.dying("x"))
 		t.sync("rs", a, func() { t.commit("rs", "patch", a, q, q.owned(controlledBy(a))).Saw = p })
 	}},
 	{"ADOPT-6", "the loser lets be", kept, func(t *tape) { lostRace(t) }},
@@ -123,23 +122,20 @@ var adoptStories = []story{
 	{"ADOPT-8", "adopts its namesake's orphans", kept, func(t *tape) {
 		a, p := t.orphan(1)
 		t.user(a, nil)
-		b := a.again()
-		t.exist(b)
+		b := t.stored(a.again())
 		t.adopts("rs", b, p)
 	}},
 	{"ADOPT-8", "takes its namesake's for its own", broken, func(t *tape) {
 		a, p := t.owning(1)
 		t.user(a, nil)
-		b := a.again()
-		t.exist(b)
+		b := t.stored(a.again())
 		t.commit("rs", "delete", b, p, nil)
 	}},
 	{"ADOPT-8", "writes its namesake's status", committed, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a)
 		t.user(a, nil)
-		b := a.again()
-		t.exist(b)
+		b := t.stored(a.again())
 		t.commit("rs", "update", a, b, b.as(func(o *thing) { o.Counted = 1 })).Saw = nil
 	}},
 }
@@ -169,8 +165,7 @@ func orphaned(t *tape, a *thing) *thing {
 var orphanStories = []story{
 	{"ORPHAN-1", "released", kept, func(t *tape) {
 		a, p := t.owning(0)
-		q := p.labelled("db")
-		t.user(p, q)
+		q := t.becomes(p, p.labelled("db"))
 		t.commit("rs", "patch", a, q, q.owned())
 		t.settled()
 	}},
@@ -191,8 +186,7 @@ var orphanStories = []story{
 	}},
 	{"ORPHAN-3", "left owned", broken, func(t *tape) {
 		a, _ := t.owning(1)
-		b := a.dying(orphanFinalizer)
-		t.user(a, b)
+		b := t.becomes(a, a.dying(orphanFinalizer))
 		t.commit("gc", "patch", nil, b, nil)
 		t.settled()
 	}},

@@ -135,8 +135,7 @@ var mostStories = []story{
 	{"EXACT-2", "a second one at one time", broken, func(t *tape) {
 		a := t.busy(1)
 		p := pod("p", a)
-		t.exist(p)
-		t.deliver("job", nil, p, "default/a")
+		t.appears("job", p, "default/a")
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
 	}},
 	{"EXACT-2", "a second one, the first was not shown yet", committed, func(t *tape) {
@@ -154,8 +153,7 @@ var mostStories = []story{
 	{"EXACT-2", "one that replaces another, in one sync", kept, func(t *tape) {
 		a := t.busy(1)
 		p := pod("p", a)
-		t.exist(p)
-		t.deliver("job", nil, p, "default/a")
+		t.appears("job", p, "default/a")
 		t.sync("job", a, func() {
 			t.commit("job", "delete", a, p, nil)
 			t.commit("job", "create", a, nil, pod("q", a))
@@ -164,15 +162,13 @@ var mostStories = []story{
 	{"EXACT-2", "the first has failed", kept, func(t *tape) {
 		a := t.busy(1)
 		p := pod("p", a).as(func(o *thing) { o.Failed = true })
-		t.exist(p)
-		t.deliver("job", nil, p, "default/a")
+		t.appears("job", p, "default/a")
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
 	}},
 	{"EXACT-2", "any number", kept, func(t *tape) {
 		a := t.busy(0)
 		p := pod("p", a)
-		t.exist(p)
-		t.deliver("job", nil, p, "default/a")
+		t.appears("job", p, "default/a")
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
 	}},
 	{"LAW-3", "has one at rest that is being deleted", kept, func(t *tape) {
@@ -251,14 +247,12 @@ func failed(minutes int) *thing {
 
 var timeStories = []story{
 	{"TTL-1", "its time is over", kept, func(t *tape) {
-		r := failed(1)
-		t.exist(r)
+		r := t.stored(failed(1))
 		t.at += time.Minute
 		t.commit("ttl", "delete", nil, r, nil)
 	}},
 	{"TTL-1", "its time is not over", broken, func(t *tape) {
-		r := failed(1)
-		t.exist(r)
+		r := t.stored(failed(1))
 		t.at += 59 * time.Second
 		t.commit("ttl", "delete", nil, r, nil)
 	}},
@@ -276,8 +270,7 @@ var timeStories = []story{
 		t.commit("ttl", "delete", nil, more, nil).Saw = value(r)
 	}},
 	{"TTL-1", "somebody else deletes it", kept, func(t *tape) {
-		r := failed(1)
-		t.exist(r)
+		r := t.stored(failed(1))
 		t.user(r, nil)
 	}},
 	{"TTL-1", "nobody waits for its time to be over", broken, func(t *tape) { t.leaves(failed(1), "", false) }},
@@ -288,8 +281,7 @@ var timeStories = []story{
 		t.leaves(failed(0), CutShort, false)
 	}},
 	{"TTL-1", "it is left as its deletion is forbidden", kept, func(t *tape) {
-		r := failed(0)
-		t.exist(r)
+		r := t.stored(failed(0))
 		t.show("ttl", r)
 		for range 3 {
 			t.start("ttl", r)

@@ -350,11 +350,9 @@ var retryStories = []story{
 		a := t.seen("a")[0]
 		for range 10 {
 			p := pod("p", a)
-			t.exist(p)
-			t.deliver("rs", nil, p, "default/a")
+			t.appears("rs", p, "default/a")
 			t.fails(a, 0)
-			t.user(p, nil)
-			t.deliver("rs", p, nil, "default/a")
+			t.shows("rs", p, nil, "default/a")
 			t.fails(a, 0)
 		}
 		t.succeeds(a)

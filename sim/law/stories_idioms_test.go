@@ -65,8 +65,7 @@ var idiomStories = []story{
 		b := object("App", "b")
 		p := pod("p", b)
 		t.exist(b, p)
-		t.user(a, nil)
-		t.deliver("op", a, nil)
+		t.shows("op", a, nil)
 		keyed(t.commit("op", "delete", nil, p, nil), "default", "a")
 	}},
 	{"LAW-1", "out of reach of references", kept, func(t *tape) {
@@ -141,8 +140,7 @@ var idiomStories = []story{
 	}},
 	{"GC-3", "adopted again after it was orphaned", committed, func(t *tape) {
 		a, _ := t.app(nil)
-		b := a.dying(orphanFinalizer)
-		t.user(a, b)
+		b := t.becomes(a, a.dying(orphanFinalizer))
 		p := pod("p", a) // made by one that had not seen it
 		t.commit("op", "create", a, nil, p)
 		q := p.owned()
@@ -180,8 +178,7 @@ func (t *tape) ordinals(want int, by string) (a, last *thing) {
 // scaled is the user's, shown.
 func (t *tape) scaled(a *thing, want int) *thing {
 	b := a.as(func(o *thing) { o.Replicas = want })
-	t.user(a, b)
-	t.deliver("rs", a, b, "default/a")
+	t.shows("rs", a, b, "default/a")
 	return b
 }
 
@@ -320,8 +317,7 @@ func (t *tape) unhands(is func(p *thing) *thing) {
 	held := is(p)
 	t.exist(a, held)
 	t.user(a, nil)
-	next := a.again()
-	t.exist(next)
+	next := t.stored(a.again())
 	var after *thing
 	if held.DeletionTimestamp == nil {
 		after = held.held()

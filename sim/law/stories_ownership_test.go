@@ -42,8 +42,7 @@ var apiStories = []story{
 	}},
 	{"API-5", "released after a restart, not matching", kept, func(t *tape) {
 		a, p := t.owning(0)
-		q := p.labelled("other")
-		t.user(p, q)
+		q := t.becomes(p, p.labelled("other"))
 		t.fault("rs", "restart").Incarnation = 1
 		t.commit("rs", "patch", a, q, q.owned()).Incarnation = 1
 	}},
@@ -113,8 +112,7 @@ var lawStories = []story{
 		a, b := set("a", 1), set("b", 1)
 		p := pod("p", nil)
 		t.exist(a, b, p)
-		q := p.owned(controlledBy(a))
-		t.user(p, q)
+		q := t.becomes(p, p.owned(controlledBy(a)))
 		t.sync("rs", b, func() { t.commit("rs", "update", b, q, q.owned(controlledBy(b))).Saw = p })
 	}},
 	{"LAW-2", "its own", kept, func(t *tape) {

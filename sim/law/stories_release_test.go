@@ -92,8 +92,7 @@ var finalizerStories = []story{
 		t.commit("gc", "patch", nil, b, b.held(cleanup))
 	}},
 	{"FIN-1", "the collector takes another's off", broken, func(t *tape) {
-		b := set("a", 0).dying(foregroundFinalizer, cleanup)
-		t.exist(b)
+		b := t.stored(set("a", 0).dying(foregroundFinalizer, cleanup))
 		t.commit("gc", "patch", nil, b, nil)
 	}},
 	{"FIN-1", "an operator takes its own off", kept, func(t *tape) {
@@ -136,9 +135,7 @@ var finalizerStories = []story{
 	}},
 	{"GC-1", "cuts a reference to one that is to stay by now", committed, func(t *tape) {
 		a, p := t.dependent()
-		b := a.dying(orphanFinalizer, cleanup)
-		t.user(a, b)
-		t.deliver("gc", a, b)
+		b := t.shows("gc", a, a.dying(orphanFinalizer, cleanup))
 		t.user(b, b.held(cleanup))
 		t.commit("gc", "patch", nil, p, p.owned())
 	}},

@@ -108,8 +108,7 @@ var restsStories = []story{
 		t.exist(v, d)
 		t.show("vault", v, d)
 		t.sync("vault", v, func() {
-			t.user(d, going)
-			t.deliver("vault", d, going)
+			t.shows("vault", d, going)
 			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 		})
 	}},
@@ -149,8 +148,7 @@ var restsStories = []story{
 		d := object("Shelf", "d")
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, d) })
 		t.deliver("vault", nil, d)
-		t.user(d, nil)
-		t.deliver("vault", d, nil)
+		t.shows("vault", d, nil)
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
 	{"EXACT-9", "deleted when nothing rests on it", kept, func(t *tape) {
@@ -275,8 +273,7 @@ var restsStories = []story{
 		t.exist(v, p, l)
 		t.show("vault", v, p, l)
 		t.sync("vault", v, func() {
-			t.user(l, free)
-			t.deliver("vault", l, free)
+			t.shows("vault", l, free)
 			t.commit("vault", "delete", v, p, nil)
 		})
 	}},

@@ -23,8 +23,7 @@ var strangerStories = []story{
 		a, b := set("a", 1), object("ConfigMap", "b")
 		p := pod("p", a)
 		t.exist(a, b, p)
-		q := p.owned(p.OwnerReferences[0], plain(b))
-		t.user(p, q)
+		q := t.becomes(p, p.owned(p.OwnerReferences[0], plain(b)))
 		t.sync("rs", a, func() { t.commit("rs", "update", a, q, q.owned(p.OwnerReferences[0])).Saw = p })
 	}},
 	{"LAW-2", "its own, with a reference that it put there itself", kept, func(t *tape) {
@@ -44,8 +43,7 @@ var strangerStories = []story{
 		c := set("c", 0)
 		t.exist(c)
 		t.show("rs", c)
-		t.user(c, nil)
-		t.deliver("rs", c, nil)
+		t.shows("rs", c, nil)
 		t.keyed("c")
 	}},
 
@@ -79,8 +77,7 @@ var strangerStories = []story{
 		t.sync("rs", a, func() {
 			t.user(a, two)
 			t.read("rs", a, two)
-			t.user(two, nil)
-			t.deliver("rs", two, nil, "default/a")
+			t.shows("rs", two, nil, "default/a")
 			t.commit("rs", "create", a, nil, pod("q", a))
 		})
 	}},
@@ -90,8 +87,7 @@ var strangerStories = []story{
 		t.sync("rs", a, func() {
 			t.user(a, two)
 			t.read("rs", a, two)
-			t.user(two, nil)
-			t.deliver("rs", two, nil, "default/a")
+			t.shows("rs", two, nil, "default/a")
 			t.commit("rs", "create", a, nil, pod("n", a))
 		})
 	}},
@@ -110,8 +106,7 @@ var strangerStories = []story{
 	{"FIN-1", "its own, that it does not declare", kept, func(t *tape) { t.hangs("op", "op") }},
 	{"FIN-1", "one that another was seen to put on", broken, func(t *tape) { t.hangs("job", "op") }},
 	{"EXACT-6", "a finalizer that it was seen to put on", broken, func(t *tape) {
-		o := object("App", "a")
-		t.exist(o)
+		o := t.stored(object("App", "a"))
 		held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
 		t.sync("op", o, func() { t.commit("op", "update", o, o, held) })
 		t.user(held, held.dying("example.com/late"))
@@ -141,8 +136,7 @@ func (t *tape) putsBack(version bool) {
 
 // hangs has one controller put a finalizer on an object and another take it off.
 func (t *tape) hangs(puts, takes string) {
-	o := object("App", "a")
-	t.exist(o)
+	o := t.stored(object("App", "a"))
 	held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
 	t.commit(puts, "update", o, o, held)
 	t.commit(takes, "update", o, held, held.as(func(o *thing) { o.Finalizers = nil }))

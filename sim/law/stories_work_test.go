@@ -14,9 +14,7 @@ func (t *tape) family(want int, pods ...string) (a *thing, have []*thing) {
 	t.exist(a)
 	t.show("rs", a)
 	for _, name := range pods {
-		p := pod(name, a)
-		t.exist(p)
-		t.deliver("rs", nil, p, "default/a")
+		p := t.appears("rs", pod(name, a), "default/a")
 		have = append(have, p)
 	}
 	return a, have
@@ -54,8 +52,7 @@ var workStories = []story{
 	{"EXACT-1", "one went during the sync", committed, func(t *tape) {
 		a, p := t.family(1, "p", "q")
 		t.sync("rs", a, func() {
-			t.user(p[0], nil)
-			t.deliver("rs", p[0], nil, "default/a")
+			t.shows("rs", p[0], nil, "default/a")
 			t.commit("rs", "delete", a, p[1], nil)
 		})
 	}},
@@ -229,8 +226,7 @@ var workStories = []story{
 	{"EXACT-3", "the other is going", kept, func(t *tape) {
 		a, _ := t.family(1)
 		p := pod("p", a).on("n1").dying("x")
-		t.exist(p)
-		t.deliver("rs", nil, p, "default/a")
+		t.appears("rs", p, "default/a")
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("q", a).on("n1")) })
 	}},
 }

@@ -164,6 +164,39 @@ func (t *tape) user(before, after *thing) *sim.Record {
 	return t.commit(User, verb, nil, before, after)
 }
 
+// becomes has the user change an object, and returns what it is then.
+func (t *tape) becomes(before, after *thing) *thing {
+	t.user(before, after)
+	return after
+}
+
+// shows is becomes, and delivers the change to a process.
+func (t *tape) shows(process string, before, after *thing, enqueued ...string) *thing {
+	t.user(before, after)
+	t.deliver(process, before, after, enqueued...)
+	return after
+}
+
+// stored has the user create an object.
+func (t *tape) stored(o *thing) *thing {
+	t.exist(o)
+	return o
+}
+
+// appears is stored, and delivers the object to a process.
+func (t *tape) appears(process string, o *thing, enqueued ...string) *thing {
+	t.exist(o)
+	t.deliver(process, nil, o, enqueued...)
+	return o
+}
+
+// observed shows the history to a judge.
+func (t *tape) observed(j *Judge) {
+	for i := range t.records {
+		j.Observe(&t.records[i])
+	}
+}
+
 func (t *tape) refuse(process, verb string, owner, object, saw *thing, code int, message string) *sim.Record {
 	return t.add(sim.Record{Op: sim.Refusal, Process: process, Verb: verb, For: owner.ref(), SawFor: value(owner),
 		Object: object.ref(), Saw: value(saw), Code: code, Message: message})
@@ -269,9 +302,7 @@ func judgeWith(t *tape, memory int) *Judge {
 	j := NewJudge(subjects(), All())
 	j.Memory = memory
 	j.Kinds = served
-	for i := range t.records {
-		j.Observe(&t.records[i])
-	}
+	t.observed(j)
 	return j
 }
 
