@@ -57,7 +57,12 @@ func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 func among(kinds []schema.GroupVersionKind, kind string) bool {
-	return slices.ContainsFunc(kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind })
+	for i := range kinds {
+		if kinds[i].Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Actor) manages(kind string) bool { return s.For.Kind != "" && among(s.Owns, kind) }
