@@ -2,9 +2,7 @@ package law
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/threelaws/threelaws/internal/clause"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -106,69 +104,6 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }
 }
-
-// All returns every law, in the order of the clause list. Two calls return the same values.
-func All() []*Law { return slices.Clone(all) }
-
-var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
-	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
-
-// cited sets each law's category and source from its clause.
-func cited(laws []*Law) []*Law {
-	for _, l := range laws {
-		c := clause.ByID(l.ID)
-		if c == nil {
-			panic("law: " + l.Name + " is the law of no clause: " + l.ID)
-		}
-		l.Category, l.Source = Category(c.Kind), c.Source
-	}
-	return laws
-}
-
-// ByID returns the law of a clause ("LAW-2"), or nil.
-func ByID(id string) *Law {
-	for _, l := range all {
-		if l.ID == id {
-			return l
-		}
-	}
-	return nil
-}
-
-// Evidence is a set of facts about a run that the source of its records provides. A law that needs more is not
-// judged.
-type Evidence uint8
-
-const (
-	Commits    Evidence = 1 << iota // who wrote what, and what was refused
-	Reads                           // what the writers had read: Read records, Saw
-	Deliveries                      // what was delivered to informers
-	Syncs                           // SyncStart, SyncEnd, and For on all records in between
-	Rest                            // Settled, Stuck and Fighting records, and which processes were down or paused
-	Table                           // which kinds the server knows: Judge.Kinds
-	Queues                          // what event handlers enqueued, and whose expectations they lowered
-
-	everything = Commits | Reads | Deliveries | Syncs | Rest | Table | Queues
-
-	// ofPrograms is what is known about a whole program ([Actor].Opaque).
-	ofPrograms = everything &^ (Syncs | Queues)
-)
-
-var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "rest", "table of kinds", "queues"}
-
-// Names returns the names of the facts.
-func (e Evidence) Names() []string {
-	var names []string
-	for i, n := range evidenceNames {
-		if e&(1<<i) != 0 {
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
-// String returns the names in one line: "commits, rest".
-func (e Evidence) String() string { return strings.Join(e.Names(), ", ") }
 
 // Verdict is the result for one law.
 type Verdict struct {

@@ -1,0 +1,125 @@
+// Checks of EXACT-6, EXACT-7 and EXACT-7b on the settled world.
+
+package law
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// nothingStays checks EXACT-6. It asks for each object whether the holders of its finalizers are up and watch. A
+// process that is down excuses only its own finalizers.
+func nothingStays(j *Judge, r *sim.Record) {
+	if r.Op == sim.Commit {
+		if w := &j.write; w.process != nil && w.Before != nil && len(w.Before.GetFinalizers()) > 0 &&
+			(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers())) {
+			j.Ask()
+		}
+		return
+	}
+	for o := range j.state.each {
+		if !meta.Deleting(o.Meta) {
+			continue
+		}
+		if j.excused(o, nil) {
+			continue
+		}
+		j.Ask()
+		if f := o.Meta.GetFinalizers(); len(f) > 0 {
+			j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
+		} else if o.Ref.Kind == "Namespace" {
+			j.Report(Informed, o.Ref.String()+" stays terminating, held by kubernetes alone")
+		}
+	}
+}
+
+// excused reports whether something other than finalizers of running controllers keeps a terminating object: an
+// unknown finalizer, a grace period, the condition that the finalizer waits for, or another object for which this
+// holds. Objects in way are already being checked and do not excuse each other.
+func (j *Judge) excused(o *Object, way []*Object) bool {
+	if slices.Contains(way, o) {
+		return false
+	}
+	if len(way) > 0 && !meta.Deleting(o.Meta) {
+		return !j.resolvable(o) // its owners hold it; an owner that cannot be found (GC-7) cannot act
+	}
+	way = append(way, o)
+	finalizers := o.Meta.GetFinalizers()
+	if o.Ref.Kind == "Namespace" && len(finalizers) == 0 {
+		return !j.state.drained() || j.state.keptByOthers(o) || j.anyExcusedIn(o.Ref.Name, way)
+	}
+	if len(finalizers) == 0 {
+		return true
+	}
+	for _, f := range finalizers {
+		if !j.state.managed(f) || j.state.kept(o, f) || f == metav1.FinalizerDeleteDependents &&
+			j.anyExcusedBlocking(o, way) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *Judge) anyExcusedBlocking(o *Object, way []*Object) bool {
+	uid := o.Meta.GetUID()
+	for _, d := range j.state.Dependents(uid) {
+		if meta.Blocks(meta.RefTo(d.Meta, uid)) && j.excused(d, way) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
+	for o := range j.state.each {
+		if o.Ref.Namespace == namespace && o.Ref.Kind != "Event" && j.excused(o, way) {
+			return true
+		}
+	}
+	return false
+}
+
+// SameEnd is the clause that is violated by a world that settles otherwise than in a quiet run of the same actions.
+const SameEnd = "EXACT-13"
+
+// ComeToRest is the clause that is violated by a world that does not settle.
+const ComeToRest = "EXACT-7"
+
+// Disturbed is the Reason of an Unsettled record about a world in which a process is down or a watch is paused.
+const Disturbed = "disturbed"
+
+// comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it gives up waiting.
+func comeToRest(j *Judge, r *sim.Record) {
+	j.askEach()
+	if r.Op != sim.Settled && r.Reason != Disturbed {
+		j.Report(Informed, r.Message)
+	}
+}
+
+// neverPanic checks EXACT-7b. The history records how a program ended, or that the world settled without a panic.
+func neverPanic(j *Judge, r *sim.Record) {
+	switch r.Op {
+	case sim.Settled:
+		for _, p := range j.state.processes {
+			if p.Actor.opaque() == 1 && p.works() {
+				j.actor = p
+				j.Ask()
+			}
+		}
+	case sim.FaultHit:
+		if why, is := strings.CutPrefix(r.Reason, sim.Panicked); is {
+			j.Ask()
+			j.Report(Informed, why)
+		}
+	default:
+		j.Ask()
+		if r.Reason == "panic" {
+			j.Report(Informed, r.Message)
+		}
+	}
+}

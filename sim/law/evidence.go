@@ -1,0 +1,38 @@
+package law
+
+import "strings"
+
+// Evidence is a set of facts about a run that the source of its records provides. A law that needs more is not
+// judged.
+type Evidence uint8
+
+const (
+	Commits    Evidence = 1 << iota // who wrote what, and what was refused
+	Reads                           // what the writers had read: Read records, Saw
+	Deliveries                      // what was delivered to informers
+	Syncs                           // SyncStart, SyncEnd, and For on all records in between
+	Rest                            // Settled, Stuck and Fighting records, and which processes were down or paused
+	Table                           // which kinds the server knows: Judge.Kinds
+	Queues                          // what event handlers enqueued, and whose expectations they lowered
+
+	everything = Commits | Reads | Deliveries | Syncs | Rest | Table | Queues
+
+	// ofPrograms is what is known about a whole program ([Actor].Opaque).
+	ofPrograms = everything &^ (Syncs | Queues)
+)
+
+var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "rest", "table of kinds", "queues"}
+
+// Names returns the names of the facts.
+func (e Evidence) Names() []string {
+	var names []string
+	for i, n := range evidenceNames {
+		if e&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// String returns the names in one line: "commits, rest".
+func (e Evidence) String() string { return strings.Join(e.Names(), ", ") }

@@ -1,0 +1,102 @@
+package law
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// ask calls the Check of an invariant and returns what is wrong. It panics with a [Misuse] if Check panics.
+func (j *Judge) ask(v *Invariant, f *Facts) string {
+	j.asking.Store(v)
+	defer func() {
+		j.asking.Store(nil)
+		if e := recover(); e != nil {
+			if m, is := e.(Misuse); is {
+				panic(m)
+			}
+			panic(Misuse(fmt.Sprintf("invariant %s: its Check panics: %v%s", v.ID, e, panicked(debug.Stack()))))
+		}
+	}()
+	if j.checks[j.current].law.invariant == nil {
+		return v.Check(f)
+	}
+	return j.guarded(v, f)
+}
+
+// panicked returns the line of the panic in a stack, as " at file:line".
+func panicked(stack []byte) string {
+	_, below, _ := strings.Cut(string(stack), "panic(")
+	for _, line := range strings.Split(below, "\n")[2:] {
+		if at, _, ok := strings.Cut(strings.TrimSpace(line), " +0x"); ok && !strings.Contains(at, "/src/runtime/") {
+			return " at " + at[strings.LastIndex(at, "/")+1:]
+		}
+	}
+	return ""
+}
+
+// guarded is ask for an invariant of a user. It panics with a [Misuse] if Check reads an unknown kind or changes an
+// object.
+func (j *Judge) guarded(v *Invariant, f *Facts) string {
+	given := map[runtime.Object]uint64{}
+	give := func(objs ...runtime.Object) {
+		for _, o := range objs {
+			if o != nil {
+				if _, was := given[o]; !was {
+					given[o] = digestOf(o)
+				}
+			}
+		}
+	}
+	known := func(kind string) {
+		if len(j.state.Kind(kind)) > 0 || j.Kinds == nil {
+			return
+		}
+		if _, served := j.Kinds("", kind); !served {
+			panic(Misuse("invariant " + v.ID + ": it reads the kind " + kind + ", which the world does not have"))
+		}
+	}
+	give(f.Owner, f.Before, f.After)
+	give(f.Dependents...)
+	own := *f
+	own.All = func(kind string) []runtime.Object {
+		known(kind)
+		all := f.All(kind)
+		give(all...)
+		return all
+	}
+	own.Get = func(kind, namespace, name string) runtime.Object {
+		known(kind)
+		o := f.Get(kind, namespace, name)
+		give(o)
+		return o
+	}
+	what := v.Check(&own)
+	for o, was := range given { //detcheck:ordered any of them
+		if digestOf(o) != was {
+			panic(Misuse("invariant " + v.ID + ": its Check changes an object that it is given: change a DeepCopy"))
+		}
+	}
+	return what
+}
+
+func digestOf(o runtime.Object) uint64 {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return 0
+	}
+	return uint64(sim.HashString(string(text)))
+}
+
+// Asking returns the ID of the invariant whose Check is running, or "". Any goroutine may call it.
+func (j *Judge) Asking() string {
+	if v := j.asking.Load(); v != nil {
+		return v.ID
+	}
+	return ""
+}

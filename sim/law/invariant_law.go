@@ -1,0 +1,109 @@
+// Invariants as laws, and mistakes in an invariant or a contract.
+
+package law
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Law returns the invariant as a law of a world, the same one at each call.
+func (v *Invariant) Law() *Law {
+	v.ofWorld.once.Do(func() { v.ofWorld.law = v.asLaw(ofWorld(v)) })
+	return v.ofWorld.law.(*Law)
+}
+
+// own returns the invariant as a law of the controllers that have it in their Contract; nil where it is one of the laws.
+func (v *Invariant) own() *Law {
+	v.ofContract.once.Do(func() {
+		if ByID(v.ID) == nil {
+			v.ofContract.law = v.asLaw(invariantLaw(v.ID, v.When))
+		}
+	})
+	l, _ := v.ofContract.law.(*Law)
+	return l
+}
+
+func (v *Invariant) asLaw(asks func(*Judge) Check) *Law {
+	l := &Law{ID: v.ID, Name: v.ID, Sentence: v.Sentence, Source: "an invariant", Category: Safety, Needs: Commits,
+		New: asks, invariant: v}
+	if v.When == WhenSettled {
+		l.Category, l.Needs = Liveness, Commits|Rest
+	}
+	return l
+}
+
+// Laws returns the invariants of a contract that are none of the laws, as laws.
+func (c *Contract) Laws() (all []*Law) {
+	for _, v := range c.Invariants {
+		if l := v.own(); l != nil {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// mistake says what is wrong with the invariant itself; "" for nothing.
+func (v *Invariant) mistake() string {
+	switch {
+	case v.ID == "":
+		return "an invariant has no ID: failures and pages name it"
+	case strings.ContainsAny(v.ID, " \t\r\n\"'@#,="):
+		return fmt.Sprintf("invariant %q: an ID is one word, without quotes and @ # , =", v.ID)
+	case v.Check == nil:
+		return "invariant " + v.ID + ": Check is nil: it says what is wrong"
+	case v.When == 0:
+		return "invariant " + v.ID + ": When is empty: it would never be asked"
+	case v.Sentence == "" && ByID(v.ID) == nil:
+		return "invariant " + v.ID + ": Sentence is empty: say what must hold"
+	}
+	return ""
+}
+
+// CheckInvariants reports a mistake in invariants, in one line that names the invariant: one that cannot be asked, two
+// with one ID, or one with the name of a law that no invariant is.
+func CheckInvariants(invariants []*Invariant) error {
+	seen := map[string]bool{}
+	for i, v := range invariants {
+		what := ""
+		if v == nil {
+			return Misuse(fmt.Sprintf("Invariants[%d] is nil", i))
+		}
+		switch what = v.mistake(); {
+		case what != "":
+		case seen[v.ID]:
+			what = "two invariants have the ID " + v.ID
+		default:
+			for _, l := range All() {
+				if l.Name == v.ID || l.ID == v.ID && !l.byInvariant {
+					what = "invariant " + v.ID + ": a law has that name: give it another ID"
+				}
+			}
+		}
+		if what != "" {
+			return Misuse(what)
+		}
+		seen[v.ID] = true
+	}
+	return nil
+}
+
+// Check reports what is wrong with a contract itself, in one line that names the field; nil for nothing.
+func (c *Contract) Check() error {
+	switch {
+	case c.Profile >= profiles:
+		return Misuse(fmt.Sprintf("Contract.Profile is %d: there are Ownership, Writing and Upstream", c.Profile))
+	case c.Replicas == nil && c.MaxSurge != nil:
+		return Misuse("Contract.MaxSurge needs Replicas: it is how many more than that an owner may have")
+	case c.Replicas == nil && c.MaxUnavailable != nil:
+		return Misuse("Contract.MaxUnavailable needs Replicas: it is how many fewer than that an owner may have")
+	case c.Identity == nil && c.AllowDuplicate != nil:
+		return Misuse("Contract.AllowDuplicate needs Identity: it says which two may have the same")
+	}
+	for i := range c.Counts {
+		if n := &c.Counts[i]; n.Of == nil || n.Is == nil && n.Each == nil {
+			return Misuse(fmt.Sprintf("Contract.Counts[%d] needs Of, and Is or Each", i))
+		}
+	}
+	return CheckInvariants(c.Invariants)
+}

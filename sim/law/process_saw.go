@@ -1,0 +1,137 @@
+// What a process had been shown when it acted.
+
+package law
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// owners calls f with every version of its owner that the process knew during the worker's sync. The answer of a
+// live read counts, even if a newer version or the deletion was delivered since.
+func (p *process) owners(k *work, f func(owner any)) {
+	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {
+		f(e.Value)
+	}
+	for i := range p.known.Journal.Entries {
+		if g := &p.known.Journal.Entries[i]; g.UID == k.owner && g.Record > k.begun && g.Value != nil {
+			f(g.Value)
+		}
+	}
+}
+
+// owns reports whether an owner controls an object, by what the process knows.
+func (p *process) owns(object, owner types.UID) bool {
+	e := p.known.ByUID[object]
+	return e != nil && e.Owner == owner
+}
+
+// tookForOwn reports whether the record's worker may have taken an object for a dependent of an owner: by what the
+// process knows, or has known since the sync began.
+func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
+	k := p.work(r)
+	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
+		return g.UID == object && g.Owner == owner && g.Record >= k.begun
+	})
+}
+
+// sawGoing reports whether the collector's cache shows that an owner's deletion releases its dependents or waits
+// for them.
+func (p *process) sawGoing(owner *Object) bool {
+	c := p.Cache(owner.Ref.Kind).Get(owner.Ref.Namespace, owner.Ref.Name)
+	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
+}
+
+// sawBefore returns a dependent's reference as the process had been shown it before it sent the record's request,
+// or nil. If the record does not say when that was, it is when the sync began, and otherwise now.
+func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
+	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
+	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
+		return nil
+	}
+	left := r.Asked
+	if left == 0 {
+		left = k.begun
+	}
+	if left > 0 && c.Since >= left {
+		return nil
+	}
+	return meta.RefTo(c.Meta, owner)
+}
+
+// knewTied is sawBefore for an existing reference. A cached reference that the process itself has removed says
+// nothing about one that was added since.
+func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
+	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
+		return nil
+	}
+	return p.sawBefore(r, o, owner)
+}
+
+// cut holds the references that a collector has removed from an object by a write that it has not been shown yet.
+type cut struct {
+	owners  []types.UID
+	version uint64 // of the write
+}
+
+// cuts notes the references that a collector's write removed.
+func (p *process) cuts(r *sim.Record, w *Write) {
+	if !w.GC || w.process != p || r.Lost || r.Incarnation != p.incarnation || w.Before == nil || w.After == nil {
+		return
+	}
+	uid := w.Before.GetUID()
+	for _, ref := range w.Before.GetOwnerReferences() {
+		if meta.RefTo(w.After, ref.UID) == nil {
+			c := p.cut[uid]
+			c.owners, c.version = append(c.owners, ref.UID), meta.Version(w.After)
+			p.cut[uid] = c
+		}
+	}
+}
+
+// shownCut forgets an object's removed references once this version or a later one is shown.
+func (p *process) shownCut(before, after metav1.Object) {
+	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
+		delete(p.cut, before.GetUID())
+	}
+	if after != nil && meta.Version(after) >= p.cut[after.GetUID()].version {
+		delete(p.cut, after.GetUID())
+	}
+}
+
+// tookForAnother reports whether the process knew another incarnation of the commit's object when its sync began.
+func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
+	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
+	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
+}
+
+// knowsAbsent reports whether a collector knew that an owner is gone: by a live read in each namespace where it
+// could be, or by the event of its deletion. To have read it as terminating suffices. A judge that has forgotten
+// cannot deny it.
+func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
+	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
+		return true
+	}
+	for _, ns := range [2]string{namespace, ""} {
+		if l, ok := p.lookups[coords{ref.Kind, ns, ref.Name}]; ok && l.uid != ref.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// readWaiting reports whether the collector's last live read of an owner found it waiting for its dependents.
+func (p *process) readWaiting(ref *metav1.OwnerReference, namespace string) bool {
+	for _, ns := range [2]string{namespace, ""} {
+		if l := p.lookups[coords{ref.Kind, ns, ref.Name}]; l.uid == ref.UID && l.waiting {
+			return true
+		}
+	}
+	return false
+}
