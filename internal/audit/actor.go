@@ -1,9 +1,19 @@
 package audit
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Sort is the sort of an actor. It decides what the actor may do.
@@ -40,20 +50,17 @@ const unknown = "(unknown)"
 const accountPrefix = "system:serviceaccount:"
 const systemAccount = accountPrefix + "kube-system:"
 
-// managerAgent is the prefix of the agents of kube-controller-manager's clients.
 const managerAgent = "kube-controller-manager/"
 
 // byHand are the prefixes of the agents of programs that people use.
 var byHand = []string{"kubectl", "oc/", "helm", "Helm", "k9s", "Mozilla/", "curl/", "Wget/", "lens", "Lens",
 	"Headlamp", "dashboard"}
 
-// named is a name and a sort: a person and a program may share an account.
 type named struct {
 	name string
 	sort Sort
 }
 
-// actors finds actors by user and agent.
 type actors struct {
 	rules      Rules
 	known      map[string]*Controller // by service account
@@ -72,7 +79,6 @@ func newActors(rules Rules, controllers []Controller) *actors {
 	return a
 }
 
-// mostIdentities limits the cached pairs of user and agent.
 const mostIdentities = 1 << 14
 
 // of returns the author of a request.
@@ -98,7 +104,6 @@ func (a *actors) of(user, agent string) *Actor {
 	return who
 }
 
-// identify returns an actor's name and sort.
 func (a *actors) identify(user, agent string) (string, Sort) {
 	if user == "" {
 		return unknown, Human
@@ -149,7 +154,6 @@ func looksBuilt(agent string) bool {
 	return ok && strings.Contains(rest, ") kubernetes/")
 }
 
-// makes reports whether an actor was seen to create dependents for owners of a kind.
 func (w *Actor) makes(kind string) bool { return slices.Contains(w.controls, kind) }
 
 func (w *Actor) learn(kind string) {
@@ -181,7 +185,6 @@ var offices = func() map[string]bool {
 	return m
 }()
 
-// collectorAccount is the garbage collector's.
 const collectorAccount = "generic-garbage-collector"
 
 // account formats a user for a column: a service account as namespace/name.
@@ -190,4 +193,95 @@ func account(user string) string {
 		return strings.Replace(name, ":", "/", 1)
 	}
 	return user
+}
+
+// Controller is a controller of kube-controller-manager as the laws judge it by a log. Its Process is its name. Of its
+// Contract, only what an [Object] shows is used.
+type Controller struct {
+	law.Actor
+	Accounts []string // its service accounts in kube-system
+}
+
+func (c *Controller) syncs(ref *metav1.OwnerReference) bool {
+	return ref.Kind == c.For.Kind && groupKind(ref) == c.groupKind()
+}
+
+func (c *Controller) groupKind() string {
+	if c.For.Group == "" {
+		return c.For.Kind
+	}
+	return c.For.Kind + "." + c.For.Group
+}
+
+func (a *Auditor) controllerOf(ref *metav1.OwnerReference) *Controller {
+	for i := range a.Controllers {
+		if a.Controllers[i].syncs(ref) {
+			return &a.Controllers[i]
+		}
+	}
+	return nil
+}
+
+// claimable reports whether some controller adopts objects of a kind by selector. One created without a ControllerRef
+// may belong to any of them.
+func (a *Auditor) claimable(kind string) bool {
+	return slices.ContainsFunc(a.Controllers, func(c Controller) bool {
+		return c.Selector != nil && slices.ContainsFunc(c.Owns, func(d schema.GroupVersionKind) bool {
+			return d.Kind == kind
+		})
+	})
+}
+
+// accounts maps names of controllers in the table to the service accounts of kube-controller-manager.
+var accounts = map[string][]string{
+	"replicaset":  {"replicaset-controller"},
+	"replication": {"replication-controller"},
+	"deployment":  {"deployment-controller"},
+	"statefulset": {"statefulset-controller"},
+	"daemonset":   {"daemon-set-controller"},
+	"job":         {"job-controller"},
+	"cronjob":     {"cronjob-controller"},
+}
+
+// Hosted returns the controllers of a table that kube-controller-manager runs under accounts of their own. Of several
+// eras the last one counts. empty makes an object of a kind.
+func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
+	var all []Controller
+	at := map[string]int{}
+	for _, c := range table {
+		names := accounts[c.Name]
+		if names == nil || c.For.Empty() {
+			continue
+		}
+		one := hosted(c, names, empty)
+		if i, ok := at[c.Name]; ok {
+			all[i] = one
+			continue
+		}
+		at[c.Name] = len(all)
+		all = append(all, one)
+	}
+	return all
+}
+
+func hosted(c host.Controller, names []string, empty func(schema.GroupVersionKind) runtime.Object) Controller {
+	one := Controller{Accounts: names, Actor: law.Actor{Process: c.Name, Controller: c.Name, For: c.For, Owns: c.Owns,
+		Contract: law.Contract{MayEdit: c.Contract.MayEdit, Finalizers: c.Contract.Finalizers, Polls: c.Contract.Polls}}}
+	if c.Contract.Selector != nil {
+		one.Selector = func(owner runtime.Object) labels.Selector {
+			logged := owner.(*Object)
+			o := empty(c.For)
+			if o == nil || logged.spec == nil || json.Unmarshal(logged.spec, o) != nil {
+				return nil
+			}
+			if of, err := meta.Accessor(o); err == nil {
+				of.SetName(logged.Name)
+				of.SetNamespace(logged.Namespace)
+				of.SetUID(logged.UID)
+				of.SetLabels(logged.Labels)
+			}
+			return c.Contract.Selector(o)
+		}
+	}
+	return one
 }

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// note updates the value histories that a change concerns.
 func (f *fights) note(a *Auditor, c *change) {
 	if c.met || c.assumed && c.verb != "delete" {
 		return
@@ -28,7 +28,6 @@ func (c *change) named() string {
 	return sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
 }
 
-// claims follows the owners and labels of an object.
 func (f *fights) claims(c *change) {
 	d := c.says
 	if !d.owner && !d.labels && !d.refs {
@@ -43,7 +42,6 @@ func (f *fights) claims(c *change) {
 	}
 }
 
-// claim returns a digest of an object's labels and owners.
 func claim(o *Object) (sum uint64) {
 	for k, v := range o.Labels {
 		sum += maphash.String(seed, "l"+k+"="+v)
@@ -82,7 +80,6 @@ func (f *fights) existence(c *change) {
 	}
 }
 
-// dependents follows the number of dependents of an owner.
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
 	if was != nil && is != nil {
@@ -118,7 +115,6 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	}
 }
 
-// fields follows single fields, once an object has two writers.
 func (f *fights) fields(c *change) {
 	if c.entry == nil {
 		return
@@ -135,7 +131,7 @@ func (f *fights) fields(c *change) {
 		}
 	}
 	if c.says.finalizers && writer(&c.entry.specBy, c.who) {
-		f.field(c, "metadata.finalizers", join(b.Finalizers), join(n.Finalizers))
+		f.field(c, "metadata.finalizers", strings.Join(b.Finalizers, " "), strings.Join(n.Finalizers, " "))
 	}
 	if c.sub == "scale" && n.spec == nil {
 		if c.asked.replicas != "" && writer(&c.entry.specBy, c.who) {
@@ -169,15 +165,6 @@ func writer(list *[]*Actor, who *Actor) bool {
 	return len(*list) > 1
 }
 
-func join(list []string) string {
-	s := ""
-	for _, v := range list {
-		s += v + " "
-	}
-	return s
-}
-
-// short shortens a value for a line.
 func short(v string) string {
 	if v == "" {
 		return "nothing"
@@ -188,7 +175,6 @@ func short(v string) string {
 	return render.Plain(v)
 }
 
-// mostFields limits the fields of one write that are followed.
 const mostFields = 16
 
 // different calls f for each field in which two JSON values differ.

@@ -22,7 +22,6 @@ const (
 	mostWriters   = 4         // distinguished writers of an object
 )
 
-// visit is a state in a value history, and the actor that caused it.
 type visit = fight.Visit[*Actor]
 
 // track is the history of one value that may recur.
@@ -33,7 +32,6 @@ type track struct {
 	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller by state
 }
 
-// fights holds the value histories, and the cycles found in them.
 type fights struct {
 	tracks *lru.Cache // of *track, by key
 	found  []*Fight
@@ -136,7 +134,6 @@ func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	}
 }
 
-// heldBy lists the controllers of an object in the states of a cycle, without duplicates.
 func (t *track) heldBy(circle []visit) (held []*metav1.OwnerReference) {
 	for _, v := range circle {
 		ref := t.owners[v.State]
@@ -147,10 +144,8 @@ func (t *track) heldBy(circle []visit) (held []*metav1.OwnerReference) {
 	return held
 }
 
-// mostStates limits the states for which a history remembers the controller.
 const mostStates = 64
 
-// control records the controller of an object in a state.
 func (t *track) control(state uint64, o *Object) {
 	if t.owners == nil || len(t.owners) == mostStates {
 		t.owners = map[uint64]*metav1.OwnerReference{}
@@ -197,7 +192,6 @@ func (r *Fight) blame() bool {
 	return true
 }
 
-// controlsKind reports whether an actor is the controller of owners of a kind.
 func (w *Actor) controlsKind(kind string) bool {
 	return w.makes(kind) || w.known != nil && w.known.groupKind() == kind
 }

@@ -1,11 +1,14 @@
 package audit
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -96,7 +99,6 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 // lately limits the event IDs in memory. Log collectors deliver some events twice.
 const lately = 1 << 13
 
-// twice reports whether an event is a duplicate.
 func (a *Auditor) twice(id uint64) bool {
 	if id == 0 {
 		return false
@@ -144,7 +146,6 @@ func (a *Auditor) take(e *event) {
 	}
 }
 
-// refused passes the refusal of a known controller's request to the laws.
 func (a *Auditor) refused(e *event, who *Actor) {
 	kind := a.store.kindOf(e.place, nil)
 	if who.Sort != Known || kind == "" || e.code != 422 {
@@ -157,7 +158,6 @@ func (a *Auditor) refused(e *event, who *Actor) {
 		Object: sim.Ref{Kind: kind, Namespace: e.place.namespace, Name: e.place.name}})
 }
 
-// hold passes a change to the laws, and stores the result.
 func (a *Auditor) hold(c *change) {
 	if old := c.entry; old != nil && old.now != nil && (c.before == nil && !c.met ||
 		c.after != nil && old.now.UID != c.after.UID) {
@@ -176,7 +176,6 @@ func (a *Auditor) hold(c *change) {
 	a.keep(c)
 }
 
-// observe makes the record of a change and has it judged.
 func (a *Auditor) observe(c *change, by owing) {
 	r := sim.Record{Index: a.index, Step: a.index, At: c.at.Sub(a.first), Op: sim.Commit, Cause: -1,
 		Process: by.process, For: by.owner, Verb: c.verb, Subresource: c.sub,
@@ -268,7 +267,6 @@ func (a *Auditor) vanish(n *entry) {
 	a.forgotten(n)
 }
 
-// forgotten removes an object from the judge.
 func (a *Auditor) forgotten(n *entry) {
 	if n.now == nil {
 		return
@@ -288,7 +286,6 @@ func (a *Auditor) forgotten(n *entry) {
 	a.judge.Since(a.index)
 }
 
-// leave counts a write that is not judged.
 func (a *Auditor) leave(why string, e *event) {
 	l := a.left[why]
 	if l == nil {
@@ -297,4 +294,47 @@ func (a *Auditor) leave(why string, e *event) {
 		a.told = append(a.told, why)
 	}
 	l.Count++
+}
+
+// Owned lists the objects that have an owner or are one, at the end of the log, sorted by kind, namespace and name.
+func (a *Auditor) Owned() []render.Object {
+	var all []render.Object
+	var within []sim.Ref
+	for _, n := range a.store.objects {
+		if n.now == nil || n.kind == "" {
+			continue
+		}
+		o := render.Object{Ref: n.ref(), Owners: render.Owners(n.now), Deleting: n.now.deleting()}
+		all = append(all, o)
+		if len(o.Owners) > 0 {
+			within = append(within, o.Ref)
+		}
+	}
+	slices.SortFunc(all, func(x, y render.Object) int { return render.CompareRefs(x.Ref, y.Ref) })
+	return render.Related(all, within...)
+}
+
+// clockOnly is the year of the times that ParseUntil returns for a time of day.
+const clockOnly = 1
+
+// ParseUntil reads a time, or a time of day on the first day of the log.
+func ParseUntil(text string) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return at, nil
+	}
+	for _, layout := range []string{"15:04:05.999999999", "15:04"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return time.Date(clockOnly, 1, 1, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: want 2026-11-21T10:02:30Z, or 10:02:30", text)
+}
+
+func (a *Auditor) until(begins time.Time) time.Time {
+	u := a.Until
+	if u.Year() == clockOnly && !u.IsZero() {
+		y, m, d := begins.UTC().Date()
+		a.Until = time.Date(y, m, d, u.Hour(), u.Minute(), u.Second(), u.Nanosecond(), time.UTC)
+	}
+	return a.Until
 }

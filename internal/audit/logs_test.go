@@ -1,8 +1,11 @@
 package audit_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +15,8 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/audit"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -124,5 +129,165 @@ func TestRecordedLogs(t *testing.T) {
 				t.Logf("%+v", *f)
 			}
 		})
+	}
+}
+
+// Taking over an object without naming a version is reported if the log has the request. It is not reported if the log
+// was reconstructed from a watch, which does not show preconditions.
+func TestWatchedRequests(t *testing.T) {
+	s := newStory()
+	s.web()
+	s.does("alice", "create", "ConfigMap/mine", nil)
+	s.does(opOne, "patch", "Pod/p", set{"metadata.ownerReferences": s.by("ConfigMap/mine")})
+	watched := bytes.ReplaceAll(s.b.Bytes(), []byte(`"apiVersion":"audit.k8s.io/v1"`),
+		[]byte(`"annotations":{"threelaws.example/from":"watch"},"apiVersion":"audit.k8s.io/v1"`))
+	for _, c := range []struct {
+		log  []byte
+		want string
+	}{{s.b.Bytes(), "LAW-1b LAW-2 API-6"}, {watched, "LAW-1b LAW-2"}} {
+		var got []string
+		for _, b := range judgedText(t, bytes.NewReader(c.log)).Breaches {
+			got = append(got, b.ID)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("broken: %v, want %s", got, c.want)
+		}
+	}
+}
+
+// Wherever a log begins, it reports nobody whom the whole log does not report. An actor that defends its own object is
+// not to blame for a fight whose beginning is missing.
+func TestALogMayBeginAnywhere(t *testing.T) {
+	for _, c := range recorded {
+		lines := whole(t, c.name)
+		for from := 0; from < len(lines); from += 3 {
+			report := judgedLines(t, lines[from:])
+			for _, who := range report.Culprits() {
+				if !strings.Contains(c.culprits, who) {
+					t.Fatalf("%s from line %d on: %s is accused: %s", c.name, from+1, who, report.Text(120))
+				}
+			}
+		}
+	}
+}
+
+// If two actors take a pod from each other, one fight names both and there is no other finding: who had the pod last is
+// chance.
+func TestTakenToAndFro(t *testing.T) {
+	s := newStory()
+	s.does("alice", "create", "App/a", nil)
+	s.does("alice", "create", "Tool/b", nil)
+	s.does(opOne, "create", "Pod/p", set{"metadata.ownerReferences": s.by("App/a")})
+	for range 5 {
+		s.does(opTwo, "update", "Pod/p", set{"metadata.ownerReferences": s.by("Tool/b")})
+		s.does(opOne, "update", "Pod/p", set{"metadata.ownerReferences": s.by("App/a")})
+	}
+	r := judgedText(t, &s.b)
+	if len(r.Fights) != 1 || r.Fights[0].Owner != "" || strings.Join(r.Fights[0].Culprits, " ") != opOne+" "+opTwo {
+		t.Errorf("%s", r.Text(120))
+	}
+	if culprits := r.Culprits(); culprits[0] != opTwo {
+		t.Errorf("the first to take it is not the first to blame: %v", culprits)
+	}
+}
+
+// If the contested object exists before the log begins, managedFields shows who wrote its owner. Without managedFields
+// the report says that it does not know, and blames neither alone.
+func TestWhoseFightWithoutItsBeginning(t *testing.T) {
+	for _, managed := range []bool{true, false} {
+		s := newStory()
+		s.does("alice", "create", "App/a", nil)
+		s.does(opOne, "create", "ConfigMap/c", set{"metadata.ownerReferences": s.by("App/a"), "data": set{"m": "0"}})
+		if managed {
+			put(s.objects["ConfigMap/c"], "metadata.managedFields", []any{set{"manager": "op-one",
+				"operation": "Update", "fieldsV1": set{"f:metadata": set{"f:ownerReferences": set{}}}}})
+		}
+		s.b.Reset()
+		for range 6 {
+			s.does(opTwo, "patch", "ConfigMap/c", set{"data": set{"m": "2"}})
+			s.does(opOne, "patch", "ConfigMap/c", set{"data": set{"m": "1"}})
+		}
+		r := judgedText(t, &s.b)
+		want, says := opOne+" "+opTwo, "the log does not show whose work that is"
+		if managed {
+			want, says = opTwo, "it is app/a's, so "+opTwo+" should let it be"
+		}
+		if len(r.Fights) != 1 || strings.Join(r.Culprits(), " ") != want ||
+			!strings.Contains(strings.Join(strings.Fields(r.Text(100)), " "), says) {
+			t.Errorf("managed fields %v: %s", managed, r.Text(100))
+		}
+	}
+}
+
+// Text from a log cannot control the terminal or forge a line of a report.
+func TestTextIsPlain(t *testing.T) {
+	const forged = "\n--- dont-interfere broken by alice\u2028"
+	for _, evil := range []string{"\x1b[31m\u202e", "\x1b[31m\u202e" + forged} {
+		name, long := "p"+evil, strings.Repeat(evil, 30)
+		s := newStory()
+		s.does("alice", "create", "ReplicaSet/web", set{"spec": set{"replicas": 1,
+			"selector": set{"matchLabels": set{"app": "x"}}}})
+		s.does(rsc, "create", "Pod/"+name, set{"metadata.labels": set{"app": "x", evil: evil},
+			"metadata.ownerReferences": s.by("ReplicaSet/web"), "spec": set{"image": "a", evil: "a"}})
+		for i := range 5 {
+			for k, who := range []string{opOne + evil, opTwo + evil} {
+				v := evil + string(rune('a'+k))
+				s.does(who, "patch", "Pod/"+name, set{"metadata.labels": set{"app": v},
+					"spec":                 set{"image": v, evil: v},
+					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
+			}
+		}
+		// A log from another encoder has the raw character.
+		for _, log := range []string{s.b.String(), strings.ReplaceAll(s.b.String(), `\u001b`, "\x1b")} {
+			r := judgedText(t, strings.NewReader(log))
+			text := r.Text(100)
+			line := strings.TrimRight(forged, "\u2028")
+			if strings.ContainsAny(text, "\x1b\u202e\u2028\x00") || strings.Contains(text, line) {
+				t.Errorf("it is not plain: %q", text)
+			}
+			if strings.Contains(log, `\u001b`) && (!strings.Contains(text, `\x1b[31m\u202e`) || len(r.Fights) == 0) {
+				t.Errorf("it does not say what is there: %s", text)
+			}
+		}
+	}
+}
+
+// A page of a log shows who did what, by the report's names, with a mark on each violation.
+func TestShown(t *testing.T) {
+	source := audit.NewSource()
+	if err := source.Open("testdata/label-flapper.log.gz"); err != nil {
+		t.Fatal(err)
+	}
+	o := options()
+	o.Keep = true
+	a := audit.New(o)
+	if err := a.Run(source, never); err != nil {
+		t.Fatal(err)
+	}
+	s := a.Shown(a.Report(source))
+	if s.Of != s.History.Len() || s.Of < 100 {
+		t.Fatalf("%d of %d records are shown", s.History.Len(), s.Of)
+	}
+	for _, m := range s.Marks {
+		r := s.History.At(m.Record)
+		if r == nil || r.Process != "operators/op-one" && m.Law != "never-fight" {
+			t.Errorf("%s is on the record %d, %+v", m.Law, m.Record, r)
+		}
+	}
+	fight := slices.IndexFunc(s.Marks, func(m render.Mark) bool { return m.Law == "never-fight" })
+	if len(s.Marks) != 9 || fight != 1 || len(s.Marks[1].Cycle) < 2 || s.Marks[1].Sentence == "" {
+		t.Errorf("%d marks, want eight and a fight, which is told second with its cycle: %+v", len(s.Marks), s.Marks)
+	}
+	pod := slices.IndexFunc(s.History.Records, func(r sim.Record) bool {
+		return r.Object.Kind == "Pod" && r.After != nil
+	})
+	if pod < 0 {
+		t.Fatal("no pod is shown")
+	}
+	text, err := json.Marshal(s.History.Records[pod].After)
+	for _, want := range []string{`"kind":"Pod"`, `"containers":`, `"uid":`, `"apiVersion":"v1"`} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("a pod has no %s: %s %v", want, text, err)
+		}
 	}
 }

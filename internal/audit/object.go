@@ -43,7 +43,6 @@ func (o *Object) DeepCopyObject() runtime.Object {
 
 var seed = maphash.MakeSeed()
 
-// partialKind is the kind of responses to metadata requests.
 const partialKind = "PartialObjectMetadata"
 
 // MarshalJSON writes the known parts of the object, as in the API.
@@ -208,7 +207,6 @@ func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
 // long is the length from which an annotation's value is stored as a digest.
 const long = 200
 
-// parseMap reads labels or annotations.
 func (n names) parseMap(b []byte) map[string]string {
 	var m map[string]string
 	_ = members(b, func(key, value []byte) bool {
@@ -225,7 +223,6 @@ func (n names) parseMap(b []byte) map[string]string {
 	return m
 }
 
-// ownerManagers returns the managers of the owner references in managedFields.
 func (n names) ownerManagers(b []byte) (who []string) {
 	if !bytes.Contains(b, []byte(`"f:ownerReferences"`)) {
 		return nil
@@ -245,7 +242,6 @@ func (n names) ownerManagers(b []byte) (who []string) {
 	return who
 }
 
-// controller returns the ControllerRef, or nil.
 func (o *Object) controller() *metav1.OwnerReference {
 	if o == nil {
 		return nil
@@ -283,7 +279,6 @@ func groupKind(ref *metav1.OwnerReference) string {
 // names keeps one copy of each frequent string.
 type names map[string]string
 
-// mostNames limits the copies.
 const mostNames = 1 << 14
 
 func (n names) intern(b []byte) string {

@@ -49,7 +49,6 @@ func (a *Auditor) owes(c *change) owing {
 	return a.owesOld(c)
 }
 
-// owesNew applies to objects that a program creates.
 func (a *Auditor) owesNew(c *change) owing {
 	if ref := c.after.controller(); ref != nil {
 		if a.controllerOf(ref) == nil {
@@ -63,7 +62,6 @@ func (a *Auditor) owesNew(c *change) owing {
 	return a.atHome(c)
 }
 
-// owesOld applies to a program's writes to existing objects.
 func (a *Auditor) owesOld(c *change) owing {
 	was, is := c.before.controller(), c.after.controller()
 	switch {
@@ -119,7 +117,6 @@ func (a *Auditor) atHome(c *change) owing {
 	return owing{process: c.who.Name}
 }
 
-// introduce makes a subject known to the judge.
 func (a *Auditor) introduce(s law.Actor) {
 	if !a.introduced[s.Process] {
 		a.introduced[s.Process] = true
@@ -166,7 +163,6 @@ func afterManagers(c *change) []string {
 	return c.after.managers
 }
 
-// object returns the judge's version of an object.
 func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 	if o := a.judge.State().Object(uid); o != nil {
 		v, _ := o.Value.(*Object)
@@ -231,7 +227,6 @@ func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
 	return a.controllerOf(owner) != nil || a.controls(groupKind(owner), c.who) || len(c.before.managers) > 0
 }
 
-// controls reports whether another actor creates dependents for a kind.
 func (a *Auditor) controls(kind string, but *Actor) bool {
 	for _, who := range a.actors.byName {
 		if who != but && who.makes(kind) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
 )
 
 // Text formats a report as a page of this width.
@@ -72,7 +73,6 @@ func (r *Fight) Sentence() string {
 	return s
 }
 
-// field returns the contested field, if there is one.
 func (r *Fight) field() (string, bool) {
 	for _, other := range []string{"owner and labels ", "whether ", "the "} {
 		if strings.HasPrefix(r.What, other) {
@@ -103,7 +103,6 @@ func storyText(story []line, width int) string {
 
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
 
-// span formats a period: " since 10:02:03, until 10:05:00".
 func span(first, last time.Time) string {
 	if first.Equal(last) {
 		return ", at " + first.UTC().Format(time.RFC3339)
@@ -126,7 +125,6 @@ func indented(text string, width int) string {
 	return b.String()
 }
 
-// lawsText lists the judged laws, and what the others would need.
 func (r *Report) lawsText() string {
 	var judged []string
 	var needs []string
@@ -173,4 +171,105 @@ func (r *Report) summary() string {
 		s += ", from " + r.From.UTC().Format(time.RFC3339) + " to " + r.To.UTC().Format(time.RFC3339)
 	}
 	return render.Fold(s + ": " + verdict)
+}
+
+// Shown is a log for display: the kept records, the total, the findings, and the start time.
+type Shown struct {
+	History sim.History
+	Marks   []render.Mark
+	Of      int
+	Began   time.Time
+}
+
+// Shown returns what was kept for a page, with the findings of the report. Call Report first.
+func (a *Auditor) Shown(r *Report) *Shown {
+	s := &Shown{Of: a.index, Began: a.first}
+	at := map[int]int{}
+	for _, rec := range a.kept.records {
+		at[rec.Index] = len(s.History.Records)
+		rec.Index = len(s.History.Records)
+		alike(&rec)
+		s.History.Records = append(s.History.Records, rec)
+	}
+	mark := func(m render.Mark) {
+		i, there := at[m.Record]
+		if !there {
+			i = -1
+		}
+		m.Record = i
+		s.Marks = append(s.Marks, m)
+	}
+	finding := func(marks []render.Mark, race bool) {
+		for _, m := range marks {
+			m.Race = race // under strict judging, ignorance is no excuse
+			mark(m)
+		}
+	}
+	for _, f := range r.Breaches { // findings in order of time, without duplicates
+		finding(f.marks[:1], false)
+	}
+	for _, f := range r.Fights {
+		m := render.Mark{Record: f.record, Law: "never-fight", Text: f.Sentence()}
+		for _, l := range a.Laws {
+			if l.ID == fightLaw {
+				m.Sentence, m.Source = l.Sentence, l.Source
+			}
+		}
+		for i := range s.History.Records {
+			rec := &s.History.Records[i]
+			if slices.ContainsFunc(f.Cycle, func(l line) bool { return l.At.Equal(a.first.Add(rec.At)) }) {
+				m.Cycle = append(m.Cycle, i)
+			}
+		}
+		mark(m)
+	}
+	for _, f := range r.Breaches {
+		finding(f.marks[1:], false)
+	}
+	for _, f := range r.Doubtful {
+		finding(f.marks, true)
+	}
+	return s
+}
+
+// alike removes the bodies of a record if one is unknown, so that nothing seems to have been added or removed.
+func alike(r *sim.Record) {
+	before, _ := r.Before.(*Object)
+	after, _ := r.After.(*Object)
+	if before == nil || after == nil || (before.spec == nil) == (after.spec == nil) {
+		return
+	}
+	b, n := *before, *after
+	b.spec, b.status, n.spec, n.status = nil, nil, nil, nil
+	r.Before, r.After = &b, &n
+}
+
+// Limits of the records kept for display: the total, and those around each finding.
+const (
+	mostKept           = 10_000
+	keptBefore         = 200
+	keptAfter          = 50
+	mostMarksOfFinding = 20
+)
+
+type kept struct {
+	records []sim.Record
+	found   []int // indexes of the first records of findings
+	most    int
+}
+
+// add keeps a record, and drops others if there are too many.
+func (k *kept) add(r sim.Record) {
+	if k.records = append(k.records, r); len(k.records) < 2*k.most {
+		return
+	}
+	last := k.records[len(k.records)-k.most/4].Index
+	near := func(r sim.Record) bool {
+		i, _ := slices.BinarySearch(k.found, r.Index-keptAfter)
+		return i < len(k.found) && k.found[i] <= r.Index+keptBefore
+	}
+	k.records = slices.DeleteFunc(k.records, func(r sim.Record) bool { return r.Index < last && !near(r) })
+	if n := len(k.records); n > k.most {
+		k.records = slices.Clone(k.records[n-k.most:])
+	}
 }

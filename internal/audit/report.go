@@ -4,8 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -65,7 +70,6 @@ func (a *Auditor) Report(s *Source) *Report {
 	return r
 }
 
-// verdicts records for each law whether it was judged.
 func (r *Report) verdicts(all []law.Verdict) {
 	for _, v := range all {
 		one := Verdict{ID: v.Law.ID, Name: v.Law.Name, Judged: v.Why == "", Why: v.Why}
@@ -104,4 +108,183 @@ func (r *Report) Culprits() []string {
 		}
 	}
 	return out
+}
+
+// Finding is one actor's violations of one law, on dependents of owners of one kind.
+type Finding struct {
+	ID       string    `json:"id"` // of the clause
+	Law      string    `json:"law"`
+	Sentence string    `json:"sentence"`
+	Source   string    `json:"source"`
+	Actor    string    `json:"actor"`
+	Count    int       `json:"count"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Text     string    `json:"text"`    // of the first
+	Objects  []string  `json:"objects"` // the first few
+	Doubt    bool      `json:"doubt,omitempty"`
+	Owner    string    `json:"owner,omitempty"` // of the first, before the write
+	Story    []line    `json:"story"`           // of the first
+
+	kind  string // of the owner
+	what  string // the kind of what was edited, "" for other writes
+	who   *Actor
+	marks []render.Mark // on the first few of its records
+}
+
+type findings struct {
+	list []*Finding
+	by   map[finding]*Finding
+}
+
+type finding struct {
+	law        *law.Law
+	who        *Actor
+	kind, what string
+	doubt      bool
+}
+
+func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
+
+const mostObjectsNamed = 3
+
+// add records a violation, and reports whether it is the first of its finding.
+func (f *findings) add(c *change, b *law.Breach) (first bool) {
+	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
+	owner := c.before.controller()
+	if owner != nil {
+		key.kind = groupKind(owner)
+	}
+	if b.Law.ID == ownedLaw {
+		key.what = c.edited
+	}
+	found := f.by[key]
+	if first = found == nil; first {
+		found = &Finding{ID: b.Law.ID, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
+			Actor: c.who.Name, First: c.at, Text: b.Text, Doubt: key.doubt, kind: key.kind, what: key.what, who: c.who}
+		if owner != nil {
+			found.Owner = sim.Short(owner.Kind) + "/" + owner.Name
+		}
+		if c.entry != nil {
+			found.Story = slices.Clone(c.entry.lines)
+		}
+		found.Story = append(found.Story, lineOf(c))
+		f.by[key] = found
+		f.list = append(f.list, found)
+	}
+	found.Count++
+	found.Last = c.at
+	if len(found.marks) < mostMarksOfFinding {
+		found.marks = append(found.marks, render.MarkOf(*b))
+	}
+	name := sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
+	if len(found.Objects) < mostObjectsNamed && !slices.Contains(found.Objects, name) {
+		found.Objects = append(found.Objects, name)
+	}
+	return first
+}
+
+// ownedLaw is the clause against editing or deleting what another controls.
+const ownedLaw = "LAW-2"
+
+// final returns the findings that remain at the end of the log. By then an actor may have been seen creating dependents
+// for a kind, or working on its objects; its earlier writes to these were right.
+func (f *findings) final() []*Finding {
+	out := []*Finding{}
+	for _, found := range f.list {
+		if found.ID == ownedLaw && found.kind != "" && found.who.Sort == Program &&
+			(found.who.makes(found.kind) || found.who.tends(found.what)) {
+			continue
+		}
+		out = append(out, found)
+	}
+	slices.SortStableFunc(out, func(a, b *Finding) int {
+		switch {
+		case a.Doubt == b.Doubt:
+			return 0
+		case a.Doubt:
+			return 1
+		}
+		return -1
+	})
+	return out
+}
+
+type line struct {
+	At     time.Time `json:"at"`
+	Who    string    `json:"who"`
+	Did    string    `json:"did"` // "patch"
+	Object string    `json:"object"`
+	Change string    `json:"change,omitempty"`
+}
+
+func lineOf(c *change) line {
+	did := c.verb
+	if c.sub != "" {
+		did += " " + c.sub
+	}
+	ref := sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}
+	return line{At: c.at, Who: c.who.Name, Did: did, Object: ref.String(), Change: c.wording()}
+}
+
+func (c *change) wording() string {
+	var parts []string
+	b, n, d := c.before, c.after, c.says
+	switch {
+	case c.met:
+		return ""
+	case b == nil:
+		return strings.Join(owned(n), "; ")
+	case n == nil:
+		return strings.Join(append([]string{"gone"}, owned(b)...), "; ")
+	}
+	if d.deletes {
+		parts = append(parts, "deletionTimestamp set")
+	}
+	if d.owner {
+		parts = append(parts, "controller: "+controllerName(b)+" -> "+controllerName(n))
+	}
+	if d.labels {
+		parts = append(parts, render.MapChanges("labels", b.Labels, n.Labels)...)
+	}
+	for what, is := range map[string]bool{"finalizers": d.finalizers, "owners": d.refs, "spec": d.spec} {
+		if is {
+			parts = append(parts, what)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "; ")
+}
+
+func owned(o *Object) []string {
+	switch {
+	case o.controller() != nil:
+		return []string{"controller: " + controllerName(o)}
+	case len(o.OwnerReferences) > 0:
+		return []string{"owner, no controller: " + sim.Short(o.OwnerReferences[0].Kind) + "/" +
+			o.OwnerReferences[0].Name}
+	}
+	return nil
+}
+
+func controllerName(o *Object) string {
+	if ref := o.controller(); ref != nil {
+		return ownerName(ref)
+	}
+	return "none"
+}
+
+func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
+
+const mostLines = 5
+
+// told adds a change to an object's story, except writes of status.
+func (n *entry) told(c *change) {
+	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
+		return
+	}
+	if len(n.lines) == mostLines {
+		n.lines = append(n.lines[:1], n.lines[2:]...) // the first line is kept
+	}
+	n.lines = append(n.lines, lineOf(c))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// errJSON is the error for text that is not JSON, or is truncated.
 var errJSON = errors.New("no whole JSON object")
 
 // skip returns the end of the value that begins at i, or -1. It does not check the value.
@@ -70,7 +69,6 @@ func skipNested(b []byte, i int) int {
 	return -1
 }
 
-// skipString returns the end of the string whose quote is at i.
 func skipString(b []byte, i int) int {
 	i++
 	for {
@@ -133,7 +131,6 @@ func members(b []byte, f func(key, value []byte) bool) error {
 	return nil
 }
 
-// member returns a raw member of an object, or nil.
 func member(b []byte, name string) (found []byte) {
 	_ = members(b, func(key, value []byte) bool {
 		if string(key) == name {
@@ -144,7 +141,6 @@ func member(b []byte, name string) (found []byte) {
 	return found
 }
 
-// elements calls f with each raw element of a list.
 func elements(b []byte, f func(value []byte)) {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '[' {

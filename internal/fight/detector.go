@@ -1,22 +1,26 @@
-// Package fight tells a world that fights from one that comes to rest: by a state that
-// recurs ([Detector]), and by what it is that two versions of an object differ in
-// ([OnlyTimes], [FirstDifference]), where no state recurs and the writing goes on.
+// Package fight distinguishes a world that fights from one that settles. In a fight a state recurs ([Detector]), or one
+// value goes round ([Path]). If no state recurs and the writes go on, [OnlyTimes] and [FirstDifference] tell what they
+// change.
 package fight
 
-// Detector finds fights: the abstract state of the world, in which names, uids
-// and versions are left out, recurs with a committed write in between, nobody
-// outside had a hand in it, and everybody who had something to do did
-// something. It is fed by whoever drives the world; what it finds is written
-// to the history as a Fighting record. The zero value is ready.
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/difference"
+)
+
+// Detector finds fights. In a fight the abstract state of the world (without names, UIDs and versions) recurs with a
+// committed write in between and without an outside action, and every process with something to do acted. The driver of
+// the world feeds it and records a fight as a Fighting record. The zero value is ready.
 type Detector struct {
-	// Busy lists the processes that have something enabled now: those must have
-	// acted within the cycle, else the cycle is the schedule's, not theirs.
-	// Without it, every process that acted since the last action from outside
-	// must have acted again.
-	Busy func() []string
-	// Limit bounds the writes remembered; past it the detector starts afresh.
-	// Zero means 65536.
-	Limit int
+	// Busy lists the processes that have something enabled now. They must have acted within the cycle; otherwise the
+	// schedule causes it by starving one. Without Busy, every process that acted since the last outside action must.
+	Busy  func() []string
+	Limit int // writes remembered, after which the detector starts again; 0 means 65536
 
 	names  []string
 	writes []landed
@@ -26,7 +30,7 @@ type Detector struct {
 	ever   threads // since the last action from outside
 }
 
-// landed is one write: the record, and who acted since the write before it.
+// landed is one write: its record, and the processes that acted since the write before it.
 type landed struct {
 	record int
 	acted  threads
@@ -34,11 +38,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe is called once a step, or for every record, in order. The hash is
-// the world's abstract state afterwards; it is looked at only for a committed
-// write, so it need not be made for anything else. user marks an action of the
-// user and a fault: what was before it can't be part of a fight. The cycle is
-// the records of its writes.
+// Observe is called for each step, or each record, in order. hash is the world's abstract state afterwards, needed for
+// committed writes only. user marks a user action or a fault: no fight began before it. The cycle is the records of its
+// writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -86,7 +88,7 @@ func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
 	return cycle, true
 }
 
-// fair reports whether everybody who had something to do acted between two writes.
+// fair reports whether every process with something to do acted between two writes.
 func (d *Detector) fair(from, to int) bool {
 	var acted threads
 	for i := range d.writes[from+1 : to+1] {
@@ -116,18 +118,15 @@ func (d *Detector) Reset() {
 	d.acted, d.ever = threads{}, threads{}
 }
 
-// place is a process's place in names.
 func (d *Detector) place(process string) int {
-	for i, n := range d.names {
-		if n == process {
-			return i
-		}
+	if i := slices.Index(d.names, process); i >= 0 {
+		return i
 	}
 	d.names = append(d.names, process)
 	return len(d.names) - 1
 }
 
-// threads is a set of places: a word holds those of any ordinary world.
+// threads is a set of processes, by place. One word is enough for an ordinary world.
 type threads struct {
 	first uint64
 	more  []uint64 // from the 64th on
@@ -159,4 +158,124 @@ func (t *threads) merge(u *threads) {
 		}
 		t.more[i] |= w
 	}
+}
+
+// CycleReason formats the records of a cycle for the Reason of a Fighting record: "3,5".
+func CycleReason(cycle []int) string {
+	var parts []string
+	for _, n := range cycle {
+		parts = append(parts, strconv.Itoa(n))
+	}
+	return strings.Join(parts, ",")
+}
+
+// ParseCycle reads the format of [CycleReason].
+func ParseCycle(s string) []int {
+	var out []int
+	for part := range strings.SplitSeq(s, ",") {
+		if n, err := strconv.Atoi(part); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Path is the history of one value: a field, an owner, a number. When a state recurs, the cycle that led back to it is
+// removed, so a cycle has only the states that took part. A is the type of an actor. The zero value is ready.
+type Path[A comparable] struct {
+	visits []Visit[A]
+}
+
+// Visit is a state of a value, and the actor that caused it.
+type Visit[A comparable] struct {
+	State uint64
+	By    A // unknown for the first state
+	At    time.Time
+	Words string // what was done
+}
+
+const longestPath = 24
+
+// Begin sets the first state, if there is none yet.
+func (p *Path[A]) Begin(state uint64, at time.Time) {
+	if len(p.visits) == 0 {
+		p.visits = append(p.visits, Visit[A]{State: state, At: at})
+	}
+}
+
+// Last returns the current state; false if none is known.
+func (p *Path[A]) Last() (Visit[A], bool) {
+	if len(p.visits) == 0 {
+		return Visit[A]{}, false
+	}
+	return p.visits[len(p.visits)-1], true
+}
+
+// Restart forgets the history before a state.
+func (p *Path[A]) Restart(v Visit[A]) { p.visits = append(p.visits[:0], v) }
+
+// Clear forgets everything.
+func (p *Path[A]) Clear() { p.visits = p.visits[:0] }
+
+// Visit adds a state. It returns the cycle that this closes, with v last, or nil.
+func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
+	if n := len(p.visits); n > 0 && p.visits[n-1].State == v.State {
+		return nil
+	}
+	i := slices.IndexFunc(p.visits, func(w Visit[A]) bool { return w.State == v.State })
+	if i < 0 {
+		if len(p.visits) == longestPath {
+			p.visits = append(p.visits[:0], p.visits[1:]...)
+		}
+		p.visits = append(p.visits, v)
+		return nil
+	}
+	circle := append(slices.Clone(p.visits[i+1:]), v)
+	p.visits = p.visits[:i+1]
+	p.visits[i].At = v.At
+	return circle
+}
+
+// OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat.
+func OnlyTimes(a, b any) bool {
+	return !slices.ContainsFunc(differences(a, b), func(l difference.Leaf) bool {
+		return !isTime(difference.JSON(l.Was)) || !isTime(difference.JSON(l.Is))
+	})
+}
+
+// FirstDifference returns the first field in which two versions of an object differ, as a JSON path, with both values;
+// "" if they are equal. Metadata that the server changes by itself does not count.
+func FirstDifference(a, b any) (path, was, is string) {
+	leaves := differences(a, b)
+	if len(leaves) == 0 {
+		return "", "", ""
+	}
+	return leaves[0].Path, difference.JSON(leaves[0].Was), difference.JSON(leaves[0].Is)
+}
+
+// moved lists the metadata that the server changes by itself.
+var moved = []string{"metadata.resourceVersion", "metadata.generation", "metadata.managedFields"}
+
+func differences(a, b any) []difference.Leaf {
+	return slices.DeleteFunc(difference.Of(content(a), content(b)), func(l difference.Leaf) bool {
+		return slices.ContainsFunc(moved,
+			func(m string) bool { return l.Path == m || strings.HasPrefix(l.Path, m+"[") })
+	})
+}
+
+// content unwraps an unstructured object.
+func content(object any) any {
+	if u, ok := object.(interface{ UnstructuredContent() map[string]any }); ok {
+		return u.UnstructuredContent()
+	}
+	return object
+}
+
+func isTime(value string) bool {
+	var s string
+	if json.Unmarshal([]byte(value), &s) != nil {
+		return false
+	}
+	_, err := time.Parse(time.RFC3339, s)
+	return err == nil
 }

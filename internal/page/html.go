@@ -2,12 +2,14 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -17,7 +19,6 @@ var assets embed.FS
 
 var templates = template.Must(template.ParseFS(assets, "assets/*.html"))
 
-// asset returns an embedded file.
 func asset(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -53,7 +54,6 @@ func scripts(more ...string) template.JS {
 	return template.JS(strings.Join(parts, "\n"))
 }
 
-// frame holds the values of a template.
 type frame struct {
 	Title, Foot string
 	Style       template.CSS
@@ -81,8 +81,71 @@ func document(name string, f *frame) []byte {
 	return b.Bytes()
 }
 
-// hash formats the hash of a style or a script for a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// Row is one run in an index.
+type Row struct {
+	Name     string
+	Page     string // the file that shows it, "" where there is none
+	Why      string // why there is no page
+	Broken   []Cell
+	Expected bool // its violations were expected
+}
+
+// Cell is a law that a run violated.
+type Cell struct {
+	Law, Sentence string
+	Race          bool // a lost race
+}
+
+type indexRow struct {
+	Head link
+	In   []link // one per law
+}
+
+// link is a link to the page of a run, or says why there is none.
+type link struct{ Page, Words, Why, Class string }
+
+// Index returns the page of many runs: a row per run, a column per violated law, and in a cell the link to the run.
+func Index(title string, rows []Row) []byte {
+	f := &frame{Title: title,
+		Foot: "Every run has a page of its own. A law has a column where some run breaks it."}
+	for _, r := range rows {
+		f.Laws = append(f.Laws, r.Broken...)
+	}
+	slices.SortStableFunc(f.Laws, func(a, b Cell) int { return cmp.Compare(a.Law, b.Law) })
+	f.Laws = slices.CompactFunc(f.Laws, func(a, b Cell) bool { return a.Law == b.Law })
+	for _, r := range rows {
+		row := indexRow{Head: r.link("", r.Name)}
+		for _, l := range f.Laws {
+			row.In = append(row.In, r.cell(l.Law))
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	return document("index.html", f)
+}
+
+func (r *Row) link(class, words string) link {
+	l := link{Words: words, Why: r.Why, Class: class}
+	if r.Page != "" {
+		to := url.URL{Path: "./" + r.Page} // a file beside this one, whatever its name begins with
+		l.Page = to.String()
+	}
+	return l
+}
+
+func (r *Row) cell(law string) link {
+	i := slices.IndexFunc(r.Broken, func(c Cell) bool { return c.Law == law })
+	switch {
+	case i < 0:
+		return link{}
+	case r.Broken[i].Race:
+		return r.link("expected", "a race was lost")
+	case r.Expected:
+		return r.link("expected", "broken, as expected")
+	}
+	return r.link("broken", "broken")
 }

@@ -18,7 +18,6 @@ type Lane struct {
 	Size int    `json:"size"` // how many objects are in it
 }
 
-// mostLanes limits the lanes of objects to what fits on a screen.
 const mostLanes = 12
 
 // lanes assigns lanes to the timeline's objects and their owners: owners first, then in order of appearance. If there
@@ -46,7 +45,6 @@ func (m *maker) lanes() {
 	}
 }
 
-// laneKey identifies a lane.
 type laneKey struct {
 	fold       int
 	name, kind string
@@ -62,7 +60,6 @@ func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	return at[k]
 }
 
-// single names lanes with one object after that object.
 func (m *maker) single(fold int) {
 	if m.run.Lanes[fold] == nil {
 		m.run.Lanes[fold] = []Lane{}
@@ -78,7 +75,6 @@ func (m *maker) single(fold int) {
 	}
 }
 
-// matter lists the objects that have lanes.
 func (m *maker) matter() []int {
 	var owners, others []int
 	in := map[int]bool{}
@@ -140,10 +136,85 @@ func (m *maker) generated() map[int]string {
 	return out
 }
 
-// label returns a lane's name with its number of objects.
 func (l *Lane) label() string {
 	if l.Size > 1 {
 		return l.Name + " (" + strconv.Itoa(l.Size) + ")"
 	}
 	return l.Name
+}
+
+// Break is a violation in the run.
+type Break struct {
+	Law      string   `json:"law"`
+	Sentence string   `json:"sentence"`
+	Source   string   `json:"source,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	Race     bool     `json:"race,omitempty"`
+	Line     int      `json:"line,omitempty"`  // the line that broke it
+	First    int      `json:"first,omitempty"` // of a fight: the lines of its cycle
+	Last     int      `json:"last,omitempty"`
+	Story    []string `json:"story,omitempty"` // what happened, in sentences; of a fight, its cycle
+}
+
+// mostStory limits the sentences that describe a fight before its lines.
+const mostStory = 6
+
+// broken adds a violation, once.
+func (m *maker) broken(b *render.Mark) {
+	j := m.breakOf(b)
+	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }
+	if !slices.ContainsFunc(m.run.Breaks, again) {
+		m.run.Breaks = append(m.run.Breaks, j)
+	}
+}
+
+// breakOf returns a violation with its lines.
+func (m *maker) breakOf(b *render.Mark) Break {
+	j := Break{Law: b.Law, Sentence: b.Sentence, Source: b.Source, Text: b.Text, Race: b.Race}
+	for i := range m.lines {
+		for _, r := range m.lines[i].Records {
+			if r == b.Record {
+				j.Line = m.lines[i].N
+			}
+		}
+	}
+	if first, last, ok := render.Numbers(m.lines, b.Cycle); ok {
+		j.First, j.Last = first, last
+		for _, l := range m.lines[first-1 : min(last, first-1+mostStory)] {
+			j.Story = append(j.Story, sentence(&l))
+		}
+	} else if j.Line > 0 {
+		if l := &m.lines[j.Line-1]; l.Write || l.Refused {
+			j.Story = []string{sentence(l)}
+		}
+	}
+	return j
+}
+
+// sentence describes a line: "rs/a deletes pod/b-1".
+func sentence(l *render.Line) string {
+	verb, rest, _ := strings.Cut(l.Verb, " ")
+	switch {
+	case verb == "status":
+		verb = "writes the status of"
+	case strings.HasSuffix(verb, "ch"), strings.HasSuffix(verb, "s"):
+		verb += "es"
+	case strings.HasSuffix(verb, "y"):
+		verb = strings.TrimSuffix(verb, "y") + "ies"
+	default:
+		verb += "s"
+	}
+	text := l.Who + " " + verb
+	if rest != "" {
+		text += " " + rest
+	}
+	if l.Object != "" && l.Object != l.Who {
+		text += " " + l.Object
+	} else if l.Object != "" {
+		text += " itself"
+	}
+	if l.Refused {
+		text += " and is refused"
+	}
+	return text
 }

@@ -35,7 +35,7 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part is what was added to a run since a reader's last part: how much of the growing lists to keep, what to append,
+// Part holds what was added to a run since a reader's last part: how much of the growing lists to keep, what to append,
 // and the other lists whole.
 type Part struct {
 	Run
@@ -102,7 +102,6 @@ func (l *Live) Add(records []sim.Record, marks []render.Mark) {
 	l.parts = append(l.parts, was)
 }
 
-// grow adds records with indexes of this run.
 func (l *Live) grow(records []sim.Record) {
 	h := l.src.History
 	for _, r := range records {

@@ -1,3 +1,11 @@
+// Package page shows a run as one self-contained HTML file, and as a picture for a document.
+//
+// The input is the history, the lines of its timeline and the violations, in the types of package render. [Of] turns
+// them into a value that encodes to JSON. [Page.HTML] puts that into a file with its own style and script; [Page.SVG]
+// draws the swimlane only. [Index] makes the page of many pages.
+//
+// The file cannot use the network: its content security policy allows the hashes of its own style and script, and
+// forbids everything else. The script inserts texts of a history as text, never as markup.
 package page
 
 import (
@@ -67,7 +75,7 @@ func Whole(name string, h *sim.History, breaches []render.Mark) Source {
 	return Source{Name: name, History: h, Breaches: breaches, First: first, Lines: lines}
 }
 
-// Page is what an HTML file shows: one run, or the same failure in several.
+// Page holds what an HTML file shows: one run, or the same failure in several.
 type Page struct {
 	Title string `json:"title"`
 	Runs  []*Run `json:"runs"`
@@ -154,7 +162,6 @@ func Of(title string, runs ...Source) *Page {
 	return p
 }
 
-// maker makes a run out of a history.
 type maker struct {
 	src       *Source
 	run       *Run
@@ -230,7 +237,6 @@ func (m *maker) record(r *sim.Record) Record {
 // position returns a record's position in the run's list, from one; 0 if it is not there.
 func (m *maker) position(index int) int { return max(0, index-m.base+1) }
 
-// process returns the actor of a record, from one.
 func (m *maker) process(r *sim.Record) int {
 	if r.Process == "" {
 		return 0

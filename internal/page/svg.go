@@ -21,7 +21,6 @@ const (
 	refusal, wrong, soft       = "#6e7781", "#b42318", "#57606a"
 )
 
-// picture is a picture being drawn.
 type picture struct {
 	bytes.Buffer
 
@@ -61,7 +60,6 @@ func (p *Page) SVG() []byte {
 	return d.Bytes()
 }
 
-// alt describes the picture in words.
 func (p *Page) alt() string {
 	if bs := p.Runs[0].Breaks; len(bs) > 0 {
 		return p.Title + ": " + bs[0].Law + " is broken. " + strings.Join(bs[0].Story, ", then ")
@@ -69,7 +67,6 @@ func (p *Page) alt() string {
 	return p.Title
 }
 
-// place assigns each lane its position.
 func (d *picture) place() {
 	x := textWide + bracketWide
 	for i, p := range d.run.Processes {
@@ -85,7 +82,6 @@ func (d *picture) place() {
 	d.wide = max(x+12, 720)
 }
 
-// lane returns the position of an object's lane, or 0.
 func (d *picture) lane(object int) int {
 	if object == 0 {
 		return 0
@@ -118,7 +114,6 @@ func tail(name string, most int) string {
 	return name
 }
 
-// text draws words.
 func (d *picture) text(x, y, size int, anchor, fill, weight, words string) {
 	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="%s" style="font-size:%dpx;font-weight:%s;fill:%s">%s</text>`+"\n",
 		x, y, anchor, size, weight, fill, escape(words))
@@ -142,7 +137,6 @@ func (d *picture) verdict() {
 	d.text(16, 36, fontSize, "start", "#1b1f24", "normal", short(story, d.wide/7))
 }
 
-// heads draws and names the lanes.
 func (d *picture) heads(high int) {
 	y := d.top - headHigh + 28
 	d.text(12, y, fontSize, "start", soft, "bold", "time runs downwards")
@@ -190,7 +184,6 @@ func (d *picture) life(object, from, to int) {
 		max(2, to-from))
 }
 
-// height returns the vertical position of a record: the row of its line, or the end of the one before.
 func (d *picture) height(record int) int {
 	y := d.top - 10
 	for i := range d.rows {
@@ -204,7 +197,6 @@ func (d *picture) height(record int) int {
 	return y
 }
 
-// row draws one line.
 func (d *picture) row(i int) {
 	l := &d.rows[i]
 	r := &d.run.Records[l.Record]

@@ -1,7 +1,16 @@
 package page
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/internal/render"
 )
@@ -31,7 +40,6 @@ type Owner struct {
 	Controller bool   `json:"controller,omitempty"`
 }
 
-// versions stores each version once, and each line once.
 type versions struct {
 	of   map[any]int // version -> position, from one
 	list []Version
@@ -40,7 +48,6 @@ type versions struct {
 	last map[int]latest // by object
 }
 
-// latest is the last version of an object.
 type latest struct {
 	position int
 	lines    []int
@@ -124,4 +131,53 @@ func shared(a, b []int) (head, tail int) {
 		tail++
 	}
 	return head, tail
+}
+
+// yamlOf formats a version as lines of YAML. It leaves out managedFields, which are long and change with every write.
+func yamlOf(version any) []string {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
+	if err != nil { // not an object of a Go type: use its JSON
+		if content, err = decoded(version); err != nil {
+			return []string{fmt.Sprintf("# %v", err)}
+		}
+	}
+	if meta, ok := content["metadata"].(map[string]any); ok && meta["managedFields"] != nil {
+		meta = maps.Clone(meta)
+		delete(meta, "managedFields")
+		content = maps.Clone(content)
+		content["metadata"] = meta
+	}
+	var b strings.Builder
+	for _, k := range slices.SortedFunc(maps.Keys(content), compareKeys) {
+		e := yaml.NewEncoder(&b)
+		e.SetIndent(2)
+		e.CompactSeqIndent()
+		if err := e.Encode(map[string]any{k: content[k]}); err != nil {
+			return []string{fmt.Sprintf("# %v", err)}
+		}
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+func decoded(version any) (map[string]any, error) {
+	text, err := json.Marshal(version)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil, err
+	}
+	if content, ok := value.(map[string]any); ok {
+		return content, nil
+	}
+	return map[string]any{"value": value}, nil
+}
+
+// compareKeys orders keys as kubectl does: kind and metadata first.
+func compareKeys(a, b string) int {
+	place := func(k string) int {
+		return slices.Index([]string{"spec", "metadata", "kind", "apiVersion"}, k)
+	}
+	return cmp.Or(cmp.Compare(place(b), place(a)), cmp.Compare(a, b))
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,6 @@ func ChangeOf(r *sim.Record) Change {
 
 func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 
-// name chooses the verb for a write.
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
@@ -98,7 +98,6 @@ func VerbOf(r *sim.Record) Change {
 	return c
 }
 
-// mostFields limits the changed fields of one write that are shown.
 const mostFields = 6
 
 // word joins the parts of a write, with field values and without.
@@ -181,4 +180,60 @@ func refOrNone(r sim.Ref, ok bool) string {
 		return "none"
 	}
 	return r.String()
+}
+
+func removedFinalizers(before metav1.Object) []string {
+	fs := before.GetFinalizers()
+	if len(fs) == 0 {
+		return nil
+	}
+	return []string{"finalizers: -" + strings.Join(fs, " -")}
+}
+
+func metaChanges(before, after metav1.Object) []string {
+	var out []string
+	var fs []string
+	for _, f := range after.GetFinalizers() {
+		if !slices.Contains(before.GetFinalizers(), f) {
+			fs = append(fs, "+"+f)
+		}
+	}
+	for _, f := range before.GetFinalizers() {
+		if !slices.Contains(after.GetFinalizers(), f) {
+			fs = append(fs, "-"+f)
+		}
+	}
+	if len(fs) > 0 {
+		out = append(out, "finalizers: "+strings.Join(fs, " "))
+	}
+	switch was, is := before.GetDeletionTimestamp(), after.GetDeletionTimestamp(); {
+	case was == nil && is != nil:
+		out = append(out, "deletionTimestamp set")
+	case was != nil && is != nil && !was.Equal(is):
+		out = append(out, "deletionTimestamp moved")
+	}
+	out = append(out, MapChanges("labels", before.GetLabels(), after.GetLabels())...)
+	return append(out, MapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
+}
+
+// MapChanges describes how two maps differ, in one line; none if they are equal.
+func MapChanges(what string, before, after map[string]string) []string {
+	var words []string
+	for k, v := range after { //detcheck:ordered sorted below
+		if old, ok := before[k]; !ok {
+			words = append(words, "+"+k+"="+v)
+		} else if old != v {
+			words = append(words, k+"="+old+" -> "+v)
+		}
+	}
+	for k := range before { //detcheck:ordered sorted below
+		if _, ok := after[k]; !ok {
+			words = append(words, "-"+k)
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	sort.Strings(words)
+	return []string{what + ": " + strings.Join(words, ", ")}
 }

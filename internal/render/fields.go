@@ -9,7 +9,6 @@ import (
 	"github.com/threelaws/threelaws/internal/difference"
 )
 
-// changed is one field that a write changed.
 type changed struct {
 	path     string // "spec.template.spec.containers[web].image"
 	from, to string // as JSON, shortened
@@ -30,7 +29,6 @@ func (d changed) shape() string {
 	return d.path
 }
 
-// asked selects what to compare.
 type asked struct {
 	bare  bool // the paths only
 	blind bool // skip the status
@@ -83,7 +81,6 @@ func text(v reflect.Value, names bool) string {
 	return difference.JSON(v)
 }
 
-// field is one field of an object in two versions; invalid if absent.
 type field struct {
 	name    string
 	was, is reflect.Value

@@ -1,7 +1,17 @@
+// Package render turns histories into text: the timeline under a step of a scenario, the page of a failing run with its
+// causes, a fight as its cycle, and ownership as a tree or as DOT. Everything fits 100 columns and needs no colour.
+// Uids and resource versions are never printed, so one schedule has the same text in every run.
+//
+// The package reads an object's metadata, mainly [Owners]. It finds other changes by comparing both versions.
 package render
 
 import (
+	"regexp"
+	"slices"
+	"strings"
+
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Page describes a failing run: the law with its sentence and source, the timeline with its causes, the errors of its
@@ -73,4 +83,161 @@ func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 	lines = Timeline(&p.history, o)
 	Explain(&p.history, lines)
 	return &p.history, o.From, lines
+}
+
+// Mark is one violation of one law, for display.
+type Mark struct {
+	Record   int    `json:"record"`           // index of the record that broke it
+	Law      string `json:"law"`              // "dont-interfere"
+	Sentence string `json:"sentence"`         // what must hold
+	Source   string `json:"source,omitempty"` // where that is said
+	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
+	Race     bool   `json:"race,omitempty"`   // lawful for what the actor knew, not for the state it landed on
+	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
+
+	Invariant bool `json:"-"` // an invariant is violated, which may be about any field
+}
+
+// MarkOf makes a mark from a violation.
+func MarkOf(b law.Breach) Mark {
+	return Mark{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
+		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle,
+		Invariant: b.Law.IsInvariant()}
+}
+
+// aboutStatus are the laws that a wrong status violates when the world has settled.
+var aboutStatus = []string{"dont-share", "exact-status"}
+
+// concluded matches a status change by which a controller finishes an object, or gives up.
+var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
+
+// about returns which otherwise hidden writes the violation is about: those of a wrong status, those that finished an
+// owner without its dependents, and those of a fight over status only.
+func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
+	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
+		r := h.At(i)
+		return r == nil || r.Op == sim.Commit && !ChangeOf(r).Noise
+	})
+	return func(r *sim.Record) bool {
+		named := strings.Contains(" "+b.Text+" ", " "+r.Object.String()+" ")
+		return silent && slices.Contains(b.Cycle, r.Index) ||
+			named && (slices.Contains(aboutStatus, b.Law) || b.Invariant) ||
+			named && b.Law == "exact-sum" && r.Op == sim.Commit && concluded.MatchString(ChangeOf(r).Detail)
+	}
+}
+
+// String formats the violation as in a timeline.
+func (b Mark) String() string {
+	word := "VIOLATES "
+	if b.Race {
+		word = "RACES "
+	}
+	if b.Text == "" {
+		return word + b.Law
+	}
+	return word + b.Law + ": " + b.Text
+}
+
+// span returns the part of a history around a violation: its first record, and the record after its step.
+func (p *Page) span(h *sim.History) (first, last int) {
+	r := h.At(p.Breach.Record)
+	first = r.Index
+	for _, i := range p.Breach.Cycle {
+		if h.At(i) != nil {
+			first = min(first, i)
+		}
+	}
+	if w := p.lastWrite(); r.Op == sim.Settled && w != nil {
+		first = min(first, w.Records[0]) // a settled world changes nothing by itself
+	}
+	last = r.Index + 1
+	for h.At(last) != nil && h.At(last).Step == r.Step {
+		last++
+	}
+	return first, last
+}
+
+func (p *Page) lastWrite() *Line {
+	for i := len(p.Lines) - 1; i >= 0; i-- {
+		if p.Lines[i].Write {
+			return &p.Lines[i]
+		}
+	}
+	return nil
+}
+
+// trees draws the objects related to the violation, before and after it.
+func (p *Page) trees(h *sim.History) {
+	r := h.At(p.Breach.Record)
+	if r == nil {
+		return
+	}
+	first, last := p.span(h)
+	before, after := Objects(h, first), Objects(h, last)
+	refs := p.concerned(h, r, append(slices.Clone(before), after...))
+	p.concern(h, refs)
+	x, y := Related(before, refs...), Related(after, refs...)
+	if len(x)+len(y) == 0 {
+		x, y = before, after
+	}
+	if len(x)+len(y) == 0 {
+		return // an empty world
+	}
+	p.Before, p.After = pane(x, "(not there yet)"), pane(y, "(gone)")
+	p.heads = [2]int{p.Step(), p.Step()}
+	for i := range p.Lines {
+		if rs := p.Lines[i].Records; rs[len(rs)-1] >= first {
+			p.heads[0] = min(p.heads[0], p.Lines[i].N)
+			break
+		}
+	}
+	p.drawn = len(p.Breach.Cycle) > 0 ||
+		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
+}
+
+// pane returns a tree, or the text none if there are no objects.
+func pane(objs []Object, none string) string {
+	if len(objs) == 0 {
+		return none + "\n"
+	}
+	return Tree(objs)
+}
+
+// concerned lists the objects of a violation and their owners: those of its records, and those that its text names.
+func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
+	refs := []sim.Ref{r.Object, r.For}
+	for _, i := range p.Breach.Cycle {
+		if c := h.At(i); c != nil {
+			refs = append(refs, c.Object, c.For)
+		}
+	}
+	refs = slices.DeleteFunc(refs, sim.Ref.IsZero)
+	words := strings.FieldsFunc(p.Breach.Text, func(c rune) bool { return strings.ContainsRune(" ,;:()", c) })
+	for _, o := range objs {
+		if slices.Contains(words, o.Ref.String()) {
+			refs = append(refs, o.Ref)
+		}
+	}
+	for i, ref := range refs { // a refused request may not name the uid
+		for _, o := range objs {
+			if ref.UID == "" && o.Ref.Kind == ref.Kind && o.Ref.Key() == ref.Key() {
+				refs[i] = o.Ref
+			}
+		}
+	}
+	return append(refs, ownersAmong(objs, refs)...)
+}
+
+// ownersAmong lists the owners of the given objects, so that both trees show them.
+func ownersAmong(objs []Object, refs []sim.Ref) []sim.Ref {
+	var owners []sim.Ref
+	for _, o := range objs {
+		if !slices.Contains(refs, o.Ref) {
+			continue
+		}
+		for _, w := range o.Owners {
+			owners = append(owners, w.Ref)
+		}
+	}
+	return owners
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -52,7 +53,6 @@ func (t *Table) width() int {
 	return Width
 }
 
-// least returns the minimum width of the last column.
 func (t *Table) least() int {
 	if t.width() < Width {
 		return 12
@@ -80,7 +80,6 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// left returns the width of the last cell of a row.
 func (t *Table) left() int {
 	widths := t.widths()
 	n := t.width() - utf8.RuneCountInString(t.Indent)
@@ -134,7 +133,6 @@ func (t *Table) note(b *strings.Builder, text string, widths []int) {
 // Fold breaks a line of text at [Width]; continuation lines are indented.
 func Fold(text string) string { return foldAt(text, Width) }
 
-// foldAt breaks a line of text at a width.
 func foldAt(text string, width int) string {
 	first, rest := fold(text, width)
 	var b strings.Builder
@@ -177,4 +175,52 @@ func pad(s string, n int) string {
 func right(n, width int) string {
 	s := strconv.Itoa(n)
 	return strings.Repeat(" ", max(width-len(s), 0)) + s
+}
+
+// Plain escapes control characters, line breaks and invisible characters as Go does: \n, \x1b, \u202e. Use it for text
+// from a cluster, a server or a log.
+func Plain(s string) string {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if strings.IndexFunc(s, odd) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if odd(r) {
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Color adds terminal colours to rendered text: red for a violation and its mark, yellow for a race and a stale cache,
+// grey for refusals. The text is otherwise unchanged. It is for terminals only and never part of a golden file.
+func Color(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		body := strings.TrimSuffix(line, "\n")
+		code := colorOf(body)
+		if code == "" {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString("\x1b[" + code + "m" + body + "\x1b[0m" + line[len(body):])
+	}
+	return b.String()
+}
+
+func colorOf(line string) string {
+	head := strings.TrimLeft(line, " ")
+	switch {
+	case strings.Contains(line, "VIOLATES "), strings.HasPrefix(head, "!  "), strings.HasPrefix(line, "--- FAIL"):
+		return "31"
+	case strings.Contains(line, "RACES "), strings.HasPrefix(head, "~"):
+		return "33"
+	case strings.Contains(line, "  refused"):
+		return "90"
+	}
+	return ""
 }

@@ -2,7 +2,12 @@ package render
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
 )
 
 // Text formats the page in [Width] columns.
@@ -125,4 +130,203 @@ func fitted(line string, width int) string {
 		line = name + ":\n      " + command
 	}
 	return "    " + line + "\n"
+}
+
+// The limits of a page of text. The HTML page and [Page.Whole] have none.
+const (
+	storyLines = 30  // of a timeline, for lines about other objects than the failure's
+	pageRows   = 116 // of the text of a page
+	cellRunes  = 140 // of a cell: a change, a refusal, an error
+	treeRows   = 10  // of each tree of owners
+)
+
+type brief struct {
+	lines []Line
+	left  []string // what was left out, with counts
+}
+
+// shorten removes from a story what the failure is not about. Violations, user actions, the lines of a fight's cycle,
+// and faults always stay.
+func (p *Page) shorten() *brief {
+	b := &brief{}
+	elected := elections(p.Lines)
+	first := map[string]int{} // position in b.lines of a refusal
+	quiet, again := 0, 0
+	for i := range p.Lines {
+		l := p.Lines[i]
+		l.Detail = cut(l.Detail, cellRunes)
+		if l.Refused {
+			l.Detail = usual(l.Detail)
+		}
+		if !p.stays(&l) {
+			kind := p.kind(&l)
+			if !p.about[l.Object] && (kind == "Event" || kind == "Lease" && elected[l.Object] == 1) {
+				quiet++
+				continue
+			}
+			if at, repeated := first[l.refusal()]; l.Refused && !l.Stale && repeated {
+				again++
+				b.lines[at].more += l.Count
+				continue
+			}
+		}
+		if l.Refused {
+			if _, repeated := first[l.refusal()]; !repeated {
+				first[l.refusal()] = len(b.lines)
+			}
+		}
+		b.lines = append(b.lines, l)
+	}
+	others := 0
+	if len(b.lines) > storyLines && len(p.about) > 0 && len(p.Breach.Cycle) == 0 && p.Breach.Law != "come-to-rest" {
+		n := len(b.lines)
+		b.lines = slices.DeleteFunc(b.lines, func(l Line) bool { return !p.stays(&l) && !p.about[l.Object] })
+		others = n - len(b.lines)
+	}
+	for _, o := range []struct {
+		n    int
+		what string
+	}{{quiet, "of Leases and Events"}, {again, "like those shown"}, {others, "of other objects"}} {
+		if o.n > 0 {
+			b.left = append(b.left, strconv.Itoa(o.n)+" "+o.what)
+		}
+	}
+	return b
+}
+
+func (p *Page) stays(l *Line) bool {
+	r := p.history.At(l.Records[0])
+	return len(l.Breaks) > 0 || r == nil || r.Process == "user" || !l.Write && !l.Refused ||
+		slices.ContainsFunc(l.Records, func(i int) bool { return slices.Contains(p.Breach.Cycle, i) })
+}
+
+func (p *Page) kind(l *Line) string {
+	if r := p.history.At(l.Records[0]); r != nil {
+		return r.Object.Kind
+	}
+	return ""
+}
+
+// elections counts the processes that write each Lease, or try to.
+func elections(lines []Line) map[string]int {
+	who, n := map[string]bool{}, map[string]int{}
+	for i := range lines {
+		l := &lines[i]
+		if key := l.Who + " " + l.Object; !who[key] && (l.Write || l.Refused) {
+			who[key] = true
+			n[l.Object]++
+		}
+	}
+	return n
+}
+
+// refusal returns the common part of equal refusals.
+func (l *Line) refusal() string {
+	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
+}
+
+// usual shortens the texts of the two refusals that every controller meets.
+func usual(text string) string {
+	switch {
+	case strings.HasPrefix(text, "409 Conflict: Operation cannot be fulfilled on ") &&
+		strings.Contains(text, "the object has been modified"):
+		return "409 Conflict: the object has been modified"
+	case strings.HasPrefix(text, "409 AlreadyExists: "):
+		if from, to := strings.Index(text, `"`), strings.LastIndex(text, `" already exists`); from >= 0 && from < to {
+			return "409 AlreadyExists: " + text[from+1:to]
+		}
+	}
+	return text
+}
+
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-3]) + "..."
+	}
+	return text
+}
+
+// concern collects the objects that the failure is about in the whole run: those of its records and of its text, their
+// dependents, and their owners.
+func (p *Page) concern(h *sim.History, named []sim.Ref) {
+	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
+	owners := map[string][]string{}
+	for i := range h.Records {
+		r := &h.Records[i]
+		if r.Op != sim.Commit || r.After == nil {
+			continue
+		}
+		for _, o := range Owners(r.After) {
+			if object := key(r.Object); !slices.Contains(owners[object], key(o.Ref)) {
+				owners[object] = append(owners[object], key(o.Ref))
+			}
+		}
+	}
+	p.about = map[string]bool{}
+	for _, ref := range named {
+		p.about[key(ref)] = true
+	}
+	grow := func(more func(object, owner string) (add string, ok bool)) {
+		for grown := true; grown; {
+			grown = false
+			for object, list := range owners { //detcheck:ordered until nothing more is added
+				for _, owner := range list {
+					if add, ok := more(object, owner); ok && !p.about[add] {
+						p.about[add], grown = true, true
+					}
+				}
+			}
+		}
+	}
+	grow(func(object, owner string) (string, bool) { return object, p.about[owner] })
+	grow(func(object, owner string) (string, bool) { return owner, p.about[object] })
+}
+
+// told returns the time of a line in whole milliseconds.
+func (l *Line) told() string {
+	from, to := round(l.From), round(l.To)
+	if from == to {
+		return from.String()
+	}
+	return from.String() + ".." + to.String()
+}
+
+// round rounds a program's time to milliseconds.
+func round(at time.Duration) time.Duration {
+	if at < time.Millisecond {
+		return at
+	}
+	return at.Round(time.Millisecond)
+}
+
+// elide shortens two trees to their differences, with context.
+func elide(a, b string) (string, string) {
+	return elideRows(a, b), elideRows(b, a)
+}
+
+func elideRows(tree, other string) string {
+	rows := strings.Split(strings.TrimRight(tree, "\n"), "\n")
+	if len(rows) <= treeRows {
+		return tree
+	}
+	same := strings.Split(other, "\n")
+	var b strings.Builder
+	shown, left := 0, 0
+	flush := func() {
+		if left > 0 {
+			fmt.Fprintf(&b, "... %d more\n", left)
+			left = 0
+		}
+	}
+	for i, row := range rows {
+		differs := !slices.Contains(same, row)
+		if i >= 4 && i < len(rows)-1 && (!differs || shown >= treeRows-2) {
+			left++
+			continue
+		}
+		flush()
+		b.WriteString(row + "\n")
+		shown++
+	}
+	return b.String()
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// change is the difference between two successive versions of an object.
 type change struct {
 	old, new *Version // nil: it did not exist, or is gone
 	at       time.Time
@@ -22,7 +21,6 @@ type change struct {
 	leaves   []leaf
 }
 
-// leaf is one differing field or list entry.
 type leaf struct {
 	path    string
 	was, is any   // nil for none
@@ -32,7 +30,6 @@ type leaf struct {
 // unseen are annotations that record an action rather than a wanted state.
 var unseen = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
-// compare returns the differences between two existing versions.
 func compare(old, new *Version, at time.Time) *change {
 	c := &change{old: old, new: new, at: at}
 	var sets []set
@@ -68,7 +65,6 @@ func compare(old, new *Version, at time.Time) *change {
 	return c
 }
 
-// differ records where two values differ.
 func (c *change) differ(path string, a, b any, sets []set) {
 	x, isMap := a.(map[string]any)
 	y, areMaps := b.(map[string]any)
@@ -130,7 +126,6 @@ func (c *change) leaf(path string, a, b any, sets []set) {
 	c.leaves = append(c.leaves, leaf{path, a, b, sets})
 }
 
-// has reports whether something below a path differs.
 func (c *change) has(path string) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return strings.HasPrefix(l.path, path) })
 }
@@ -209,7 +204,6 @@ func owners(all []metav1.OwnerReference) any {
 
 func sameOwners(a, b []metav1.OwnerReference) bool { return text(owners(a)) == text(owners(b)) }
 
-// join appends a field's name to a path, in brackets if it contains dots.
 func join(path, key string) string {
 	switch {
 	case strings.ContainsAny(key, "./"):

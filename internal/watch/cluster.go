@@ -1,3 +1,21 @@
+// Package watch watches a running cluster, with lists and watches only, and reports what is wrong with its ownership.
+//
+// A [Cluster] is the known state. It receives each version of each object, deletions, and the time, and reports each
+// problem once as a [Finding]. It does not use the network. A [Reader] feeds it: it discovers kinds, lists and watches
+// them, and reconnects when a watch breaks off.
+//
+// # Who wrote
+//
+// A watch shows an object, but not who changed it. metadata.managedFields names the manager that wrote a field last.
+// The writer of a change is thus the manager that has, in the new version, the fields that differ (writer.go).
+// managedFields does not show who removed a field or deleted an object. Changes by an unknown writer are not reported.
+//
+// # What is not reported
+//
+// Problems that fix themselves are not reported: a reference to a missing owner stays until the garbage collector
+// comes, an orphan until it is adopted. So a state must last for Options.Patience first. Changes that one program makes
+// and undoes are not a fight. Changes by hand count as a fight only if they are too fast for a hand. Times of day, node
+// and pod reports by kubelets and controllers, leases and events are ignored.
 package watch
 
 import (
@@ -44,13 +62,11 @@ type Cluster struct {
 	told       int
 }
 
-// served is a watched kind.
 type served struct {
 	*Kind
 	synced bool // it was listed once
 }
 
-// entry is one existing object.
 type entry struct {
 	now      *Version
 	lines    []Line // its latest changes
@@ -215,4 +231,60 @@ func (c *Cluster) remove(now time.Time, e *entry) {
 			}
 		}
 	}
+}
+
+func (c *Cluster) store(e *entry, o *Version) {
+	c.drop(e)
+	e.now = o
+	o.lighten(true)
+	c.byUID[o.UID] = e
+	for _, r := range o.OwnerReferences {
+		if c.dependents[r.UID] == nil {
+			c.dependents[r.UID] = map[*entry]bool{}
+		}
+		c.dependents[r.UID][e] = true
+	}
+	if o.selector != nil {
+		if c.claimers[o.Namespace] == nil {
+			c.claimers[o.Namespace] = map[*entry]bool{}
+		}
+		c.claimers[o.Namespace][e] = true
+	}
+	if o.of.claimable() && len(o.OwnerReferences) == 0 {
+		c.strays[e] = true
+	}
+	if o.body == nil {
+		return
+	}
+	e.body = c.bodies.PushFront(e)
+	c.bytes += len(o.body)
+	for c.bytes > mostBodies && c.bodies.Len() > 1 {
+		last := c.bodies.Back().Value.(*entry)
+		c.drop(last)
+		last.now.body = nil
+	}
+}
+
+func (c *Cluster) drop(e *entry) {
+	if e.body != nil {
+		c.bodies.Remove(e.body)
+		c.bytes -= len(e.now.body)
+		e.body = nil
+	}
+}
+
+func (c *Cluster) unindex(e *entry) {
+	o := e.now
+	delete(c.byUID, o.UID)
+	for _, r := range o.OwnerReferences {
+		if delete(c.dependents[r.UID], e); len(c.dependents[r.UID]) == 0 {
+			delete(c.dependents, r.UID)
+		}
+	}
+	if o.selector != nil {
+		if delete(c.claimers[o.Namespace], e); len(c.claimers[o.Namespace]) == 0 {
+			delete(c.claimers, o.Namespace)
+		}
+	}
+	delete(c.strays, e)
 }

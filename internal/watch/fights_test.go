@@ -2,12 +2,26 @@ package watch
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
 
 const shared = `ConfigMap t/shared {"data":{"mode":"zero"}}`
 const web = `ReplicaSet t/web {"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}}}}`
+
+// inTurn has two managers write an object in turn, with a pause after each write. A write is "MANAGER FIELD...".
+func inTurn(rounds int, pause time.Duration, object string, writes ...string) func(w *world) {
+	return func(w *world) {
+		for i := range rounds * len(writes) {
+			words := strings.Fields(writes[i%len(writes)])
+			w.write(words[0], object, words[1:]...)
+			if pause > 0 {
+				w.pass(pause)
+			}
+		}
+	}
+}
 
 // These are fights, or only look like fights.
 func TestFights(t *testing.T) {
@@ -17,42 +31,19 @@ func TestFights(t *testing.T) {
 		do    func(w *world)
 		want  string
 	}{
-		{"two programs overwrite a field", []string{shared}, func(w *world) {
-			for range 4 {
-				w.write("a", "ConfigMap/shared", "data.mode=one")
-				w.pass(time.Second)
-				w.write("b", "ConfigMap/shared", "data.mode=two")
-				w.pass(time.Second)
-			}
-		}, "fight cm/shared a,b"},
-		{"two programs within one second", []string{shared}, func(w *world) {
-			for range 4 {
-				w.write("a", "ConfigMap/shared", "data.mode=one")
-				w.write("b", "ConfigMap/shared", "data.mode=two")
-			}
-		}, "fight cm/shared a,b"},
-		{"many fields are one fight", []string{shared}, func(w *world) {
-			for range 4 {
-				w.write("a", "ConfigMap/shared", "data.mode=one", "data.x=1", "data.y=1")
-				w.pass(time.Second)
-				w.write("b", "ConfigMap/shared", "data.mode=two", "data.x=2", "data.y=2")
-				w.pass(time.Second)
-			}
-		}, "fight cm/shared a,b"},
-		{"it is told again when it is twice as long", []string{shared}, func(w *world) {
-			for range 13 {
-				w.write("a", "ConfigMap/shared", "data.mode=one")
-				w.pass(time.Second)
-				w.write("b", "ConfigMap/shared", "data.mode=two")
-				w.pass(time.Second)
-			}
-		}, "fight cm/shared a,b\n+fight\n+fight"},
-		{"once there and back is none", []string{shared}, func(w *world) {
-			for range 2 {
-				w.write("a", "ConfigMap/shared", "data.mode=one")
-				w.write("b", "ConfigMap/shared", "data.mode=two")
-			}
-		}, ""},
+		{"two programs overwrite a field", []string{shared},
+			inTurn(4, time.Second, "ConfigMap/shared", "a data.mode=one", "b data.mode=two"), "fight cm/shared a,b"},
+		{"two programs within one second", []string{shared},
+			inTurn(4, 0, "ConfigMap/shared", "a data.mode=one", "b data.mode=two"), "fight cm/shared a,b"},
+		{"many fields are one fight", []string{shared},
+			inTurn(4, time.Second, "ConfigMap/shared",
+				"a data.mode=one data.x=1 data.y=1", "b data.mode=two data.x=2 data.y=2"),
+			"fight cm/shared a,b"},
+		{"it is told again when it is twice as long", []string{shared},
+			inTurn(13, time.Second, "ConfigMap/shared", "a data.mode=one", "b data.mode=two"),
+			"fight cm/shared a,b\n+fight\n+fight"},
+		{"once there and back is none", []string{shared},
+			inTurn(2, 0, "ConfigMap/shared", "a data.mode=one", "b data.mode=two"), ""},
 		{"one program changes its mind", []string{shared}, func(w *world) {
 			w.write("b", "ConfigMap/shared", "data.other=x")
 			for i := range 20 {
@@ -81,38 +72,20 @@ func TestFights(t *testing.T) {
 				w.write([]string{"a", "b"}[i%2], "ConfigMap/shared", "data.n="+strconv.Itoa(i))
 			}
 		}, ""},
-		{"a daily change is none", []string{shared}, func(w *world) {
-			for range 10 {
-				w.write("a", "ConfigMap/shared", "data.mode=day")
-				w.pass(12 * time.Hour)
-				w.write("b", "ConfigMap/shared", "data.mode=night")
-				w.pass(12 * time.Hour)
-			}
-		}, ""},
-		{"a person scales against an autoscaler", []string{web}, func(w *world) {
-			for range 5 {
-				w.write("kubectl-scale|scale", "ReplicaSet/web", "spec.replicas=1")
-				w.pass(time.Minute)
-				w.write("kube-controller-manager|scale", "ReplicaSet/web", "spec.replicas=3")
-				w.pass(time.Minute)
-			}
-		}, ""},
-		{"a script scales against an autoscaler", []string{web}, func(w *world) {
-			for range 12 {
-				w.write("kubectl-scale|scale", "ReplicaSet/web", "spec.replicas=1")
-				w.pass(time.Minute)
-				w.write("kube-controller-manager|scale", "ReplicaSet/web", "spec.replicas=3")
-				w.pass(time.Minute)
-			}
-		}, "fight rs/web kube-controller-manager,kubectl-scale"},
-		{"two autoscalers", []string{web}, func(w *world) {
-			for range 4 {
-				w.write("keda|scale", "ReplicaSet/web", "spec.replicas=1")
-				w.pass(time.Minute)
-				w.write("kube-controller-manager|scale", "ReplicaSet/web", "spec.replicas=3")
-				w.pass(time.Minute)
-			}
-		}, "fight rs/web keda,kube-controller-manager"},
+		{"a daily change is none", []string{shared},
+			inTurn(10, 12*time.Hour, "ConfigMap/shared", "a data.mode=day", "b data.mode=night"), ""},
+		{"a person scales against an autoscaler", []string{web},
+			inTurn(5, time.Minute, "ReplicaSet/web", "kubectl-scale|scale spec.replicas=1",
+				"kube-controller-manager|scale spec.replicas=3"),
+			""},
+		{"a script scales against an autoscaler", []string{web},
+			inTurn(12, time.Minute, "ReplicaSet/web", "kubectl-scale|scale spec.replicas=1",
+				"kube-controller-manager|scale spec.replicas=3"),
+			"fight rs/web kube-controller-manager,kubectl-scale"},
+		{"two autoscalers", []string{web},
+			inTurn(4, time.Minute, "ReplicaSet/web", "keda|scale spec.replicas=1",
+				"kube-controller-manager|scale spec.replicas=3"),
+			"fight rs/web keda,kube-controller-manager"},
 		{"an autoscaler and its controller's status", []string{web}, func(w *world) {
 			for i := range 20 {
 				n := strconv.Itoa(1 + i%2*2)

@@ -52,10 +52,8 @@ type Line struct {
 // laws maps findings to the laws that they violate, by name (sim/law).
 var laws = map[Sort]string{Fight: "never-fight", Takeover: "claim-orphans-only", SecondThought: "few-handovers"}
 
-// mostLines limits an object's story.
 const mostLines = 5
 
-// line describes a change.
 func (c *change) line() Line {
 	o := c.new
 	l := Line{At: c.at, Who: somebody(c.who), Did: "write"}
@@ -72,7 +70,6 @@ func (c *change) line() Line {
 	return l
 }
 
-// words describes what changed.
 func (c *change) words() string {
 	var parts []string
 	if c.new.terminating() && !c.old.terminating() {
@@ -120,7 +117,6 @@ func sameController(a, b *metav1.OwnerReference) bool {
 	return (a == nil) == (b == nil) && (a == nil || a.UID == b.UID)
 }
 
-// cut shortens a value.
 func cut(v any) string {
 	s := text(v)
 	if v == nil {
@@ -137,4 +133,38 @@ func times(n int) string {
 		return "once"
 	}
 	return strconv.Itoa(n) + " times"
+}
+
+// Page formats a finding as a page of this width.
+func (f *Finding) Page(width int) string {
+	var b strings.Builder
+	head := "--- " + string(f.Sort) + ": " + f.Object
+	if f.Goes {
+		head = "--- " + string(f.Sort) + " goes on: " + f.Object
+	}
+	if f.Sort != Fight && len(f.Who) > 0 {
+		head += ", by " + strings.Join(f.Who, " and ")
+	}
+	b.WriteString(render.Plain(head) + "\n")
+	text := render.Table{Indent: "    ", Width: width}
+	text.Add(render.Plain(f.Text))
+	b.WriteString(text.String())
+	if f.Goes || len(f.Story) == 0 {
+		return b.String()
+	}
+	if f.Sort == Fight {
+		b.WriteString("\n    one round:\n")
+	} else {
+		b.WriteString("\n")
+	}
+	story := render.Table{Indent: "    ", Width: width}
+	for _, l := range f.Story {
+		cells := []string{l.At.UTC().Format("15:04:05.000"), render.Plain(l.Who), render.Plain(l.Did)}
+		if l.Change != "" {
+			cells = append(cells, render.Plain(l.Change))
+		}
+		story.Add(cells...)
+	}
+	b.WriteString(story.String() + "\n")
+	return b.String()
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// heard is a message from a follower to the cluster.
 type heard struct {
 	kind      *Kind
 	at        time.Time
@@ -85,7 +84,6 @@ func (r *Reader) follow(ctx context.Context, k *Kind, news chan<- heard, whole b
 // until its end.
 func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
 
-// list reads a page.
 func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	select {
 	case f.slots <- struct{}{}:
@@ -148,7 +146,6 @@ func (f *follower) answered(err error) {
 	}
 }
 
-// leave reports that a kind is not watched.
 func (f *follower) leave(err error) {
 	f.Note(fmt.Sprintf("not looked at: %s: %v", f.kind, err))
 	f.say(heard{left: true, why: err.Error()})

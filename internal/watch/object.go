@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -26,7 +29,6 @@ func (k *Kind) String() string {
 	return k.Resource + "." + k.Group
 }
 
-// apiVersion returns the apiVersion of its objects.
 func (k *Kind) apiVersion() string {
 	if k.Group == "" {
 		return k.Version
@@ -34,7 +36,6 @@ func (k *Kind) apiVersion() string {
 	return k.Group + "/" + k.Version
 }
 
-// place identifies an object without its uid.
 type place struct{ group, kind, namespace, name string }
 
 // Version is the relevant part of one version of an object. It is a runtime.Object, so client-go's lists can hold it.
@@ -111,13 +112,147 @@ func concealed(data any) map[string]any {
 
 func (o *Version) place() place { return place{o.of.Group, o.of.Kind, o.Namespace, o.Name} }
 
-// ref formats the object for pages.
 func (o *Version) ref() string {
 	return sim.Ref{Kind: o.of.Kind, Namespace: o.Namespace, Name: o.Name}.String()
 }
 
-// controller returns its ControllerRef, or nil.
 func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
 
 // terminating reports whether it was deleted and still exists.
 func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }
+
+// set is a part of one manager's fieldsV1, from some field on.
+type set struct {
+	name   string
+	at     time.Time
+	fields map[string]any
+}
+
+// below returns the sets within a field, by its name in fieldsV1.
+func below(sets []set, key string) (out []set) {
+	for _, s := range sets {
+		if f, ok := s.fields[key].(map[string]any); ok {
+			out = append(out, set{s.name, s.at, f})
+		}
+	}
+	return out
+}
+
+func (o *Version) owned() (out []set) {
+	for _, m := range o.ManagedFields {
+		var f map[string]any
+		if m.FieldsV1 != nil && json.Unmarshal(m.FieldsV1.GetRawBytes(), &f) == nil {
+			out = append(out, set{m.Manager, m.Time.Time, f})
+		}
+	}
+	return out
+}
+
+// keyed returns how the managers identify the entries of a list; nil if the list is one value.
+func keyed(sets []set) []string {
+	for _, s := range sets {
+		for k := range s.fields {
+			var of map[string]any
+			if key, ok := strings.CutPrefix(k, "k:"); ok && json.Unmarshal([]byte(key), &of) == nil {
+				names := make([]string, 0, len(of))
+				for name := range of {
+					names = append(names, name)
+				}
+				slices.Sort(names)
+				return names
+			}
+		}
+	}
+	return nil
+}
+
+type item struct {
+	key   string // in fieldsV1 form
+	value any
+}
+
+func items(list any, by []string) (out []item, ok bool) {
+	if list == nil {
+		return nil, true
+	}
+	all, ok := list.([]any)
+	if !ok {
+		return nil, false
+	}
+	for _, v := range all {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		key := map[string]any{}
+		for _, name := range by {
+			if m[name] != nil {
+				key[name] = m[name]
+			}
+		}
+		b, _ := json.Marshal(key)
+		out = append(out, item{"k:" + string(b), v})
+	}
+	return out, true
+}
+
+// writer returns who made a change: the manager of the differing fields, or of several the one that wrote last. If a
+// field was removed, it is the manager whose timestamp is newer than before. It is "" if unknown.
+func (c *change) writer() string {
+	var all []set
+	for _, l := range c.leaves {
+		all = append(all, l.by...)
+	}
+	if len(all) > 0 {
+		return newest(all)
+	}
+	who, at := "", time.Time{}
+	for _, m := range c.new.ManagedFields {
+		if m.Time.After(at) && !slices.ContainsFunc(c.old.ManagedFields, func(w metav1.ManagedFieldsEntry) bool {
+			return w.Manager == m.Manager && w.Subresource == m.Subresource && !w.Time.Time.Before(m.Time.Time)
+		}) {
+			who, at = m.Manager, m.Time.Time
+		}
+	}
+	return who
+}
+
+// newest returns the manager that wrote last among those of a field; "" for none.
+func newest(sets []set) string {
+	who, at := "", time.Time{}
+	for _, s := range sets {
+		if who == "" || s.at.After(at) {
+			who, at = s.name, s.at
+		}
+	}
+	return who
+}
+
+// maker returns who created an object: the manager that wrote it first.
+func (o *Version) maker() string {
+	for _, m := range o.ManagedFields {
+		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {
+			return m.Manager
+		}
+	}
+	return ""
+}
+
+// hands are managers that people use, directly or in a script.
+var hands = []string{"kubectl", "oc", "helm", "k9s", "lens", "node-fetch", "Mozilla", "curl", "Wget", "Headlamp",
+	"dashboard", "kustomize", "before-first-apply"}
+
+// byHand reports whether a person uses a manager.
+func byHand(manager string) bool {
+	return slices.ContainsFunc(hands, func(h string) bool {
+		return manager == h || strings.HasPrefix(manager, "kubectl-") || strings.HasPrefix(manager, h+"/")
+	})
+}
+
+// somebody names a writer that may be unknown.
+func somebody(who string) string {
+	if who == "" {
+		return "(unknown)"
+	}
+	return who
+}

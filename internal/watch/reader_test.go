@@ -245,3 +245,54 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
 		t.Errorf("%v, notes %q", err, notes)
 	}
 }
+
+// A server that goes away during a watch is reported, and is an error if it does not come back.
+func TestReaderTellsOfSilence(t *testing.T) {
+	var on *httptest.Server
+	on = httptest.NewServer(&server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") == "" {
+			fmt.Fprint(w, listJSON("1", "", cmJSON("a", 1)))
+			return
+		}
+		on.Listener.Close()
+		panic(http.ErrAbortHandler)
+	}})
+	defer on.Close()
+	told := make(chan string, 9)
+	_, err := readFrom(t, &rest.Config{Host: on.URL}, func(r *Reader) {
+		r.Kinds, r.Note = []string{"cm"}, func(text string) {
+			if !strings.Contains(text, "down.example") {
+				told <- text
+			}
+		}
+	}, func(*Cluster) bool { return len(told) > 0 })
+	if err == nil || len(told) == 0 {
+		t.Fatal(err, "nothing is told")
+	}
+	if got := <-told; got != err.Error() || !strings.HasPrefix(got, "the server does not answer: ") {
+		t.Errorf("told %q, and %v", got, err)
+	}
+}
+
+// A given kubeconfig is used or refused: there is no fallback to the pod that runs the program.
+func TestLoadRefusesAndSaysWhy(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+	t.Setenv("KUBERNETES_SERVICE_PORT", "1")
+	file := filepath.Join(t.TempDir(), "config")
+	const contexts = "apiVersion: v1\nkind: Config\ncontexts: [{name: a, context: {cluster: gone}}]\n"
+	for _, c := range []struct{ text, context, want string }{
+		{"", "", "there is no context in it"},
+		{contexts, "", "no context is current; --context names one of: a"},
+		{contexts, "b", `there is no context "b"; there are: a`},
+		{contexts + "current-context: a\n", "", `context "a" names the cluster "gone", which is not there`},
+		{"hello", "", "error loading config file"},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(file, c.context); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), file) {
+			t.Errorf("%q, context %q: %v, want %s", c.text, c.context, err, c.want)
+		}
+	}
+}

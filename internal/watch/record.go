@@ -76,7 +76,6 @@ func (r *Record) found(at time.Time, o *Version) {
 	r.write(e)
 }
 
-// note writes a change.
 func (r *Record) note(x *change) {
 	if r == nil || x.new == nil && x.old.ending() {
 		return
@@ -194,7 +193,6 @@ func (x *change) controllerName() string {
 	return "shared-informers"
 }
 
-// json returns an object as in the API, without managedFields and ignored fields.
 func (o *Version) json() map[string]any {
 	m := map[string]any{}
 	if o.body != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// adoptMatching checks ADOPT-1.
 func adoptMatching(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Claims || w.Actor.Selector == nil {
@@ -35,7 +34,6 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	}
 }
 
-// adoptAll checks ADOPT-2.
 func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
@@ -123,7 +121,6 @@ func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
 
-// recheck checks ADOPT-4.
 func recheck(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Adopts {
@@ -146,7 +143,6 @@ func recheck(j *Judge, r *sim.Record) {
 	}
 }
 
-// sparesDying checks ADOPT-5.
 func sparesDying(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Dependent || !w.Claims {
@@ -163,7 +159,6 @@ func sparesDying(j *Judge, r *sim.Record) {
 	j.Report(Committed, "adopted after its deletion had begun")
 }
 
-// orphansStayOrphans checks ADOPT-7.
 func orphansStayOrphans(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Before == nil || len(j.state.orphanings.byObject[w.Before.GetUID()]) == 0 || w.Actor == nil && !w.GC {
@@ -178,7 +173,6 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 	}
 }
 
-// successor checks ADOPT-8.
 func successor(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -204,9 +198,6 @@ func successor(j *Judge, r *sim.Record) {
 		string(w.Before.GetUID()) == r.For.UID {
 		return
 	}
-	s := Committed
-	if w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() {
-		s = Informed
-	}
+	s := informedIf(w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID())
 	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
 }

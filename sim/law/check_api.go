@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// oneController checks API-1.
 func oneController(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.After == nil {
@@ -47,7 +46,6 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	}
 }
 
-// completeRefs checks API-3.
 func completeRefs(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.After == nil {
@@ -118,10 +116,7 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 			!j.state.Selects(sub, owner.Value, w.Before) || !sub.fits(owner.Value, r.Before) {
 			continue
 		}
-		s := Informed
-		if w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw) {
-			s = Committed
-		}
+		s := committedIf(w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw))
 		j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
 		return
 	}

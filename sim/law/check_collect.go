@@ -1,17 +1,19 @@
-// Checks of the GC laws on what is collected: GC-1, GC-5 and GC-7 to GC-9.
+// Checks of the GC laws on what is collected: GC-1 and GC-5 to GC-9.
 
 package law
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// collectAll checks GC-1.
 func collectAll(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.cutLive(r)
@@ -50,10 +52,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 		if j.state.orphanings.find(w.Before.GetUID(), refs[i].UID) != nil {
 			continue // an accepted deletion asked for it; its finalizer was removed first
 		}
-		s := Informed
-		if w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
-			s = Committed
-		}
+		s := committedIf(w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()))
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
 	}
 }
@@ -73,14 +72,10 @@ func (j *Judge) leavesBehind(r *sim.Record) {
 	if !meta.Orphaning(w.After) || meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) {
 		return
 	}
-	s := Informed
-	if meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents) {
-		s = Committed
-	}
+	s := committedIf(meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents))
 	j.Report(s, "deleted so that "+left[0].Ref.String()+" is orphaned, which nothing asks for")
 }
 
-// checkFirst checks GC-5.
 func checkFirst(j *Judge, r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -102,7 +97,6 @@ func checkFirst(j *Judge, r *sim.Record) {
 	}
 }
 
-// deletedByCollector returns the commit if it is a deletion by the collector, and nil otherwise.
 func (j *Judge) deletedByCollector(r *sim.Record) *Write {
 	if w := &j.write; w.GC && w.Deletes && r.Verb == "delete" {
 		return w
@@ -110,7 +104,6 @@ func (j *Judge) deletedByCollector(r *sim.Record) *Write {
 	return nil
 }
 
-// spareInnocent checks GC-7.
 func spareInnocent(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.outOfReach()
@@ -123,10 +116,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	if len(refs) == 0 {
-		s := Informed
-		if w.Saw != nil && len(w.Saw.GetOwnerReferences()) > 0 {
-			s = Committed
-		}
+		s := committedIf(w.Saw != nil && len(w.Saw.GetOwnerReferences()) > 0)
 		j.Report(s, "deleted though it has no owner")
 		return
 	}
@@ -152,7 +142,6 @@ func (j *Judge) outOfReach() {
 	})
 }
 
-// solidWins checks GC-8.
 func solidWins(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := j.deletedByCollector(r); w != nil {
@@ -181,7 +170,6 @@ func solidWins(j *Judge, r *sim.Record) {
 	})
 }
 
-// deleteByUID checks GC-9.
 func deleteByUID(j *Judge, r *sim.Record) {
 	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
 		j.Ask()
@@ -190,4 +178,136 @@ func deleteByUID(j *Judge, r *sim.Record) {
 		}
 		j.Report(Informed, "deleted by name, without a uid precondition")
 	}
+}
+
+// eachOwned calls f for every stored object that has owner references, is not terminating, and whose references can
+// all be resolved by the collector.
+func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
+	watched := j.survey().collector.Actor.Owns
+	for _, l := range j.state.kinds {
+		if len(watched) > 0 && !among(watched, l.kind) {
+			continue
+		}
+		for _, o := range l.objects {
+			if len(o.Meta.GetOwnerReferences()) > 0 && !meta.Deleting(o.Meta) && j.resolvable(o) {
+				f(o, j.state.refStates(o))
+			}
+		}
+	}
+}
+
+// eachDangling counts each of them as exercised, and calls f for those with an absent owner.
+func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
+	j.eachOwned(func(o *Object, st refStates) {
+		j.Ask()
+		if st.absent+st.foreign > 0 {
+			f(o, st)
+		}
+	})
+}
+
+// resolvable reports whether it can be told which of an object's owners exist. It cannot if the server does not
+// know the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). The
+// collector leaves such objects alone.
+func (j *Judge) resolvable(o *Object) bool {
+	refs := o.Meta.GetOwnerReferences()
+	for i := range refs {
+		namespaced, served := j.Kinds(refs[i].APIVersion, refs[i].Kind)
+		if !served || namespaced && o.Ref.Namespace == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// served reports whether the server serves objects of this object's kind at present. A CRD may have stopped serving
+// their version.
+func (j *Judge) served(o *Object) bool {
+	obj, ok := o.Value.(runtime.Object)
+	if !ok {
+		return true
+	}
+	version, kind := obj.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	_, served := j.Kinds(version, kind)
+	return kind == "" || served
+}
+
+// resolveAll checks GC-6. To break a cycle the collector removes blockOwnerDeletion, and nowhere else.
+func resolveAll(j *Judge, r *sim.Record) {
+	if r.Op == sim.Commit {
+		j.unblocked(r)
+		return
+	}
+	if !j.collecting() {
+		return
+	}
+	j.eachDangling(func(o *Object, st refStates) {
+		refs := o.Meta.GetOwnerReferences()
+		for i := range refs {
+			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {
+				j.Report(Informed, o.Ref.String()+" waits for "+refName(&refs[i])+
+					", which no informer showed, to be resolved")
+				return
+			}
+		}
+	})
+	for o := range j.state.each {
+		if meta.Foreground(o.Meta) && j.deadlocked(o) {
+			j.Report(Informed, o.Ref.String()+" waits for dependents that wait themselves")
+		}
+	}
+}
+
+// unblocked reports that the collector made a reference non-blocking though no dependent of the object waits for
+// its own: there is no cycle to break. It need not be proven that the object waits for itself (RULES K100). It is
+// Committed if the collector had been shown otherwise, or was shown it meanwhile.
+func (j *Judge) unblocked(r *sim.Record) {
+	w := &j.write
+	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {
+		return
+	}
+	j.Ask()
+	uid := w.Before.GetUID()
+	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // of two deletions the second decides
+	}) {
+		return
+	}
+	s, k := Informed, w.process.work(r)
+	for _, c := range w.process.caches {
+		if k == nil || c.Changed > k.begun || slices.ContainsFunc(c.Entries, func(e view.Entry) bool {
+			return meta.Foreground(e.Meta) && meta.RefTo(e.Meta, uid) != nil
+		}) {
+			s = Committed
+		}
+	}
+	j.Report(s, "no longer blocks its owner, though nothing that depends on it waits")
+}
+
+func unblocks(before, after metav1.Object) bool {
+	refs := before.GetOwnerReferences()
+	return slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool {
+		left := meta.RefTo(after, ref.UID)
+		return meta.Blocks(&ref) && left != nil && !meta.Blocks(left)
+	})
+}
+
+// deadlocked reports whether an owner waits for itself, through other owners that wait.
+func (j *Judge) deadlocked(o *Object) bool {
+	met := []*Object{o}
+	for i := 0; i < len(met); i++ {
+		uid := met[i].Meta.GetUID()
+		for _, d := range j.state.Dependents(uid) {
+			if !meta.Foreground(d.Meta) || !meta.Blocks(meta.RefTo(d.Meta, uid)) {
+				continue
+			}
+			if d == o {
+				return true
+			}
+			if !slices.Contains(met, d) {
+				met = append(met, d)
+			}
+		}
+	}
+	return false
 }

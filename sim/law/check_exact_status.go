@@ -1,10 +1,12 @@
-// Check of EXACT-8.
+// Checks of EXACT-8 and EXACT-12: the numbers in a status.
 
 package law
 
 import (
-	"k8s.io/apimachinery/pkg/types"
+	"slices"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -41,10 +43,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 			continue
 		}
 		if had := j.state.everOwned.had[k.owner]; c.Ever && n > had && n > c.Of(objectOf(r.Before)) {
-			s := Informed
-			if j.state.guesses(w.process, r, k.owner) {
-				s = Committed
-			}
+			s := committedIf(j.state.guesses(w.process, r, k.owner))
 			j.Report(s, c.Name+" is "+strconv.Itoa(n)+", it has had "+strconv.Itoa(had))
 			return
 		}
@@ -177,10 +176,7 @@ func (j *Judge) statusesAtRest() {
 			}
 			j.Ask()
 			there, had := j.state.such(o.sub, count, o.Object), j.state.everOwned.had[o.Meta.GetUID()]
-			strength := Informed
-			if count.Ever && j.state.uncertainCounts[o.Meta.GetUID()] {
-				strength = Committed
-			}
+			strength := committedIf(count.Ever && j.state.uncertainCounts[o.Meta.GetUID()])
 			switch {
 			case count.Ever && n > had:
 				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+strconv.Itoa(n)+", it has had "+strconv.Itoa(had))
@@ -195,10 +191,115 @@ func (j *Judge) statusesAtRest() {
 func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
-		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() &&
-			sub.manages(d.Ref.Kind) {
+		if meta.ControlledBy(d.Meta, owner.Meta.GetUID()) && sub.manages(d.Ref.Kind) {
 			n += c.of(owner.Value, d.Value)
 		}
 	}
 	return n
+}
+
+// once checks EXACT-12. It remembers which dependents of an owner have ever matched each of its Once counts.
+type once struct {
+	opSet
+	j    *Judge
+	ever map[tally]map[types.UID]bool
+	more map[tally]int // that another process, or an unknown one, wrote into the status
+}
+
+type tally struct {
+	owner types.UID
+	count string
+}
+
+func newOnce(j *Judge) Check {
+	return &once{opSet: ops(sim.Commit), j: j, ever: map[tally]map[types.UID]bool{}, more: map[tally]int{}}
+}
+
+func (c *once) Reset() {
+	clear(c.ever)
+	clear(c.more)
+}
+
+// Digest hashes what has matched. The state of the world does not tell this about deleted objects.
+func (c *once) Digest(h *sim.Hash) {
+	var sum uint64
+	for t, uids := range c.ever { //detcheck:ordered a sum
+		for uid := range uids { //detcheck:ordered a sum
+			sum += digestPair(t.owner, uid, sim.HashString(t.count))
+		}
+	}
+	for t, n := range c.more { //detcheck:ordered a sum
+		sum += digestPair(t.owner, types.UID(t.count), uint64(n))
+	}
+	h.Word(sum)
+}
+
+func (c *once) Record(r *sim.Record) {
+	w := &c.j.write
+	for _, p := range c.j.state.processes {
+		for i := range p.Actor.Counts {
+			count := &p.Actor.Counts[i]
+			if !count.Once {
+				continue
+			}
+			c.note(r, w, &p.Actor, count)
+			if r.Object.Kind == p.Actor.For.Kind && w.After != nil {
+				c.status(r, w, p, count)
+			}
+		}
+	}
+}
+
+// note remembers a dependent that matches now.
+func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
+	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
+		return
+	}
+	t := tally{w.NewOwner.UID, count.Name}
+	o := c.j.state.Object(w.NewOwner.UID)
+	if o == nil || count.of(o.Value, r.After) == 0 {
+		return
+	}
+	if c.ever[t][w.After.GetUID()] {
+		if again(sub, w) {
+			c.more[t]++
+		}
+		return
+	}
+	if c.ever[t] == nil {
+		c.ever[t] = map[types.UID]bool{}
+	}
+	c.ever[t][w.After.GetUID()] = true
+}
+
+// again reports whether the actor's finalizer is added to a dependent again: the dependent then counts once more.
+func again(sub *Actor, w *Write) bool {
+	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
+		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)
+	})
+}
+
+// status checks a status whose count grows. What others write into it raises the limit.
+func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
+	n, was := count.Of(objectOf(r.After)), 0
+	if w.Before != nil {
+		was = count.Of(objectOf(r.Before))
+	}
+	if n <= was {
+		return
+	}
+	t := tally{w.After.GetUID(), count.Name}
+	most := len(c.ever[t]) + c.more[t]
+	if w.process != p {
+		if n > most && !(w.Actor != nil && w.Actor.For.Kind == p.Actor.For.Kind) {
+			c.more[t] += n - most
+		}
+		return
+	}
+	c.j.Ask()
+	if n <= most {
+		return
+	}
+	s := committedIf(c.j.state.guesses(p, r, t.owner))
+	c.j.Report(s, count.Name+" is "+strconv.Itoa(n)+", there have been no more than "+strconv.Itoa(most))
 }

@@ -1,11 +1,15 @@
-// Checks of EXACT-1 and EXACT-2.
+// Checks of EXACT-1 to EXACT-3: how many dependents there are, and which.
 
 package law
 
 import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
-	"strconv"
 )
 
 // neverTooFew checks EXACT-1. It is Informed by the owner as the actor read it and the dependents as it was shown
@@ -116,4 +120,159 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		j.Report(Committed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(sub.MaxActive(objectOf(o.Value)))+
 			" at one time")
 	}
+}
+
+// oneForEach checks EXACT-3: by a write a dependent takes an identity that another one of the same owner has. It is
+// Informed if the actor had been shown the other one before the sync began, or had created it. An adoption is not a
+// violation, because a matching orphan must be adopted first (ADOPT-2). One of the two must be gone once settled.
+func oneForEach(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.identitiesAtRest()
+		return
+	}
+	w := &j.write
+	sub := w.Actor
+	if sub == nil || sub.Identity == nil || !w.Dependent || !w.isFor(w.NewOwner) {
+		return
+	}
+	id := sub.holds(r.After, w.After)
+	if id == "" || w.Adopts || w.Mine && sub.holds(r.Before, w.Before) == id {
+		return
+	}
+	if j.state.twins(sub, w.NewOwner.UID, r.After, r.After) {
+		return // an object does not conflict with itself
+	}
+	j.Ask()
+	for _, o := range j.state.Dependents(w.NewOwner.UID) {
+		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
+			sub.Identity(objectOf(o.Value)) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
+			continue
+		}
+		s := informedIf(w.knewHolder(r, o, id))
+		j.Report(s, "is "+id+" of "+r.For.String()+", as "+o.Ref.String()+" is")
+		return
+	}
+}
+
+// identitiesAtRest checks EXACT-3 for adopted dependents. A controller without Replicas may keep what it adopts, as
+// a Deployment keeps an older ReplicaSet.
+func (j *Judge) identitiesAtRest() {
+	for i := range j.survey().owners {
+		o := &j.settledCounts.owners[i]
+		if o.sub.Identity == nil || o.want < 0 || o.sub.leaves(o.Value) || !j.settled(o) {
+			continue
+		}
+		uid, held := o.Meta.GetUID(), map[string]*Object{}
+		for _, d := range j.state.Dependents(uid) {
+			if !j.state.isActiveOf(o.sub, uid, d) {
+				continue
+			}
+			id := o.sub.Identity(objectOf(d.Value))
+			if id == "" || j.state.twins(o.sub, uid, d.Value, d.Value) {
+				continue
+			}
+			j.Ask()
+			if other := held[id]; other == nil {
+				held[id] = d
+			} else if !j.state.twins(o.sub, uid, d.Value, other.Value) {
+				j.Report(Informed, d.Ref.String()+" stays "+id+" of "+o.Ref.String()+", as "+other.Ref.String()+" does")
+				break
+			}
+		}
+	}
+}
+
+// twins reports whether an owner may have two dependents with one identity.
+func (s *State) twins(sub *Actor, owner types.UID, a, b any) bool {
+	o := s.Object(owner)
+	return sub.AllowDuplicate != nil && o != nil && sub.AllowDuplicate(objectOf(o.Value), objectOf(a), objectOf(b))
+}
+
+func (s *Actor) holds(value any, m metav1.Object) string {
+	if m == nil || !s.counts(value, m) {
+		return ""
+	}
+	return s.Identity(objectOf(value))
+}
+
+// knewHolder reports whether the actor knew that an object has the identity: since before the sync, or from an
+// answer to its own request.
+func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
+	e := w.process.known.ByUID[o.Meta.GetUID()]
+	k := w.process.work(r)
+	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
+		return false
+	}
+	return e.Since < k.begun && w.Actor.Identity(objectOf(w.process.known.ValueAt(e.UID, k.begun))) == id || e.Ahead
+}
+
+// askedFor reports whether the owner wants this dependent: by every version of the owner that the worker may use if
+// every is set, and by any of them otherwise.
+func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
+	if w.Actor.Wanted == nil {
+		return true
+	}
+	is := w.Actor.Wanted(objectOf(r.SawFor), objectOf(dependent))
+	w.process.owners(k, func(owner any) {
+		if w.Actor.Wanted(objectOf(owner), objectOf(dependent)) != every {
+			is = !every
+		}
+	})
+	return is
+}
+
+// neverUnasked checks EXACT-2 for an owner that wants dependents by name: the created one is wanted, and not too
+// many wanted ones exist.
+func (j *Judge) neverUnasked(r *sim.Record) {
+	w := &j.write
+	sub := w.Actor
+	if k := w.counting(r); k != nil {
+		if !w.askedFor(k, r, r.After, false) {
+			j.Report(Informed, "is none that "+r.For.String()+" asks for")
+			return
+		}
+		roof := sub.roof(r.SawFor)
+		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
+		if n := w.knownWanted(k, r) + 1; roof >= 0 && n > roof && j.state.wanted(sub, k.owner, r.SawFor) >= roof {
+			j.Report(Informed, "brings those that "+r.For.String()+" asks for to "+strconv.Itoa(n)+", it wants "+
+				strconv.Itoa(roof))
+			return
+		}
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o == nil || meta.Deleting(o.Meta) {
+		return
+	}
+	if !sub.Wanted(objectOf(o.Value), objectOf(r.After)) {
+		j.Report(Committed, "is none that "+r.For.String()+" asks for by now")
+		return
+	}
+	if n, roof := j.state.wanted(sub, uidOf(r.For), o.Value)+1, sub.roof(o.Value); roof >= 0 && n > roof {
+		j.Report(Committed, "brings those that "+r.For.String()+" asks for to "+strconv.Itoa(n)+", it wants "+
+			strconv.Itoa(roof))
+	}
+}
+
+// wanted counts the owner's stored active dependents that a version of the owner wants.
+func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
+	n := 0
+	for _, o := range s.Dependents(owner) {
+		if s.isActiveOf(sub, owner, o) && sub.Wanted(objectOf(version), objectOf(o.Value)) {
+			n++
+		}
+	}
+	return n
+}
+
+// knownWanted counts the wanted dependents that the worker must know of: shown before its sync began, or created by
+// its process.
+func (w *Write) knownWanted(k *work, r *sim.Record) int {
+	n := 0
+	for _, e := range w.process.known.Members(k.owner) {
+		mine := e.Ahead && e.Cached == nil
+		if e.Active && (mine || !e.Ahead && e.Since < k.begun) && w.askedFor(k, r, e.Value, true) {
+			n++
+		}
+	}
+	return n
 }

@@ -3,8 +3,9 @@
 package law
 
 import (
-	"k8s.io/apimachinery/pkg/types"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
@@ -83,15 +84,11 @@ func (h *handovers) Record(r *sim.Record) {
 	h.seen[uid] = n
 	h.j.Ask()
 	if n.count > h.j.Handovers {
-		strength := Informed
-		if n.behind {
-			strength = Committed
-		}
+		strength := committedIf(n.behind)
 		h.j.Report(strength, "changes hands "+strconv.Itoa(n.count)+" times, now to "+refName(w.NewOwner))
 	}
 }
 
-// of returns the count of an object in this epoch.
 func (h *handovers) of(uid types.UID) handover {
 	n := h.seen[uid]
 	if n.epoch != h.j.state.epoch {
@@ -128,7 +125,6 @@ func (j *Judge) letsGoBehind(r *sim.Record) bool {
 	return owner != nil && saw != nil && saw.GetResourceVersion() != owner.Meta.GetResourceVersion()
 }
 
-// exactSum checks NOFIGHT-3.
 func exactSum(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
@@ -148,7 +144,6 @@ func exactSum(j *Judge, r *sim.Record) {
 // alike is the key of owners that want the same objects.
 type alike struct{ namespace, kind, selector string }
 
-// sum adds up what such owners want and have.
 type sum struct {
 	first, n, want, have int
 	working              int  // how many of them must have converged

@@ -1,4 +1,4 @@
-// Check of FIN-1, and the owner of a finalizer.
+// Checks of FIN-1 and NS-1, and the owner of a finalizer.
 
 package law
 
@@ -38,7 +38,6 @@ func (w *Write) unseen(finalizer string) string {
 	return " by a list that was read before it was there: send the resourceVersion"
 }
 
-// putOn reports whether a process has added a finalizer to some object.
 func (s *State) putOn(process, finalizer string) bool {
 	p := s.byProcess[process]
 	return p != nil && p.puts[finalizer]
@@ -65,43 +64,25 @@ func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	return true
 }
 
-// held reports whether an actor's own finalizer is on an object.
 func (s *State) held(sub *Actor, m metav1.Object) bool {
-	if m == nil {
-		return false
-	}
-	for _, f := range m.GetFinalizers() {
-		if s.mayTakeOff(sub, f) {
-			return true
-		}
-	}
-	return false
+	return m != nil && slices.ContainsFunc(m.GetFinalizers(), func(f string) bool { return s.mayTakeOff(sub, f) })
 }
 
 // managed reports whether a process that is up and watches is responsible for a finalizer.
 func (s *State) managed(finalizer string) bool {
-	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	for _, p := range s.processes {
-		if p.works() && (system && p.Actor.Controller == collector ||
-			slices.Contains(p.Actor.Finalizers, finalizer) || p.puts[finalizer]) {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool {
+		return meta.ByPolicy(finalizer) && p.Actor.Controller == collector ||
+			slices.Contains(p.Actor.Finalizers, finalizer) || p.puts[finalizer]
+	})
 }
 
 // kept reports whether the actors that declare a finalizer give a reason to keep it on an object.
 func (s *State) kept(o *Object, finalizer string) bool {
-	for _, p := range s.processes {
-		if p.works() && p.Actor.FinalizerReason != nil && slices.Contains(p.Actor.Finalizers, finalizer) &&
-			p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool {
+		return slices.Contains(p.Actor.Finalizers, finalizer) && p.Actor.keeps(s, o)
+	})
 }
 
-// collecting returns a garbage collector that works, or nil.
 func (s *State) collecting() *process {
 	for _, p := range s.processes {
 		if p.works() && p.Actor.Controller == collector {
@@ -111,23 +92,92 @@ func (s *State) collecting() *process {
 	return nil
 }
 
-// drained reports whether a namespace controller works.
 func (s *State) drained() bool {
-	for _, p := range s.processes {
-		if p.works() && p.Actor.Controller == drainer {
-			return true
-		}
-	}
-	return false
+	return s.someWorks(func(p *process) bool { return p.Actor.Controller == drainer })
 }
 
 // keptByOthers reports whether the namespace controller gives a reason to keep a namespace.
 func (s *State) keptByOthers(namespace *Object) bool {
-	for _, p := range s.processes {
-		if p.works() && p.Actor.Controller == drainer && p.Actor.FinalizerReason != nil &&
-			p.Actor.FinalizerReason(objectOf(namespace.Value), s.values) != "" {
-			return true
+	return s.someWorks(func(p *process) bool {
+		return p.Actor.Controller == drainer && p.Actor.keeps(s, namespace)
+	})
+}
+
+// someWorks reports whether a process that is up and watches meets a condition.
+func (s *State) someWorks(is func(p *process) bool) bool {
+	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.works() && is(p) })
+}
+
+// keeps reports whether the actor gives a reason to keep its finalizer on an object.
+func (a *Actor) keeps(s *State, o *Object) bool {
+	return a.FinalizerReason != nil && a.FinalizerReason(objectOf(o.Value), s.values) != ""
+}
+
+func drainFirst(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.stuckDraining()
+		return
+	}
+	w := &j.write
+	if w.process == nil || w.process.Actor.Controller != drainer {
+		return
+	}
+	j.Ask()
+	switch ns := r.Object.Namespace; {
+	case r.Object.Kind == "Namespace":
+		if left := j.state.anyIn(r.Object.Name); w.After == nil && left != nil {
+			j.Report(Informed, "let go while "+left.Ref.String()+" is in it")
+		} else if !meta.Deleting(w.Before) {
+			j.Report(Informed, "finalized though nobody deletes it")
+		}
+	case ns == "" || !w.Deletes:
+	default:
+		o := j.state.Named("Namespace", "", ns)
+		if o == nil || !meta.Deleting(o.Meta) {
+			j.Report(Informed, "deleted though nobody deletes its namespace")
+		} else if pod := j.state.firstIn("Pod", ns); pod != nil && r.Object.Kind != "Pod" {
+			j.Report(Informed, "deleted while "+pod.Ref.String()+" is still there")
 		}
 	}
-	return false
+}
+
+func (j *Judge) stuckDraining() {
+	for _, p := range j.state.processes {
+		if p.Actor.Controller != drainer || !p.works() {
+			continue
+		}
+		j.actor = p
+		for _, o := range j.state.Kind("Namespace") {
+			if !meta.Deleting(o.Meta) || j.state.keptByOthers(o) {
+				continue
+			}
+			j.Ask()
+			if j.state.anyIn(o.Ref.Name) == nil {
+				j.Report(Informed, o.Ref.String()+" stays although nothing is in it")
+			}
+		}
+		return
+	}
+}
+
+func (s *stored) firstIn(kind, namespace string) *Object {
+	for _, o := range s.Kind(kind) {
+		if o.Ref.Namespace == namespace {
+			return o
+		}
+	}
+	return nil
+}
+
+// anyIn returns any object in a namespace, or nil. Events do not count.
+func (s *stored) anyIn(namespace string) *Object {
+	for _, l := range s.kinds {
+		if l.kind == "Event" {
+			continue
+		}
+		if o := s.firstIn(l.kind, namespace); o != nil {
+			return o
+		}
+	}
+	return nil
 }

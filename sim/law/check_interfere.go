@@ -13,7 +13,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// dontInterfere checks LAW-2.
 func dontInterfere(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Before == nil || !j.concerns(r) {
@@ -107,10 +106,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 		if o == nil || meta.Deleting(o.Meta) {
 			continue
 		}
-		s := Informed
-		if w.Unread || w.Saw != nil && meta.RefTo(w.Saw, ref.UID) == nil {
-			s = Committed
-		}
+		s := committedIf(w.Unread || w.Saw != nil && meta.RefTo(w.Saw, ref.UID) == nil)
 		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")
 		return
 	}
@@ -123,7 +119,6 @@ func (j *Judge) handsOver(r *sim.Record) bool {
 		All: j.state.values, Get: j.state.get}) == ""
 }
 
-// written returns the first invariant at writes, or nil.
 func (s *Actor) written() *Invariant {
 	if s.moments&AtWrite != 0 {
 		for _, v := range s.Invariants {
@@ -150,20 +145,17 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 		return true // the actor put it there, though the owner may be gone now
 	}
 	if o := j.state.Object(ref.UID); o != nil {
-		c := meta.ControllerOf(o.Meta)
-		return c != nil && string(c.UID) == w.For.UID
+		return meta.ControlledBy(o.Meta, uidOf(w.For))
 	}
 	return w.process.owns(ref.UID, uidOf(w.For))
 }
 
-// manages reports whether a controller syncs the one kind and manages the other.
 func (s *State) manages(owner, dependent string) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool {
 		return p.Actor.For.Kind == owner && p.Actor.manages(dependent)
 	})
 }
 
-// interference describes the write.
 func (j *Judge) interference(r *sim.Record) string {
 	w := &j.write
 	switch {

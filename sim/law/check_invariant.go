@@ -1,12 +1,17 @@
-// Which invariants are checked for a record.
+// Which invariants are checked for a record, and the check at a write to a dependent, such as EXACT-11: a rollout stays
+// within its bounds.
 
 package law
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // invariantLaw returns the New of a law that is an [Invariant] in the contracts of controllers.
@@ -100,4 +105,124 @@ func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 		all = append(all, objectOf(r.After))
 	}
 	return all
+}
+
+// withinBounds checks an invariant at a write to a dependent. The violation is Informed if it also holds by what
+// the actor knows: for every version of the owner it may have used, and with the other dependents as known when the
+// sync began or as the actor has changed them since.
+func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
+	w := &j.write
+	sub := w.Actor
+	if r.SawFor == nil || w.Before != nil && !w.Mine || !w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
+		return
+	}
+	owner := j.state.Object(uidOf(r.For))
+	if owner == nil || meta.Deleting(owner.Meta) {
+		return
+	}
+	j.Ask()
+	var others []runtime.Object
+	for _, o := range j.state.Dependents(uidOf(r.For)) {
+		if o.Meta.GetUID() != w.uid() && meta.ControlledBy(o.Meta, owner.Meta.GetUID()) && sub.manages(o.Ref.Kind) {
+			others = append(others, objectOf(o.Value))
+		}
+	}
+	after := r.After
+	if w.Deletes {
+		after = nil
+	}
+	what := j.ask(v, &Facts{Owner: objectOf(owner.Value), Dependents: others, Before: objectOf(r.Before),
+		After: objectOf(after), Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get})
+	if what == "" {
+		return
+	}
+	s := informedIf(j.knewBounds(v, r, after))
+	j.Report(s, what)
+}
+
+func (w *Write) uid() types.UID {
+	if w.After != nil {
+		return w.After.GetUID()
+	}
+	return w.Before.GetUID()
+}
+
+// knewBounds reports whether a write violates the invariant by what the actor knows: by what it was shown, and by
+// its caches. The clock may have any value since the sync began. What was shown during the sync does not count.
+func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
+	w := &j.write
+	k, p := w.counting(r), w.process
+	if k == nil || k.listed || p.Cache(r.Object.Kind).Changed > k.begun {
+		return false
+	}
+	befores := []any{r.Before}
+	if w.Saw != nil {
+		befores[0] = r.Saw
+		if e := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name); e != nil &&
+			e.Meta.GetUID() == w.uid() && e.Value != r.Saw {
+			befores = append(befores, e.Value)
+		}
+	}
+	late := false
+	all := func(kind string) []runtime.Object {
+		c := p.Cache(kind)
+		late = late || c.Changed > k.begun
+		return c.Values()
+	}
+	get := func(kind, namespace, name string) runtime.Object {
+		c := p.Cache(kind)
+		late = late || c.Changed > k.begun
+		return cachedAs(c, namespace, name)
+	}
+	over := func(owner any) bool {
+		for _, others := range [2][]runtime.Object{w.toldOf(k), w.cached(k)} {
+			for _, before := range befores {
+				for _, at := range [2]time.Duration{k.at, r.At} {
+					if j.ask(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(before),
+						After: objectOf(after), Now: sim.Epoch.Add(at), All: all, Get: get}) == "" {
+						return false
+					}
+				}
+			}
+		}
+		return true
+	}
+	knew := over(r.SawFor)
+	p.owners(k, func(owner any) { knew = knew && over(owner) })
+	return knew && !late
+}
+
+// toldOf returns the owner's other dependents that the actor knows of.
+func (w *Write) toldOf(k *work) (others []runtime.Object) {
+	for _, e := range w.process.known.Members(k.owner) {
+		if e.UID != w.uid() && e.Value != nil {
+			others = append(others, objectOf(e.Value))
+		}
+	}
+	return others
+}
+
+// cached returns the owner's other dependents in the actor's caches, with the actor's own changes of this sync. An
+// object that it adopted in this sync is as the cache has it.
+func (w *Write) cached(k *work) (others []runtime.Object) {
+	p := w.process
+	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }
+	for _, gvk := range p.Actor.Owns {
+		c := p.Cache(gvk.Kind)
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			uid := e.Meta.GetUID()
+			told := p.known.ByUID[uid]
+			its := meta.ControlledBy(e.Meta, k.owner) || told != nil && told.Owner == k.owner
+			if its && uid != w.uid() && !mine(told) {
+				others = append(others, objectOf(e.Value))
+			}
+		}
+	}
+	for _, e := range p.known.Members(k.owner) {
+		if e.UID != w.uid() && e.Value != nil && mine(e) {
+			others = append(others, objectOf(e.Value))
+		}
+	}
+	return others
 }

@@ -25,7 +25,7 @@ func (j *Judge) oneOnEach(id string) {
 		j.Ask()
 		var own []runtime.Object
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
-			if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == o.Meta.GetUID() {
+			if meta.ControlledBy(d.Meta, o.Meta.GetUID()) {
 				own = append(own, objectOf(d.Value))
 			}
 		}
@@ -109,7 +109,6 @@ func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime
 	return f
 }
 
-// namedIn returns a function that finds an object by name.
 func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name string) runtime.Object {
 	return func(kind, namespace, name string) runtime.Object {
 		for _, o := range all(kind) {
@@ -121,7 +120,6 @@ func namedIn(all func(kind string) []runtime.Object) func(kind, namespace, name 
 	}
 }
 
-// cachedAs returns the object of a name in a cache, or nil.
 func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	if e := c.Get(namespace, name); e != nil {
 		return objectOf(e.Value)
@@ -141,10 +139,7 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	if why == "" {
 		return
 	}
-	strength := Informed
-	if r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "" {
-		strength = Committed
-	}
+	strength := committedIf(r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "")
 	j.Report(strength, why)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// losers checks ADOPT-6.
 type losers struct {
 	opSet
 	j    *Judge
@@ -46,10 +45,7 @@ func (l *losers) Record(r *sim.Record) {
 	if w.harmless(r) {
 		return
 	}
-	s := Informed
-	if w.SawMine {
-		s = Committed
-	}
+	s := committedIf(w.SawMine)
 	l.j.Report(s, r.For.String()+" lost the race for it, "+ownedBy(w.Owner))
 }
 

@@ -22,20 +22,18 @@ func nothingStays(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if !meta.Deleting(o.Meta) {
-				continue
-			}
-			if j.excused(o, nil) {
-				continue
-			}
-			j.Ask()
-			if f := o.Meta.GetFinalizers(); len(f) > 0 {
-				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
-			} else if l.kind == "Namespace" {
-				j.Report(Informed, o.Ref.String()+" stays terminating, held by kubernetes alone")
-			}
+	for o := range j.state.each {
+		if !meta.Deleting(o.Meta) {
+			continue
+		}
+		if j.excused(o, nil) {
+			continue
+		}
+		j.Ask()
+		if f := o.Meta.GetFinalizers(); len(f) > 0 {
+			j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
+		} else if o.Ref.Kind == "Namespace" {
+			j.Report(Informed, o.Ref.String()+" stays terminating, held by kubernetes alone")
 		}
 	}
 }
@@ -78,11 +76,9 @@ func (j *Judge) anyExcusedBlocking(o *Object, way []*Object) bool {
 }
 
 func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if o.Ref.Namespace == namespace && l.kind != "Event" && j.excused(o, way) {
-				return true
-			}
+	for o := range j.state.each {
+		if o.Ref.Namespace == namespace && o.Ref.Kind != "Event" && j.excused(o, way) {
+			return true
 		}
 	}
 	return false

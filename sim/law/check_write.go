@@ -3,9 +3,14 @@
 package law
 
 import (
+	"maps"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/view"
-	"strconv"
 )
 
 // oneWorker checks WRITE-1: two workers of a process never sync one key, and a change that arrives during a sync of
@@ -68,7 +73,6 @@ func (j *Judge) unconverged(p *process) *ownerCount {
 	return nil
 }
 
-// sharedInformers checks WRITE-4.
 func sharedInformers(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if p == nil || p.Actor.For.Kind == "" || p.Actor.Polls {
@@ -80,7 +84,6 @@ func sharedInformers(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverMutate checks WRITE-5.
 func neverMutate(j *Judge, r *sim.Record) {
 	j.Ask()
 	if r.Op == sim.SyncEnd { // the caches have been compared before this record
@@ -151,7 +154,6 @@ func writes(verb string) bool {
 	return verb != "get" && verb != "list" && verb != "watch"
 }
 
-// retryErrors checks WRITE-8.
 func retryErrors(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.replacesAgain(r)
@@ -181,4 +183,38 @@ func retryErrors(j *Judge, r *sim.Record) {
 			}
 		}
 	}
+}
+
+// replacesAgain reports that a failed dependent is replaced less than a second after the one before it. The time
+// counts from the start of the sync of the first replacement.
+func (j *Judge) replacesAgain(r *sim.Record) {
+	w := &j.write
+	if w.Actor == nil || w.Actor.RetryOf == nil || !w.Dependent || !w.Mine || !w.Deletes {
+		return
+	}
+	k, p := w.counting(r), w.process
+	if k == nil {
+		return
+	}
+	seen, late := r.Saw, false
+	if seen == nil {
+		seen = r.Before
+	}
+	what := w.Actor.RetryOf(objectOf(r.SawFor), objectOf(seen), func(kind string) []runtime.Object {
+		late = late || p.Cache(kind).Changed > k.begun
+		return p.Cache(kind).Values()
+	})
+	if what == "" || late {
+		return
+	}
+	j.Ask()
+	maps.DeleteFunc(p.tried, func(_ try, at time.Duration) bool { return r.At-at >= view.Brief })
+	of := try{k.owner, what}
+	if at, again := p.tried[of]; again {
+		j.Report(Informed, "replaced though it has failed, as the one before it "+(r.At-at).String()+" ago")
+	}
+	if p.tried == nil {
+		p.tried = map[try]time.Duration{}
+	}
+	p.tried[of] = k.at
 }

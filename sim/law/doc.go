@@ -83,27 +83,27 @@
 //
 //	what is stored?                                    State.Object, Named, Kind, Dependents   state_objects.go
 //	who created an object?                             Object.maker                            state_objects.go
-//	what does a write mean?                            Write, by Write.fill                    write.go, write_fill.go
-//	what had the actor read of the object?             Write.Saw, Write.SawOwner               write_fill.go
+//	what does a write mean?                            Write, by Write.fill                    write.go
+//	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go
 //	to which sync does the write belong?               Write.counting, process.work            write.go, process.go
 //	what did it read of its owner live?                work.read, live, refuses                process_sync.go
 //	what do its caches show?                           process.Cache                           process.go, internal/view
 //	what did it know of an object, and since when?     view.Known: ByUID, ValueAt, VersionAt   process_learn.go
-//	may it use its cache or an answer?                 process.eitherWay, countsStill          process_cache_lag.go
-//	what has it created and not been shown?            createdUnseen                           process_created.go
+//	may it use its cache or an answer?                 process.eitherWay, countsStill          process_sync.go
+//	what has it created and not been shown?            createdUnseen                           process_sync.go
 //	how many dependents can it have counted?           work.fewest, work.most                  process.go
 //	must an owner have settled?                        Judge.settled, Judge.survey             judge.go
 //	who owns what once settled, what is an orphan?     settledCounts                           state_settled.go
-//	where does an owner reference lead?                stored.refState, reaches                state_owner_refs.go
-//	which key should an event enqueue?                 route                                   routes.go
+//	where does an owner reference lead?                stored.refState, reaches                state_settled.go
+//	which key should an event enqueue?                 route                                   check_watch.go
 //	may it remove a finalizer?                         State.mayTakeOff                        check_finalizers.go
-//	what must an orphaning deletion do?                orphanings.find                         state_orphaning.go
-//	which dependents have others deleted?              missingNamed.of, restores               state_missing.go
-//	how many dependents has an owner ever had?         everOwned.had                           state_counts.go
-//	can a number in a status be known?                 State.guesses                           state_counts.go
-//	when was an object deleted?                        recentlyDeleted.within                  state_deleted.go
-//	what was deleted since the world last settled?     deletedSinceSettled                     state_deleted.go
-//	does the server forbid it?                         forbidden.more                          state_forbidden.go
+//	what must an orphaning deletion do?                orphanings.find                         state_past.go
+//	which dependents have others deleted?              missingNamed.of, restores               state_past.go
+//	how many dependents has an owner ever had?         everOwned.had                           state.go
+//	can a number in a status be known?                 State.guesses                           state.go
+//	when was an object deleted?                        recentlyDeleted.within                  state_past.go
+//	what was deleted since the world last settled?     deletedSinceSettled                     state_past.go
+//	does the server forbid it?                         forbidden.more                          state_past.go
 //
 // # Files
 //

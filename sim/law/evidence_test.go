@@ -3,6 +3,8 @@ package law
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -103,9 +105,7 @@ func TestNotJudged(t *testing.T) {
 	tp.settled()
 	j := NewJudge(subjects(), All())
 	j.Evidence = Commits | Rest
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
+	tp.observed(j)
 	for _, v := range j.Verdicts() {
 		missing := v.Law.Needs &^ (Commits | Rest)
 		switch {
@@ -134,9 +134,7 @@ func TestWithoutTheTableOfKinds(t *testing.T) {
 	tp.exist(pod("p", object("Secret", "gone")))
 	tp.settled()
 	j := NewJudge(subjects(), All())
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
+	tp.observed(j)
 	for _, v := range j.Verdicts() {
 		if v.Law.Needs&Table != 0 && v.Why != "needs table of kinds" {
 			t.Errorf("%s: not judged: %q", v.Law.ID, v.Why)
@@ -181,6 +179,155 @@ func TestEveryLawIsAsked(t *testing.T) {
 	for _, l := range All() {
 		if l.New != nil && !asked[l.ID] {
 			t.Errorf("%s is asked in no story that keeps it", l.ID)
+		}
+	}
+}
+
+// asks is how often a law was asked of a controller.
+func asks(j *Judge, id, controller string) int {
+	for _, v := range j.Verdicts() {
+		if v.Law.ID == id && id == "EXACT-6" {
+			return v.Asked // at rest it is asked of objects, whoever holds them
+		}
+		for _, s := range v.By {
+			if v.Law.ID == id && s.Controller == controller {
+				return s.Asked
+			}
+		}
+	}
+	return 0
+}
+
+// A declaration that excuses everything leaves its law unasked: what held by it alone did
+// not hold.
+func TestAnExcuseIsNoQuestion(t *testing.T) {
+	for _, x := range []struct {
+		law, controller string
+		asked           bool
+		tell            func(t *tape)
+	}{
+		{"NOFIGHT-3", "statefulset", true, func(t *tape) { t.line(1, "s-0"); t.settled() }},
+		{"NOFIGHT-3", "statefulset", false, func(t *tape) {
+			a, p := t.line(2, "s-0")
+			t.user(p[0], p[0].dying("example.com/slow"))
+			t.start("sts", a)
+			t.settled()
+		}},
+		{"EXACT-6", "protection", false, func(t *tape) {
+			d := object("Disk", "d").dying(inUse)
+			t.exist(d, pod("p", nil).on("d"))
+			t.settled()
+		}},
+		{"EXACT-3", "replicaset", true, func(t *tape) {
+			a, _ := t.family(1)
+			t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("p", a).on("n")) })
+		}},
+		{"EXACT-3", "doubles", false, func(t *tape) {
+			a := object("Double", "a")
+			t.exist(a)
+			t.sync("doubles", a, func() { t.commit("doubles", "create", a, nil, pod("p", a).on("n")) })
+		}},
+		{"EXACT-9", "vault", true, func(t *tape) {
+			v := object("Vault", "v")
+			t.exist(v, owned("Disk", "d", v))
+			t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+		}},
+		{"EXACT-9", "vault", false, func(t *tape) {
+			v := object("Vault", "v")
+			t.exist(v)
+			t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v)) })
+		}},
+	} {
+		tp := &tape{}
+		x.tell(tp)
+		j := NewJudge(append(subjects(), Actor{Process: "doubles", Controller: "doubles", For: kind("Double"),
+			Owns: kinds("Pod"), Contract: Contract{Identity: func(o runtime.Object) string { return o.(*thing).Node },
+				AllowDuplicate: func(_, _, _ runtime.Object) bool { return true }}}), All())
+		j.Kinds = served
+		tp.observed(j)
+		if n := asks(j, x.law, x.controller); (n > 0) != x.asked {
+			t.Errorf("%s was asked of %s %d times: want any is %v", x.law, x.controller, n, x.asked)
+		}
+	}
+}
+
+// profiled judges a history with the ReplicaSet controller held to a profile, and
+// says which laws it breaks.
+func profiled(t *tape, p Profile) map[string]bool {
+	subs := subjects()
+	subs[0].Profile = p
+	j := NewJudge(subs, All())
+	j.Kinds = served
+	t.observed(j)
+	out := map[string]bool{}
+	for _, v := range j.Verdicts() {
+		out[v.Law.ID] = v.Count > 0
+	}
+	return out
+}
+
+// A controller is held to what its profile owes and to nothing more, while it
+// acts and at rest.
+func TestProfiles(t *testing.T) {
+	a, b, p := set("a", 1), set("b", 0), pod("p", nil)
+	tp := &tape{}
+	tp.exist(a, b, p)
+	tp.show("rs", a, b)
+	tp.deliver("rs", nil, p)                                                    // WATCH-4: a is not synced
+	tp.start("rs", b)                                                           //
+	tp.add(sim.Record{Op: sim.Read, Process: "rs", Verb: "list", For: b.ref()}) // WRITE-4
+	tp.commit("rs", "create", b, nil, pod("q", nil))                            // LAW-1
+	tp.end("rs", b, "")
+	tp.settled() // ADOPT-2: p is an orphan
+	for _, c := range []struct {
+		law  string
+		owed Profile
+	}{{"LAW-1", Ownership}, {"NOFIGHT-3", Ownership}, {"WRITE-4", Writing}, {"WATCH-4", Upstream},
+		{"ADOPT-2", Upstream}} {
+		if l := ByID(c.law); l.Profile != c.owed {
+			t.Errorf("%s is of profile %s, want %s", c.law, l.Profile, c.owed)
+		}
+		for p := range Profile(profiles) {
+			want := p >= c.owed
+			if got := profiled(tp, p)[c.law]; got != want {
+				t.Errorf("%s under profile %s: broken is %v, want %v", c.law, p, got, want)
+			}
+		}
+	}
+}
+
+// Of the laws that one record breaks the one that says what is wrong comes first.
+func TestPrecedence(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		tell       func(t *tape)
+	}{
+		{"what has an owner is collected", "GC-5", func(t *tape) {
+			a, b := set("a", 1), set("b", 0)
+			p := pod("p", nil).owned(controlledBy(a), plain(b))
+			t.exist(a, b, p)
+			t.user(a, nil)
+			t.collects(p, a)
+		}},
+		{"what none owns is kept", "GC-1", func(t *tape) {
+			t.exist(pod("p", nil).owned(plain(object("Secret", "gone"))))
+			t.settled()
+		}},
+		{"an adoption that takes finalizers off", "LAW-2", func(t *tape) {
+			t.adoptsHeld("rs", set("a", 1), []string{cleanup}, nil)
+		}},
+		{"a release that does", "ORPHAN-1", func(t *tape) {
+			a := set("a", 0)
+			p := pod("p", a).labelled("db").held(cleanup)
+			t.exist(a, p)
+			t.commit("rs", "patch", a, p, p.owned().held())
+		}},
+	} {
+		tp := &tape{}
+		c.tell(tp)
+		j := judge(tp)
+		if f := j.First(); f == nil || f.Law.ID != c.want || len(j.Breaches()) < 2 {
+			t.Errorf("%s: first of %v, want %s", c.name, j.Breaches(), c.want)
 		}
 	}
 }

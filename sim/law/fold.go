@@ -13,7 +13,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// fold updates the state with a record.
 func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
@@ -64,7 +63,6 @@ func (s *State) noteBare(r *sim.Record, w *Write) {
 	s.Object(w.After.GetUID()).bare = bareness{uidOf(w.For), meta.Of(r.SawFor).GetGeneration()}
 }
 
-// clothe forgets the noteBare facts: another program may add the reference.
 func (s *State) clothe() {
 	for _, l := range s.kinds {
 		for _, o := range l.objects {

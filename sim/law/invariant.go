@@ -38,7 +38,7 @@ const (
 	AtDelete                      // when a deletion is requested or completed
 )
 
-// Facts is what an [Invariant] is checked against. A write that violates it is judged twice: by what is stored, and
+// Facts holds the facts that an [Invariant] is checked against. A write that violates it is judged twice: by what is stored, and
 // by what its controller had been shown ([Informed]).
 type Facts struct {
 	Now        time.Time
@@ -60,7 +60,6 @@ type Misuse string
 // Error returns the text.
 func (m Misuse) Error() string { return string(m) }
 
-// invariant returns the contract's invariant of that ID, or nil.
 func (c *Contract) invariant(id string) *Invariant {
 	for _, v := range c.Invariants {
 		if v.ID == id {
@@ -70,7 +69,6 @@ func (c *Contract) invariant(id string) *Invariant {
 	return nil
 }
 
-// when returns the moments at which invariants of the contract are checked.
 func (c *Contract) when() (all When) {
 	for _, v := range c.Invariants {
 		all |= v.When

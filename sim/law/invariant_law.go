@@ -1,4 +1,4 @@
-// Invariants as laws, and what is wrong with one, or with a contract, before anything is asked.
+// Invariants as laws, and mistakes in an invariant or a contract.
 
 package law
 

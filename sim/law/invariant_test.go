@@ -67,9 +67,7 @@ func TestInvariants(t *testing.T) {
 			laws = maker.Laws()
 		}
 		j := NewJudge([]Actor{maker}, laws)
-		for i := range tp.records {
-			j.Observe(&tp.records[i])
-		}
+		tp.observed(j)
 		if n := count(j, "one-disk"); n != c.breaks {
 			t.Errorf("%s: %d violations, want %d: %v", c.name, n, c.breaks, j.Breaches())
 		}
@@ -99,9 +97,7 @@ func TestMistakesInInvariants(t *testing.T) {
 		tp.exist(pod("p", nil))
 		tp.settled()
 		if got := misused(func() {
-			for i := range tp.records {
-				j.Observe(&tp.records[i])
-			}
+			tp.observed(j)
 		}); !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
@@ -134,9 +130,7 @@ func TestMistakesInInvariants(t *testing.T) {
 		tp.exist(set("a", 1))
 		tp.settled()
 		if got := misused(func() {
-			for i := range tp.records {
-				j.Observe(&tp.records[i])
-			}
+			tp.observed(j)
 		}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -166,9 +160,7 @@ func TestInvariantsOfLaterActors(t *testing.T) {
 	tp := &tape{}
 	tp.exist(object("Disk", "a"), object("Disk", "b"))
 	tp.settled()
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
+	tp.observed(j)
 	if n := count(j, "one-disk"); n != 1 {
 		t.Errorf("%d violations, want 1", n)
 	}

@@ -20,7 +20,6 @@ type forgetting struct {
 	unnamed       map[types.UID]bool // UIDs met in this round that nothing names
 }
 
-// forgetter is a check that remembers facts about UIDs.
 type forgetter interface {
 	forget(gone func(types.UID) bool)
 }
@@ -61,10 +60,8 @@ func (s *State) name(f func(types.UID)) {
 			f(ref.UID)
 		}
 	}
-	for _, l := range s.kinds {
-		for _, o := range l.objects {
-			object(o.Value)
-		}
+	for o := range s.each {
+		object(o.Value)
 	}
 	for _, p := range s.processes {
 		for _, c := range p.caches {

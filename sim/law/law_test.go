@@ -187,9 +187,7 @@ func TestSinceAndReset(t *testing.T) {
 	if len(j.Breaches()) != 0 || j.State().Object(a.UID) != nil || len(j.State().Kind("Pod")) != 0 {
 		t.Error("reset left something behind")
 	}
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
+	tp.observed(j)
 	if n := count(j, "LAW-1"); n != 2 {
 		t.Errorf("%d breaches in the second run, want 2", n)
 	}

@@ -107,7 +107,6 @@ func (p *process) Cache(kind string) *view.Cache {
 	return c
 }
 
-// manages reports whether objects of a kind are dependents of its actor.
 func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
 // follows reports whether the process's knowledge of a kind is kept.
@@ -115,7 +114,6 @@ func (p *process) follows(kind string) bool {
 	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }
 
-// works reports whether a process is up and no watch of it is paused.
 func (p *process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
 
 // work returns the work of the record's worker, or nil if it is not known any more.

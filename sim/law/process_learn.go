@@ -123,7 +123,6 @@ func (p *process) raise(kind string, uid types.UID, value any) {
 	}
 }
 
-// removed notes that an object is gone.
 func (p *process) removed(uid types.UID, record int) {
 	if e := p.known.ByUID[uid]; e != nil {
 		p.set(e, nil, nil, record, nil)

@@ -1,12 +1,15 @@
-// A worker's sync: its start, its live reads and its refused requests.
+// A worker's sync: its start, its live reads and its refused requests. A process's cache and the answers to its own
+// requests may differ, and a worker may use either.
 
 package law
 
 import (
 	"math"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -31,8 +34,7 @@ func (p *process) start(r *sim.Record) {
 	}
 	if p.Actor.Counted != nil {
 		for _, gvk := range p.Actor.Owns {
-			kind := gvk.Kind
-			k.counted += p.Cache(kind).Owned(k.owner)
+			k.counted += p.Cache(gvk.Kind).Owned(k.owner)
 		}
 	}
 	if p.Actor.For.Kind != "" {
@@ -46,7 +48,7 @@ func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	if k == nil || found == nil || !p.manages(r.Object.Kind) {
 		return
 	}
-	if c := meta.ControllerOf(found); c == nil || c.UID != k.owner {
+	if !meta.ControlledBy(found, k.owner) {
 		return
 	}
 	c := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name)
@@ -76,7 +78,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 	if r.Verb != "get" {
 		// A write without effect, such as a repeated adoption.
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
-			if c := meta.ControllerOf(found); c != nil && c.UID == k.owner {
+			if meta.ControlledBy(found, k.owner) {
 				k.counted++
 				if p.takesFor(found.GetUID(), k) {
 					k.more++
@@ -109,12 +111,10 @@ func (p *process) used(s *State) (all []types.UID) {
 	if p.Actor.FinalizerReason == nil {
 		return nil
 	}
-	for _, l := range s.kinds {
-		for _, o := range l.objects {
-			held := slices.ContainsFunc(p.Actor.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
-			if held && meta.Deleting(o.Meta) && p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
-				all = append(all, o.Meta.GetUID())
-			}
+	for o := range s.each {
+		held := slices.ContainsFunc(p.Actor.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
+		if held && meta.Deleting(o.Meta) && p.Actor.FinalizerReason(objectOf(o.Value), s.values) != "" {
+			all = append(all, o.Meta.GetUID())
 		}
 	}
 	return all
@@ -168,10 +168,142 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 		p.Actor.Selector == nil {
 		return false
 	}
-	own := meta.ControllerOf(saw)
-	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Actor, r.SawFor, saw) {
+	if !meta.ControlledBy(saw, uidOf(r.For)) || s.Selects(&p.Actor, r.SawFor, saw) {
 		return false
 	}
 	live := s.Named(r.Object.Kind, saw.GetNamespace(), saw.GetName())
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
+}
+
+// tookFor reports whether an object that is inactive by the answer to a write was active when the actor read it.
+func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
+	saw := meta.Of(r.Saw)
+	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
+}
+
+// eitherWay adjusts the counts of a worker that starts a sync while its cache does not show yet what the process
+// adopted or released. The worker may use either. It must remember what the process created and deleted, as
+// expectations do. Upstream's consistency store does not note releases either (RULES D47).
+func (p *process) eitherWay(k *work) {
+	for _, e := range p.known.Ahead {
+		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
+			continue
+		}
+		m := meta.Of(e.Cached)
+		ref := meta.ControllerOf(m)
+		counts := p.Actor.counts(e.Cached, m)
+		was := ref != nil && ref.UID == k.owner
+		orphan := ref == nil && e.Owner == k.owner // the cache does not show its adoption yet
+		switch is := e.Active && e.Owner == k.owner; {
+		case !is && counts && (was || orphan):
+			k.more++
+		case is && !(was && counts):
+			k.fewer++
+		}
+	}
+}
+
+// takesFor reports whether a worker may count an object that it adopted twice: its cache showed an active orphan at
+// some moment of the sync.
+func (p *process) takesFor(uid types.UID, k *work) bool {
+	n := &p.known
+	e := n.ByUID[uid]
+	if e == nil || e.Active && e.Owner == k.owner {
+		return false
+	}
+	orphan := func(value any) bool {
+		m := meta.Of(value)
+		return m != nil && meta.ControllerOf(m) == nil && p.Actor.counts(value, m)
+	}
+	if orphan(e.Cached) {
+		return true
+	}
+	for i := range n.Journal.Entries {
+		if g := &n.Journal.Entries[i]; g.UID == uid && g.Record >= k.begun && (orphan(g.Cached) || orphan(g.Value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// countsStill reports whether an object is active by the process's cache and inactive by an answer. A controller
+// does not look in answers for changes by others, such as a deletion.
+func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
+	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
+}
+
+// createdUnseen holds objects that a process created and has not been shown since, for kinds that are not followed
+// otherwise. The process takes them to exist, and may be wrong (EXACT-9).
+type createdUnseen []created
+
+type created struct {
+	at    coords
+	value runtime.Object // as it was created
+}
+
+// note records a commit of the process.
+func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
+	if p.Actor.moments&BeforeCreate == 0 || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
+		p.follows(r.Object.Kind) {
+		return
+	}
+	m.shown(r.Object)
+	*m = append(*m, created{coordsOf(r.Object), objectOf(r.After)})
+}
+
+// shown forgets an object that the process is shown, or that an answer tells it about.
+func (m *createdUnseen) shown(what sim.Ref) {
+	at := coordsOf(what)
+	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at == at })
+}
+
+// gap forgets the objects of a kind that is listed again, unless a sync is under way, which may have looked before.
+func (m *createdUnseen) gap(p *process, kind string) {
+	if slices.ContainsFunc(p.workers, func(k work) bool { return k.busy }) {
+		return
+	}
+	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at.kind == kind })
+}
+
+func (m createdUnseen) of(kind string) (all []runtime.Object) {
+	for _, x := range m {
+		if x.at.kind == kind {
+			all = append(all, x.value)
+		}
+	}
+	return all
+}
+
+func (m createdUnseen) digest() (sum uint64) {
+	for _, x := range m {
+		var h sim.Hash
+		h.String(x.at.kind)
+		h.String(x.at.namespace)
+		h.String(x.at.name)
+		sum += sim.Mix(uint64(h))
+	}
+	return sum
+}
+
+func coordsOf(r sim.Ref) coords { return coords{r.Kind, r.Namespace, r.Name} }
+
+// try is what an owner retries when its failed dependent is replaced.
+type try struct {
+	owner types.UID
+	what  string
+}
+
+// digestTries hashes recent retries.
+func digestTries(tried map[try]time.Duration, now time.Duration) uint64 {
+	var sum uint64
+	for t, at := range tried { //detcheck:ordered a sum
+		if now-at < view.Brief {
+			var h sim.Hash
+			h.String(string(t.owner))
+			h.String(t.what)
+			h.Word(uint64(now - at))
+			sum += sim.Mix(uint64(h))
+		}
+	}
+	return sum
 }

@@ -40,7 +40,6 @@ type stored struct {
 
 type coords struct{ kind, namespace, name string }
 
-// race is an object and an owner that it has or might get.
 type race struct{ object, owner types.UID }
 
 func uidOf(r sim.Ref) types.UID { return types.UID(r.UID) }
@@ -87,6 +86,17 @@ func (s *stored) Kind(kind string) []*Object {
 		}
 	}
 	return nil
+}
+
+// each yields every stored object, kind by kind.
+func (s *stored) each(yield func(o *Object) bool) {
+	for _, l := range s.kinds {
+		for _, o := range l.objects {
+			if !yield(o) {
+				return
+			}
+		}
+	}
 }
 
 // Dependents returns the stored objects that have an owner reference with that UID, whether or not the owner
@@ -232,6 +242,5 @@ func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 
 // isActiveOf reports whether an object is an active dependent that an owner controls.
 func (s *stored) isActiveOf(sub *Actor, owner types.UID, o *Object) bool {
-	ref := meta.ControllerOf(o.Meta)
-	return ref != nil && ref.UID == owner && sub.manages(o.Ref.Kind) && sub.counts(o.Value, o.Meta)
+	return meta.ControlledBy(o.Meta, owner) && sub.manages(o.Ref.Kind) && sub.counts(o.Value, o.Meta)
 }

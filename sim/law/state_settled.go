@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -62,7 +63,7 @@ func (c *settledCounts) detail(s *State, o *ownerCount) string {
 			}
 		}
 		for _, d := range s.Kind(kind) {
-			if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == o.Meta.GetUID() && o.sub.counts(d.Value, d.Meta) {
+			if meta.ControlledBy(d.Meta, o.Meta.GetUID()) && o.sub.counts(d.Value, d.Meta) {
 				n++
 			}
 		}
@@ -102,9 +103,8 @@ func (c *settledCounts) take(s *State) {
 	}
 	for i, p := range s.processes {
 		for _, gvk := range p.Actor.Owns {
-			kind := gvk.Kind
-			if !p.stopped && p.Actor.For.Kind != "" && !s.counted(i, kind) {
-				c.count(s, kind)
+			if !p.stopped && p.Actor.For.Kind != "" && !s.counted(i, gvk.Kind) {
+				c.count(s, gvk.Kind)
 			}
 		}
 	}
@@ -114,32 +114,22 @@ func (c *settledCounts) take(s *State) {
 // a kind, each is judged for its own work.
 func (s *State) described(i int) bool {
 	sub := &s.processes[i].Actor
-	for _, p := range s.processes[:i] {
-		if !p.stopped && p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.runs(sub) })
+}
+
+// runs reports whether a process runs the actor's controller for its kind.
+func (p *process) runs(sub *Actor) bool {
+	return p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller
 }
 
 // counted reports whether an earlier process manages the kind too.
 func (s *State) counted(i int, kind string) bool {
-	for _, p := range s.processes[:i] {
-		if !p.stopped && p.manages(kind) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.manages(kind) })
 }
 
 // allWork reports whether every process works that runs the actor's controller for its kind.
 func (s *State) allWork(sub *Actor) bool {
-	for _, p := range s.processes {
-		if p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller && !p.stopped && !p.works() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.processes, func(p *process) bool { return p.runs(sub) && !p.stopped && !p.works() })
 }
 
 func (c *settledCounts) addOwners(s *State, sub *Actor) {
@@ -200,8 +190,7 @@ func (s *State) wouldOwn(o *ownerCount, orphan *Object) bool {
 // awaits reports whether an owner's controller creates no more because of the state of a dependent.
 func (s *State) awaits(sub *Actor, owner *Object) bool {
 	return sub.BlocksCreate != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
-		ref := meta.ControllerOf(d.Meta)
-		return ref != nil && ref.UID == owner.Meta.GetUID() && sub.BlocksCreate(objectOf(owner.Value), objectOf(d.Value))
+		return meta.ControlledBy(d.Meta, owner.Meta.GetUID()) && sub.BlocksCreate(objectOf(owner.Value), objectOf(d.Value))
 	})
 }
 
@@ -245,4 +234,55 @@ func (s *State) agrees(a *Actor) {
 		panic(Misuse("controller " + a.Controller + ": Contract.Selector of " + unselective.Ref.String() +
 			" can match nothing: return nil for an owner that selects nothing"))
 	}
+}
+
+type refState uint8
+
+const (
+	absent  refState = iota // no such owner
+	foreign                 // the owner is in another namespace, which counts as absent (GC-7)
+	waiting                 // the owner waits for the deletion of its dependents
+	solid                   // the owner exists
+)
+
+// refState resolves an owner reference of an object in a namespace.
+func (s *stored) refState(ref *metav1.OwnerReference, namespace string) refState {
+	o := s.byUID[ref.UID]
+	switch {
+	case o == nil || o.Ref.Kind != ref.Kind || o.Ref.Name != ref.Name:
+		return absent
+	case o.Ref.Namespace != "" && o.Ref.Namespace != namespace:
+		return foreign
+	case meta.Foreground(o.Meta):
+		return waiting
+	}
+	return solid
+}
+
+// reaches reports whether an owner reference leads to an existing owner in reach.
+func (s *stored) reaches(ref *metav1.OwnerReference, namespace string) bool {
+	return ref != nil && s.refState(ref, namespace) > foreign
+}
+
+// refStates counts an object's owner references by state.
+type refStates struct{ absent, foreign, waiting, solid int }
+
+func (s *State) refStates(o *Object) refStates { return s.refStatesOf(o.Meta) }
+
+func (s *State) refStatesOf(m metav1.Object) refStates {
+	var st refStates
+	refs := m.GetOwnerReferences()
+	for i := range refs {
+		switch s.refState(&refs[i], m.GetNamespace()) {
+		case absent:
+			st.absent++
+		case foreign:
+			st.foreign++
+		case waiting:
+			st.waiting++
+		case solid:
+			st.solid++
+		}
+	}
+	return st
 }

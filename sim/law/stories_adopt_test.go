@@ -2,8 +2,7 @@ package law
 
 var adoptStories = []story{
 	{"ADOPT-1", "matching", kept, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.adopts("rs", a, p)
 	}},
 	{"ADOPT-1", "not matching", broken, func(t *tape) {
@@ -55,41 +54,35 @@ var adoptStories = []story{
 		t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Node = "x" }))
 	}},
 	{"ADOPT-4", "reads first", kept, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.adopts("rs", a, p)
 	}},
 	{"ADOPT-4", "does not", broken, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.start("rs", a)
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
 	{"ADOPT-4", "read in the sync before", broken, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.sync("rs", a, func() {})
 		t.start("rs", a)
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
 	{"ADOPT-4", "reads and does not mind", broken, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.start("rs", a)
 		t.refuse("rs", "get", a, a, nil, 404, "not found")
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
 	{"ADOPT-4", "gone since it read", committed, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.start("rs", a)
 		t.read("rs", a, a)
 		t.user(a, nil)
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
 	{"ADOPT-5", "the living", kept, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.adopts("rs", a, p)
 	}},
 	{"ADOPT-5", "the dying", broken, func(t *tape) {
@@ -98,10 +91,8 @@ var adoptStories = []story{
 		t.adopts("rs", a, p)
 	}},
 	{"ADOPT-5", "dying since", committed, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
-		q := p.dying("x")
-		t.user(p, q)
+		a, p := t.orphan(1)
+		q := t.becomes(p, p.dying("x"))
 		t.sync("rs", a, func() { t.commit("rs", "patch", a, q, q.owned(controlledBy(a))).Saw = p })
 	}},
 	{"ADOPT-6", "the loser lets be", kept, func(t *tape) { lostRace(t) }},
@@ -129,28 +120,22 @@ var adoptStories = []story{
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
 	{"ADOPT-8", "adopts its namesake's orphans", kept, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.user(a, nil)
-		b := a.again()
-		t.exist(b)
+		b := t.stored(a.again())
 		t.adopts("rs", b, p)
 	}},
 	{"ADOPT-8", "takes its namesake's for its own", broken, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(1)
 		t.user(a, nil)
-		b := a.again()
-		t.exist(b)
+		b := t.stored(a.again())
 		t.commit("rs", "delete", b, p, nil)
 	}},
 	{"ADOPT-8", "writes its namesake's status", committed, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a)
 		t.user(a, nil)
-		b := a.again()
-		t.exist(b)
+		b := t.stored(a.again())
 		t.commit("rs", "update", a, b, b.as(func(o *thing) { o.Counted = 1 })).Saw = nil
 	}},
 }
@@ -179,17 +164,9 @@ func orphaned(t *tape, a *thing) *thing {
 
 var orphanStories = []story{
 	{"ORPHAN-1", "released", kept, func(t *tape) {
-		a := set("a", 0)
-		p := pod("p", a)
-		t.exist(a, p)
-		q := p.labelled("db")
-		t.user(p, q)
+		a, p := t.owning(0)
+		q := t.becomes(p, p.labelled("db"))
 		t.commit("rs", "patch", a, q, q.owned())
-		t.settled()
-	}},
-	{"ORPHAN-1", "not released", broken, func(t *tape) {
-		a := set("a", 1)
-		t.exist(a, pod("p", a).labelled("db"))
 		t.settled()
 	}},
 	{"ORPHAN-1", "released with another's reference", broken, func(t *tape) {
@@ -197,12 +174,6 @@ var orphanStories = []story{
 		p := pod("p", nil).labelled("db").owned(controlledBy(a), plain(b))
 		t.exist(a, b, p)
 		t.commit("rs", "patch", a, p, p.owned())
-	}},
-	{"ORPHAN-1", "released with an edit", broken, func(t *tape) {
-		a := set("a", 0)
-		p := pod("p", a).labelled("db")
-		t.exist(a, p)
-		t.commit("rs", "patch", a, p, p.owned().labelled("x"))
 	}},
 	{"ORPHAN-2", "gone, no error", kept, func(t *tape) { lostRelease(t, "") }},
 	{"ORPHAN-2", "gone, an error", broken, func(t *tape) { lostRelease(t, `release pod: pods "p" not found`) }},
@@ -214,11 +185,8 @@ var orphanStories = []story{
 		t.settled()
 	}},
 	{"ORPHAN-3", "left owned", broken, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", a)
-		t.exist(a, p)
-		b := a.dying(orphanFinalizer)
-		t.user(a, b)
+		a, _ := t.owning(1)
+		b := t.becomes(a, a.dying(orphanFinalizer))
 		t.commit("gc", "patch", nil, b, nil)
 		t.settled()
 	}},

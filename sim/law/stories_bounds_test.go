@@ -1,6 +1,10 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
 
 var boundsStories = []story{
 	{"EXACT-11", "as many as are allowed", kept, func(t *tape) {
@@ -38,12 +42,6 @@ var boundsStories = []story{
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)
 		t.sync("vault", v, func() { t.commit("vault", "update", v, p, p.threads(2)) })
-		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
-	}},
-	{"EXACT-11", "more than are allowed by now", committed, func(t *tape) {
-		v, p, q := t.threaded()
-		t.show("vault", v, p, q)
-		t.user(v, v.threads(1))
 		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
 	}},
 
@@ -117,3 +115,192 @@ func (t *tape) threaded() (v, p, q *thing) {
 }
 
 func (o *thing) threads(n int) *thing { return o.as(func(o *thing) { o.Threads = n }) }
+
+// busy stores a Job that may have so many at one time, shown to its controller.
+func (t *tape) busy(most int) *thing {
+	a := job("a")
+	a.Replicas = most
+	t.exist(a)
+	t.show("job", a)
+	return a
+}
+
+// mostStories are of owners that want no number of dependents, but only so many at
+// one time, and of what a status may have that is not active.
+var mostStories = []story{
+	{"EXACT-2", "one at a time", kept, func(t *tape) {
+		a := t.busy(1)
+		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("p", a)) })
+	}},
+	{"EXACT-2", "a second one at one time", broken, func(t *tape) {
+		a := t.busy(1)
+		p := pod("p", a)
+		t.appears("job", p, "default/a")
+		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
+	}},
+	{"EXACT-2", "a second one, the first was not shown yet", committed, func(t *tape) {
+		a := t.busy(1)
+		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("p", a)) })
+		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
+	}},
+	{"EXACT-2", "two in one sync", broken, func(t *tape) {
+		a := t.busy(1)
+		t.sync("job", a, func() {
+			t.commit("job", "create", a, nil, pod("p", a))
+			t.commit("job", "create", a, nil, pod("q", a))
+		})
+	}},
+	{"EXACT-2", "one that replaces another, in one sync", kept, func(t *tape) {
+		a := t.busy(1)
+		p := pod("p", a)
+		t.appears("job", p, "default/a")
+		t.sync("job", a, func() {
+			t.commit("job", "delete", a, p, nil)
+			t.commit("job", "create", a, nil, pod("q", a))
+		})
+	}},
+	{"EXACT-2", "the first has failed", kept, func(t *tape) {
+		a := t.busy(1)
+		p := pod("p", a).as(func(o *thing) { o.Failed = true })
+		t.appears("job", p, "default/a")
+		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
+	}},
+	{"EXACT-2", "any number", kept, func(t *tape) {
+		a := t.busy(0)
+		p := pod("p", a)
+		t.appears("job", p, "default/a")
+		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
+	}},
+	{"LAW-3", "has one at rest that is being deleted", kept, func(t *tape) {
+		a := set("a", 0)
+		a.Counted = 1
+		t.exist(a, pod("p", a).dying(cleanup))
+		t.settled()
+	}},
+	{"LAW-3", "counts one that it has read live", kept, func(t *tape) {
+		a, p := t.owning(1)
+		t.show("rs", a)
+		t.sync("rs", a, func() { t.read("rs", a, p); t.status(a, func(o *thing) { o.Counted = 1 }) })
+	}},
+	{"LAW-3", "counts another's that it has read live", broken, func(t *tape) {
+		a, b, p := t.rivals("b")
+		t.show("rs", a, b)
+		t.sync("rs", a, func() { t.read("rs", a, p); t.status(a, func(o *thing) { o.Counted = 1 }) })
+	}},
+	{"LAW-2", "made before ControllerRef, by one that polls", kept, func(t *tape) { t.madeBy(nil) }},
+	{"LAW-2", "made by one that polls, and another's by now", broken, func(t *tape) { t.madeBy(set("b", 1)) }},
+	{"LAW-2", "not made by who polls", broken, func(t *tape) {
+		a, p := object("CronJob", "a"), pod("p", nil)
+		t.exist(a, p)
+		t.show("cron", a)
+		t.sync("cron", a, func() { t.commit("cron", "delete", a, p, nil) })
+	}},
+}
+
+// madeBy has a controller that polls delete what it has made, and whose it is now.
+func (t *tape) madeBy(owner *thing) {
+	a := object("CronJob", "a")
+	p := pod("p", owner)
+	p.Annotations = map[string]string{createdBy: `{"reference":{"uid":"` + string(a.UID) + `"}}`}
+	if t.exist(a, p); owner != nil {
+		t.exist(owner)
+	}
+	t.show("cron", a)
+	t.sync("cron", a, func() { t.commit("cron", "delete", a, p, nil) })
+}
+
+// timing is a subject that deletes Runs so many minutes after they have failed as there are
+// Threads to them.
+func timing() Actor {
+	stays := func(r *thing, now time.Time) string {
+		switch {
+		case r.Kind != "Run" || !r.Failed:
+			return "it goes on"
+		case now.Before(sim.Epoch.Add(time.Duration(r.Threads) * time.Minute)):
+			return "its time is not over"
+		}
+		return ""
+	}
+	return Actor{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
+		{ID: "TTL-1", When: AtDelete | WhenSettled, Check: func(f *Facts) string {
+			if f.Before != nil {
+				return stays(f.Before.(*thing), f.Now)
+			}
+			if f.Forever {
+				f.Now = f.Now.Add(time.Hour)
+			}
+			for _, r := range f.All("Run") {
+				if stays(r.(*thing), f.Now) == "" {
+					return "run/" + r.(*thing).Name + " is still there"
+				}
+			}
+			return ""
+		}}}}}
+}
+
+// failed is a Run that goes after so many minutes.
+func failed(minutes int) *thing {
+	r := object("Run", "r")
+	r.Failed, r.Threads = true, minutes
+	return r
+}
+
+var timeStories = []story{
+	{"TTL-1", "its time is over", kept, func(t *tape) {
+		r := t.stored(failed(1))
+		t.at += time.Minute
+		t.commit("ttl", "delete", nil, r, nil)
+	}},
+	{"TTL-1", "its time is not over", broken, func(t *tape) {
+		r := t.stored(failed(1))
+		t.at += 59 * time.Second
+		t.commit("ttl", "delete", nil, r, nil)
+	}},
+	{"TTL-1", "it goes on", broken, func(t *tape) {
+		r := object("Run", "r")
+		t.exist(r)
+		t.commit("ttl", "delete", nil, r, nil)
+	}},
+	{"TTL-1", "it was given more time since it was shown", committed, func(t *tape) {
+		r := failed(0)
+		more := r.as(func(r *thing) { r.Threads = 5 })
+		t.exist(r)
+		t.show("ttl", r)
+		t.user(r, more)
+		t.commit("ttl", "delete", nil, more, nil).Saw = value(r)
+	}},
+	{"TTL-1", "somebody else deletes it", kept, func(t *tape) {
+		r := t.stored(failed(1))
+		t.user(r, nil)
+	}},
+	{"TTL-1", "nobody waits for its time to be over", broken, func(t *tape) { t.leaves(failed(1), "", false) }},
+	{"TTL-1", "its time will be over when the clock has cut it short", kept, func(t *tape) {
+		t.leaves(failed(1), CutShort, false)
+	}},
+	{"TTL-1", "its time was over when the clock cut it short", broken, func(t *tape) {
+		t.leaves(failed(0), CutShort, false)
+	}},
+	{"TTL-1", "it is left as its deletion is forbidden", kept, func(t *tape) {
+		r := t.stored(failed(0))
+		t.show("ttl", r)
+		for range 3 {
+			t.start("ttl", r)
+			t.refuse("ttl", "delete", r, r, r, 403, "no permission")
+			t.end("ttl", r, "no permission")
+			t.at += 5e6
+		}
+		t.settled()
+	}},
+	{"TTL-1", "nothing is to go", kept, func(t *tape) { t.leaves(object("Run", "r"), "", false) }},
+	{"TTL-1", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
+}
+
+// leaves comes to rest with an object still there.
+func (t *tape) leaves(r *thing, reason string, down bool) {
+	t.exist(r)
+	t.show("ttl", r)
+	if down {
+		t.fault("ttl", "crash")
+	}
+	t.settled().Reason = reason
+}

@@ -31,8 +31,7 @@ func (t *tape) below(f func(b *thing) (before, after *thing)) *sim.Record {
 	if before != b {
 		t.user(b, before)
 	}
-	t.user(a, nil)
-	t.deliver("gc", a, nil)
+	t.shows("gc", a, nil)
 	r := t.commit("gc", "delete", nil, before, after)
 	r.Saw = value(b)
 	return r
@@ -92,8 +91,7 @@ var collectStories = []story{
 			o.Finalizers = []string{foregroundFinalizer, orphanFinalizer}
 		})
 		t.exist(a, b, pod("c", b))
-		t.user(a, nil)
-		t.deliver("gc", a, nil)
+		t.shows("gc", a, nil)
 		t.commit("gc", "delete", nil, b, b.dying(orphanFinalizer))
 	}},
 
@@ -118,10 +116,8 @@ var collectStories = []story{
 	}},
 	{"GC-6", "what waited has let go of it", broken, func(t *tape) {
 		a, b, c := t.chained()
-		d := c.owned()
-		t.user(c, d)
-		going := d.dying(foregroundFinalizer)
-		t.user(d, going)
+		d := t.becomes(c, c.owned())
+		going := t.becomes(d, d.dying(foregroundFinalizer))
 		t.deliver("gc", c, d)
 		t.deliver("gc", d, going)
 		t.start("gc", nil)
@@ -129,9 +125,7 @@ var collectStories = []story{
 	}},
 	{"GC-6", "what waited is gone, which was not shown", committed, func(t *tape) {
 		a, b, c := t.chained()
-		going := c.dying(foregroundFinalizer)
-		t.user(c, going)
-		t.deliver("gc", c, going)
+		going := t.shows("gc", c, c.dying(foregroundFinalizer))
 		t.user(going, nil)
 		t.start("gc", nil)
 		t.commit("gc", "patch", nil, b, unblocking(b, a))

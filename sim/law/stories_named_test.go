@@ -60,8 +60,7 @@ func (t *tape) line(want int, pods ...string) (a *thing, have []*thing) {
 // resized is a set that its controller knows to want another number.
 func (t *tape) resized(a *thing, want int) *thing {
 	b := a.as(func(o *thing) { o.Replicas = want })
-	t.user(a, b)
-	t.deliver("sts", a, b, "default/s")
+	t.shows("sts", a, b, "default/s")
 	return b
 }
 
@@ -76,8 +75,7 @@ var namedStories = []story{
 	{"EXACT-1", "what is not wanted goes, though one that is wanted is missing", kept, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		a = t.resized(a, 1)
-		t.user(p[0], nil)
-		t.deliver("sts", p[0], nil, "default/s")
+		t.shows("sts", p[0], nil, "default/s")
 		t.sync("sts", a, func() { t.commit("sts", "delete", a, p[1], nil) })
 	}},
 	{"EXACT-1", "one that is wanted goes, though another is too many", broken, func(t *tape) {
@@ -110,8 +108,7 @@ var namedStories = []story{
 		a, p := t.line(2, "s-0", "s-1")
 		a = t.resized(a, 1)
 		failed := p[0].as(func(o *thing) { o.Failed = true })
-		t.user(p[0], failed)
-		t.deliver("sts", p[0], failed, "default/s")
+		t.shows("sts", p[0], failed, "default/s")
 		t.sync("sts", a, func() {
 			t.commit("sts", "delete", a, failed, nil)
 			t.commit("sts", "delete", a, p[1], nil)
@@ -120,8 +117,7 @@ var namedStories = []story{
 	{"EXACT-2", "what is wanted comes, though another is too many", kept, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		a = t.resized(a, 1)
-		t.user(p[0], nil)
-		t.deliver("sts", p[0], nil, "default/s")
+		t.shows("sts", p[0], nil, "default/s")
 		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, pod("s-0", a)) })
 	}},
 	{"EXACT-2", "what is not wanted comes, though there are too few", broken, func(t *tape) {
@@ -136,34 +132,26 @@ var namedStories = []story{
 
 	{"ADOPT-1", "of its name", kept, func(t *tape) {
 		a, _ := t.line(1)
-		p := pod("s-0", nil)
-		t.exist(p)
-		t.deliver("sts", nil, p, "default/s")
+		p := t.appears("sts", pod("s-0", nil), "default/s")
 		t.sync("sts", a, func() { t.commit("sts", "patch", a, p, p.owned(controlledBy(a))) })
 	}},
 	{"ADOPT-1", "of another name", broken, func(t *tape) {
 		a, _ := t.line(1)
-		p := pod("other-0", nil)
-		t.exist(p)
-		t.deliver("sts", nil, p, "default/s")
+		p := t.appears("sts", pod("other-0", nil), "default/s")
 		t.sync("sts", a, func() { t.commit("sts", "patch", a, p, p.owned(controlledBy(a))) })
 	}},
 	{"ADOPT-2", "of another name, and left an orphan", kept, func(t *tape) {
 		a, _ := t.line(1, "s-0")
-		p := pod("other-0", nil)
-		t.exist(p)
-		t.deliver("sts", nil, p, "default/s")
+		t.appears("sts", pod("other-0", nil), "default/s")
 		t.sync("sts", a, func() {})
 		t.settled()
 	}},
 	{"LAW-3", "one of another name is none of its share", kept, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		other := pod("other-0", nil)
-		t.exist(other)
-		t.deliver("sts", nil, other, "default/s")
+		t.appears("sts", other, "default/s")
 		held := p[1].dying("example.com/held")
-		t.user(p[1], held)
-		t.deliver("sts", p[1], held, "default/s")
+		t.shows("sts", p[1], held, "default/s")
 		t.sync("sts", a, func() {})
 		t.settled()
 	}},
@@ -176,8 +164,7 @@ var namedStories = []story{
 	{"NOFIGHT-3", "one place is held by what is going", kept, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		held := p[1].dying("example.com/held")
-		t.user(p[1], held)
-		t.deliver("sts", p[1], held, "default/s")
+		t.shows("sts", p[1], held, "default/s")
 		t.sync("sts", a, func() {})
 		t.settled()
 	}},
@@ -189,37 +176,31 @@ var namedStories = []story{
 	{"WATCH-1", "what it does not watch wakes nobody", kept, func(t *tape) {
 		a, _ := t.line(1, "s-0")
 		r := object("Revision", "r").owned(controlledBy(a))
-		t.exist(r)
-		t.deliver("sts", nil, r)
+		t.appears("sts", r)
 	}},
 
 	{"LAW-1b", "a claim is given to its pod, and taken back", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		t.gives(a, t.gives(a, c, controlledBy(p[0])), controlledBy(a))
 	}},
 	{"LAW-1b", "a claim is taken back from a pod that is gone by then", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		c = t.gives(a, c, controlledBy(p[0]))
 		t.user(p[0], nil)
 		t.gives(a, c, controlledBy(a))
 	}},
 	{"LAW-1b", "a claim is taken from a pod of another set", broken, func(t *tape) {
 		a, _ := t.line(1, "s-0")
-		p := pod("x-0", set("x", 1))
-		t.exist(p)
-		c := object("Claim", "data-s-0").owned(controlledBy(p))
-		t.exist(c)
+		p := t.stored(pod("x-0", set("x", 1)))
+		c := t.claim(p)
 		t.gives(a, c, controlledBy(a))
 	}},
 	{"LAW-1b", "a claim is given to a pod that was let go", committed, func(t *tape) { t.givesToFreed(false) }},
 	{"LAW-1b", "a claim is given to a pod that is shown to be free meanwhile", committed, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		t.sync("sts", a, func() {
 			t.user(p[0], p[0].owned())
 			t.deliver("sts", p[0], p[0].owned())
@@ -229,22 +210,18 @@ var namedStories = []story{
 	{"LAW-1b", "a claim is given to a pod that is known to be free", broken, func(t *tape) { t.givesToFreed(true) }},
 	{"LAW-2", "the claim of its pod", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(p[0]))
-		t.exist(c)
+		c := t.claim(p[0])
 		t.gives(a, c)
 	}},
 	{"LAW-2", "the claim of another's pod", broken, func(t *tape) {
 		a, _ := t.line(1, "s-0")
-		p := pod("x-0", set("x", 1))
-		t.exist(p)
-		c := object("Claim", "data-s-0").owned(controlledBy(p))
-		t.exist(c)
+		p := t.stored(pod("x-0", set("x", 1)))
+		c := t.claim(p)
 		t.gives(a, c)
 	}},
 	{"NOFIGHT-2", "a claim goes to its pod and back, twice", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		for range 2 {
 			c = t.gives(a, c, controlledBy(p[0]))
 			c = t.gives(a, c, controlledBy(a))
@@ -252,8 +229,7 @@ var namedStories = []story{
 	}},
 	{"API-5", "after a restart a claim is given to its pod", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
-		c := object("Claim", "data-s-0").owned(controlledBy(a))
-		t.exist(c)
+		c := t.claim(a)
 		t.fault("sts", "crash")
 		t.fault("sts", "restart")
 		t.gives(a, c, controlledBy(p[0]))
@@ -263,12 +239,48 @@ var namedStories = []story{
 // givesToFreed has a user take a pod from its set, and the set's controller give that pod a claim.
 func (t *tape) givesToFreed(shown bool) {
 	a, p := t.line(1, "s-0")
-	c := object("Claim", "data-s-0").owned(controlledBy(a))
-	t.exist(c)
-	free := p[0].owned()
-	t.user(p[0], free)
+	c := t.claim(a)
+	free := t.becomes(p[0], p[0].owned())
 	if shown {
 		t.deliver("sts", p[0], free)
 	}
 	t.gives(a, c, controlledBy(p[0]))
+}
+
+// unfitStories are of dependents that their owner selects, and that would not be taken for one of its own.
+var unfitStories = []story{
+	{"API-5", "let go after a restart, of another name than a member has", kept, func(t *tape) {
+		a, _ := t.line(0)
+		x := pod("x", a)
+		t.exist(x)
+		t.fault("sts", "restart").Incarnation = 1
+		t.commit("sts", "patch", a, x, x.owned()).Incarnation = 1
+	}},
+	{"API-5", "let go after a restart, of a member's name", broken, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		t.fault("sts", "restart").Incarnation = 1
+		t.commit("sts", "patch", a, p[0], p[0].owned()).Incarnation = 1
+	}},
+	{"EXACT-8", "a set that is going does not count one that is no member", kept, func(t *tape) {
+		t.tellsOf(1, "s-0", "x")
+	}},
+	{"EXACT-8", "a set that is going counts one that is no member", kept, func(t *tape) {
+		t.tellsOf(2, "s-0", "x")
+	}},
+	{"EXACT-8", "a set that is going leaves out a member", broken, func(t *tape) {
+		t.tellsOf(1, "s-0", "s-1")
+	}},
+	{"EXACT-8", "a set that is going leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
+}
+
+// tellsOf has the status of a set of named pods that is going say how many it has; less than none is none at all.
+func (t *tape) tellsOf(n int, pods ...string) {
+	a, _ := t.line(len(pods))
+	for _, name := range pods {
+		t.appears("sts", pod(name, a), "default/s")
+	}
+	b := t.shows("sts", a, a.dying("example.com/kept"), "default/s")
+	t.sync("sts", b, func() {
+		t.commit("sts", "update", b, b, b.as(func(o *thing) { o.Placed = n })).Subresource = "status"
+	})
 }

@@ -16,9 +16,7 @@ var apiStories = []story{
 		t.exist(a, b, pod("p", a).owned(controlledBy(a), controlledBy(b)))
 	}},
 	{"API-2", "refused behind a controller", kept, func(t *tape) {
-		a, b := set("a", 1), set("b", 1)
-		p := pod("p", a)
-		t.exist(a, b, p)
+		_, b, p := t.rivals("a")
 		t.refuse("rs", "patch", b, p, pod("p", nil), 422, secondController+". Found more")
 	}},
 	{"API-2", "refused behind a plain owner", broken, func(t *tape) {
@@ -33,32 +31,23 @@ var apiStories = []story{
 	}},
 	{"API-3", "an event", broken, func(t *tape) { t.exist(pod("p", nil).owned(plain(object("Event", "e")))) }},
 	{"API-4", "the loser is refused", kept, func(t *tape) {
-		a, b := set("a", 1), rc("b", 1)
-		p := pod("p", nil)
-		t.exist(a, b, p)
+		a, b, p := t.contested()
 		q := t.adopts("rs", a, p)
 		t.refuse("rc", "patch", b, q, p, 422, secondController)
 	}},
 	{"API-4", "the loser lands", broken, func(t *tape) {
-		a, b := set("a", 1), rc("b", 1)
-		p := pod("p", nil)
-		t.exist(a, b, p)
+		a, b, p := t.contested()
 		q := t.adopts("rs", a, p)
 		t.sync("rc", b, func() { t.commit("rc", "patch", b, q, q.owned(controlledBy(b))).Saw = p })
 	}},
 	{"API-5", "released after a restart, not matching", kept, func(t *tape) {
-		a := set("a", 0)
-		p := pod("p", a)
-		t.exist(a, p)
-		q := p.labelled("other")
-		t.user(p, q)
+		a, p := t.owning(0)
+		q := t.becomes(p, p.labelled("other"))
 		t.fault("rs", "restart").Incarnation = 1
 		t.commit("rs", "patch", a, q, q.owned()).Incarnation = 1
 	}},
 	{"API-5", "released after a restart, matching", broken, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(1)
 		t.fault("rs", "restart").Incarnation = 1
 		t.commit("rs", "patch", a, p, p.owned()).Incarnation = 1
 	}},
@@ -73,25 +62,13 @@ var apiStories = []story{
 		t.commit("rs", "patch", a, p, p.owned()).Incarnation = 1
 	}},
 	{"API-6", "adopted by a list that nobody had written to", kept, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.sync("rs", a, func() { t.commit("rs", "update", a, p, p.owned(controlledBy(a))) })
 	}},
 	{"API-6", "a list in the place of the winner's", broken, func(t *tape) {
-		a, b := set("a", 1), rc("b", 1)
-		p := pod("p", nil)
-		t.exist(a, b, p)
+		a, b, p := t.contested()
 		q := t.adopts("rs", a, p)
 		t.sync("rc", b, func() { t.commit("rc", "update", b, q, q.owned(controlledBy(b))).Saw = p })
-	}},
-	{"API-6", "a list in the place of the one that it had read", kept, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", nil)
-		t.exist(a, p)
-		t.sync("rs", a, func() {
-			t.commit("rs", "update", a, p, p.owned(controlledBy(a))).Guards.ResourceVersion = true
-		})
 	}},
 }
 
@@ -124,59 +101,39 @@ var lawStories = []story{
 		t.commit("rs", "patch", a, q, q.owned(plain(a)))
 	}},
 	{"LAW-1b", "an orphan", kept, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(1)
 		t.adopts("rs", a, p)
 	}},
 	{"LAW-1b", "another's", broken, func(t *tape) {
-		a, b := set("a", 1), set("b", 1)
-		p := pod("p", a)
-		t.exist(a, b, p)
+		_, b, p := t.rivals("a")
 		t.sync("rs", b, func() { t.commit("rs", "update", b, p, p.owned(controlledBy(b))) })
 	}},
 	{"LAW-1b", "another's by now", committed, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
 		p := pod("p", nil)
 		t.exist(a, b, p)
-		q := p.owned(controlledBy(a))
-		t.user(p, q)
+		q := t.becomes(p, p.owned(controlledBy(a)))
 		t.sync("rs", b, func() { t.commit("rs", "update", b, q, q.owned(controlledBy(b))).Saw = p })
 	}},
 	{"LAW-2", "its own", kept, func(t *tape) {
-		a := set("a", 0)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(0)
 		t.commit("rs", "delete", a, p, nil)
 	}},
 	{"LAW-2", "another's", broken, func(t *tape) {
-		a, b := set("a", 1), set("b", 1)
-		p := pod("p", b)
-		t.exist(a, b, p)
+		a, _, p := t.rivals("b")
 		t.commit("rs", "delete", a, p, p.dying())
 	}},
 	{"LAW-2", "nobody's", broken, func(t *tape) {
-		a, p := set("a", 0), pod("p", nil)
-		t.exist(a, p)
+		a, p := t.orphan(0)
 		t.commit("rs", "delete", a, p, nil)
 	}},
 	{"LAW-2", "blind", broken, func(t *tape) {
-		a, b := set("a", 1), set("b", 1)
-		p := pod("p", b)
-		t.exist(a, b, p)
+		a, _, p := t.rivals("b")
 		t.commit("rs", "delete", a, p, nil).Saw = nil
 	}},
 	{"LAW-2", "another's by now", committed, func(t *tape) {
-		a, b := set("a", 1), set("b", 1)
-		p := pod("p", b)
-		t.exist(a, b, p)
+		a, _, p := t.rivals("b")
 		t.commit("rs", "delete", a, p, nil).Saw = p.owned(controlledBy(a))
-	}},
-	{"LAW-2", "adoption that edits too", broken, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
-		q := p.owned(controlledBy(a))
-		q.Node = "n1"
-		t.sync("rs", a, func() { t.commit("rs", "patch", a, p, q) })
 	}},
 	{"LAW-2", "takes back a plain reference", kept, func(t *tape) {
 		a, p := set("a", 0), pod("p", nil).labelled("other")
@@ -184,15 +141,8 @@ var lawStories = []story{
 		t.exist(a, p)
 		t.commit("rs", "patch", a, p, p.owned())
 	}},
-	{"LAW-2", "the kubelet", kept, func(t *tape) {
-		p := pod("p", nil)
-		t.exist(p)
-		t.commit("kubelet", "delete", nil, p, nil)
-	}},
 	{"LAW-3", "counts its own", kept, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(1)
 		t.show("rs", a)
 		t.deliver("rs", nil, p, "default/a")
 		t.sync("rs", a, func() {
@@ -201,18 +151,14 @@ var lawStories = []story{
 		t.settled()
 	}},
 	{"LAW-3", "counts one it has just made", kept, func(t *tape) {
-		a := set("a", 1)
-		t.exist(a)
-		t.show("rs", a)
+		a, _ := t.family(1)
 		t.sync("rs", a, func() {
 			t.commit("rs", "create", a, nil, pod("p", a))
 			t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status"
 		})
 	}},
 	{"LAW-3", "counts another's in its status", broken, func(t *tape) {
-		a, b := set("a", 1), set("b", 1)
-		p := pod("p", b)
-		t.exist(a, b, p)
+		a, b, p := t.rivals("b")
 		t.show("rs", a, b)
 		t.deliver("rs", nil, p, "default/b")
 		t.sync("rs", a, func() {

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/threelaws/threelaws/sim"
 )
 
 // inUse is the finalizer of one who keeps what Pods use.
@@ -74,12 +72,6 @@ func (t *tape) node(name string) *thing {
 var placeStories = []story{
 	{"EXACT-3", "the other was put there during the sync", committed, func(t *tape) { t.joins(true) }},
 	{"EXACT-3", "the other was put there before the sync", broken, func(t *tape) { t.joins(false) }},
-	{"FIN-3", "used since it asked, which its cache shows by then", committed, func(t *tape) { t.asksFirst(true) }},
-	{"FIN-3", "used as it asked, which its cache does not show", broken, func(t *tape) { t.asksFirst(false) }},
-	{"EXACT-6", "rightly kept while it is used", kept, func(t *tape) {
-		t.exist(object("Disk", "d").dying(inUse), pod("p", nil).on("d"))
-		t.settled()
-	}},
 	{"EXACT-6", "nothing uses it", broken, func(t *tape) {
 		t.exist(object("Disk", "d").dying(inUse), pod("p", nil).on("e"))
 		t.settled()
@@ -206,22 +198,4 @@ func (t *tape) joins(meanwhile bool) {
 		}
 		t.commit("ds", "create", a, nil, pod("r", a).on("n1"))
 	})
-}
-
-// asksFirst has the finalizer of a disk taken off that a pod uses: from after the server was asked on, which is
-// shown, or from before, which is not.
-func (t *tape) asksFirst(since bool) {
-	d, p := object("Disk", "d").dying(inUse), pod("p", nil).on("d")
-	t.exist(d)
-	t.show("vp", d)
-	if !since {
-		t.exist(p)
-	}
-	t.start("vp", nil)
-	t.add(sim.Record{Op: sim.Read, Process: "vp", Verb: "list", Object: sim.Ref{Kind: "Pod"}})
-	if since {
-		t.exist(p)
-		t.show("vp", p)
-	}
-	t.commit("vp", "update", nil, d, nil)
 }

@@ -44,8 +44,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
 	t.show("doubling", own, other)
-	is := f(own, other, pod("p", nil))
-	t.exist(is)
+	is := t.stored(f(own, other, pod("p", nil)))
 	t.show("doubling", is)
 	verb, after := "update", to(own, is)
 	if after == nil {
@@ -101,11 +100,9 @@ func (t *tape) away(f, g func(own, other, p *thing) *thing) {
 	t.exist(own, other)
 	t.show("program", own, other)
 	p := pod("p", nil)
-	saw := f(own, other, p)
-	t.exist(saw)
+	saw := t.stored(f(own, other, p))
 	t.show("program", saw)
-	is := g(own, other, saw)
-	t.user(saw, is)
+	is := t.becomes(saw, g(own, other, saw))
 	t.unasked("delete", saw, is, nil)
 }
 
@@ -147,16 +144,14 @@ var programStories = []story{
 		t.another(func(app, p *thing) {})
 	}},
 	{"LAW-1", "a program makes a pod for an object of a kind that it does not watch", broken, func(t *tape) {
-		app := object("Gadget", "a")
-		t.exist(app)
+		app := t.stored(object("Gadget", "a"))
 		t.unasked("create", nil, nil, pod("p", app))
 	}},
 	{"LAW-1", "a program makes a pod for an object that nobody has", broken, func(t *tape) {
 		t.unasked("create", nil, nil, strangers(nil, nil, pod("p", nil)))
 	}},
 	{"LAW-1", "a program makes a pod for an object of another program", broken, func(t *tape) {
-		rs := set("web", 1)
-		t.exist(rs)
+		rs := t.stored(set("web", 1))
 		t.unasked("create", nil, nil, pod("p", rs))
 	}},
 	{"LAW-2", "a program that has another controller deletes what that one has made", kept, func(t *tape) {
@@ -287,9 +282,7 @@ func TestAProgramThatCollects(t *testing.T) {
 	for _, opaque := range []bool{true, false} {
 		j := NewJudge([]Actor{{Process: "gc", Controller: collector, Contract: Contract{Profile: Upstream}, Opaque: opaque}}, All())
 		j.Kinds = served
-		for i := range tp.records {
-			j.Observe(&tp.records[i])
-		}
+		tp.observed(j)
 		for _, id := range []string{"GC-3", "GC-4"} {
 			i := slices.IndexFunc(j.Breaches(), func(b Breach) bool { return b.Law.ID == id })
 			if i < 0 || j.Breaches()[i].Strength == Committed != opaque {

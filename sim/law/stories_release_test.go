@@ -22,9 +22,7 @@ var releaseStories = []story{
 		t.commit("job", "patch", a, p, p.owned().held())
 	}},
 	{"ORPHAN-1", "released though it matches", broken, func(t *tape) {
-		a := set("a", 0)
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.owning(0)
 		t.commit("rs", "patch", a, p, p.owned())
 	}},
 	{"ORPHAN-1", "released though it matches by now", committed, func(t *tape) {
@@ -42,9 +40,7 @@ var releaseStories = []story{
 		t.settled()
 	}},
 	{"ORPHAN-2", "its own child is gone, and it selects nothing", kept, func(t *tape) {
-		a := app("a")
-		p := pod("p", a)
-		t.exist(a, p)
+		a, p := t.appWithPod()
 		t.user(p, nil)
 		t.start("op", a)
 		t.refuse("op", "update", a, p, p, 404, `pods "p" not found`)
@@ -96,8 +92,7 @@ var finalizerStories = []story{
 		t.commit("gc", "patch", nil, b, b.held(cleanup))
 	}},
 	{"FIN-1", "the collector takes another's off", broken, func(t *tape) {
-		b := set("a", 0).dying(foregroundFinalizer, cleanup)
-		t.exist(b)
+		b := t.stored(set("a", 0).dying(foregroundFinalizer, cleanup))
 		t.commit("gc", "patch", nil, b, nil)
 	}},
 	{"FIN-1", "an operator takes its own off", kept, func(t *tape) {
@@ -140,9 +135,7 @@ var finalizerStories = []story{
 	}},
 	{"GC-1", "cuts a reference to one that is to stay by now", committed, func(t *tape) {
 		a, p := t.dependent()
-		b := a.dying(orphanFinalizer, cleanup)
-		t.user(a, b)
-		t.deliver("gc", a, b)
+		b := t.shows("gc", a, a.dying(orphanFinalizer, cleanup))
 		t.user(b, b.held(cleanup))
 		t.commit("gc", "patch", nil, p, p.owned())
 	}},

@@ -3,6 +3,8 @@ package law
 import (
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -21,8 +23,7 @@ var strangerStories = []story{
 		a, b := set("a", 1), object("ConfigMap", "b")
 		p := pod("p", a)
 		t.exist(a, b, p)
-		q := p.owned(p.OwnerReferences[0], plain(b))
-		t.user(p, q)
+		q := t.becomes(p, p.owned(p.OwnerReferences[0], plain(b)))
 		t.sync("rs", a, func() { t.commit("rs", "update", a, q, q.owned(p.OwnerReferences[0])).Saw = p })
 	}},
 	{"LAW-2", "its own, with a reference that it put there itself", kept, func(t *tape) {
@@ -42,8 +43,7 @@ var strangerStories = []story{
 		c := set("c", 0)
 		t.exist(c)
 		t.show("rs", c)
-		t.user(c, nil)
-		t.deliver("rs", c, nil)
+		t.shows("rs", c, nil)
 		t.keyed("c")
 	}},
 
@@ -77,8 +77,7 @@ var strangerStories = []story{
 		t.sync("rs", a, func() {
 			t.user(a, two)
 			t.read("rs", a, two)
-			t.user(two, nil)
-			t.deliver("rs", two, nil, "default/a")
+			t.shows("rs", two, nil, "default/a")
 			t.commit("rs", "create", a, nil, pod("q", a))
 		})
 	}},
@@ -88,8 +87,7 @@ var strangerStories = []story{
 		t.sync("rs", a, func() {
 			t.user(a, two)
 			t.read("rs", a, two)
-			t.user(two, nil)
-			t.deliver("rs", two, nil, "default/a")
+			t.shows("rs", two, nil, "default/a")
 			t.commit("rs", "create", a, nil, pod("n", a))
 		})
 	}},
@@ -108,15 +106,10 @@ var strangerStories = []story{
 	{"FIN-1", "its own, that it does not declare", kept, func(t *tape) { t.hangs("op", "op") }},
 	{"FIN-1", "one that another was seen to put on", broken, func(t *tape) { t.hangs("job", "op") }},
 	{"EXACT-6", "a finalizer that it was seen to put on", broken, func(t *tape) {
-		o := object("App", "a")
-		t.exist(o)
+		o := t.stored(object("App", "a"))
 		held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
 		t.sync("op", o, func() { t.commit("op", "update", o, o, held) })
 		t.user(held, held.dying("example.com/late"))
-		t.settled()
-	}},
-	{"EXACT-6", "two that wait for each other", broken, func(t *tape) {
-		t.exist(set("a", 0).dying(ownFinalizer, tracking))
 		t.settled()
 	}},
 }
@@ -143,8 +136,7 @@ func (t *tape) putsBack(version bool) {
 
 // hangs has one controller put a finalizer on an object and another take it off.
 func (t *tape) hangs(puts, takes string) {
-	o := object("App", "a")
-	t.exist(o)
+	o := t.stored(object("App", "a"))
 	held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
 	t.commit(puts, "update", o, o, held)
 	t.commit(takes, "update", o, held, held.as(func(o *thing) { o.Finalizers = nil }))
@@ -152,9 +144,7 @@ func (t *tape) hangs(puts, takes string) {
 
 // keyed has a set's controller make a pod for it in the sync of some key.
 func (t *tape) keyed(key string) {
-	a := set("a", 1)
-	t.exist(a)
-	t.show("rs", a)
+	a, _ := t.family(1)
 	t.commit("rs", "create", nil, nil, pod("p", a)).For = sim.Ref{Kind: "ReplicaSet", Namespace: "default", Name: key}
 }
 
@@ -217,4 +207,163 @@ func TestListedGone(t *testing.T) {
 			t.Error(b)
 		}
 	}
+}
+
+// app is an object of the operator's: it selects nothing.
+func app(name string) *thing { return object("App", name) }
+
+func job(name string) *thing {
+	o := set(name, 0)
+	o.Kind = "Job"
+	return o
+}
+
+func (o *thing) held(finalizers ...string) *thing {
+	return o.as(func(o *thing) { o.Finalizers = finalizers })
+}
+
+const (
+	tracking = "batch.kubernetes.io/job-tracking" // declared by the job controller
+	cleanup  = "example.com/cleanup"              // the operator's, who declares none
+)
+
+var namingStories = []story{
+	{"LAW-1", "created with a ControllerRef of another kind", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.Kind = "ReplicationController" })
+	}},
+	{"LAW-1", "created with a ControllerRef of another name", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.Name = "b" })
+	}},
+	{"LAW-1", "created with a ControllerRef of another version", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.APIVersion = "v2" })
+	}},
+	{"LAW-1", "adopted with a ControllerRef of another name", broken, func(t *tape) {
+		t.misnames(pod("p", nil), func(r *metav1.OwnerReference) { r.Name = "b" })
+	}},
+	{"LAW-1", "adopted with a ControllerRef that blocks no deletion", broken, func(t *tape) {
+		a, p := t.orphan(1)
+		t.sync("rs", a, func() { t.commit("rs", "patch", a, p, unblocking(p, a)) })
+	}},
+	{"LAW-1", "adopted with one, by whom does not owe as much", kept, func(t *tape) {
+		v, p := object("Vault", "v"), pod("p", nil)
+		t.exist(v, p)
+		t.sync("vault", v, func() { t.commit("vault", "patch", v, p, unblocking(p, v)) })
+	}},
+	{"LAW-1", "adopted with its own", kept, func(t *tape) {
+		t.misnames(pod("p", nil), func(*metav1.OwnerReference) {})
+	}},
+	{"LAW-1", "created from a queue of pods", kept, func(t *tape) {
+		a, p := app("a"), pod("p", nil)
+		t.exist(a, p)
+		t.show("op", a, p)
+		r := t.commit("op", "create", nil, nil, pod("q", a))
+		r.For = sim.Ref{Kind: "App", Namespace: "default", Name: "p"}
+	}},
+}
+
+// misnames creates a pod, or adopts p, with a ControllerRef that f changes.
+func (t *tape) misnames(p *thing, f func(*metav1.OwnerReference)) {
+	a := set("a", 1)
+	t.exist(a)
+	ref := controlledBy(a)
+	f(&ref)
+	if p == nil {
+		t.commit("rs", "create", a, nil, pod("p", nil).owned(ref))
+		return
+	}
+	t.exist(p)
+	t.sync("rs", a, func() { t.commit("rs", "patch", a, p, p.owned(ref)) })
+}
+
+var othersStories = []story{
+	{"LAW-2", "writes a rival's status", broken, func(t *tape) {
+		a, b := set("a", 1), set("b", 1)
+		t.exist(a, b)
+		t.commit("rs", "update", a, b, b.as(func(o *thing) { o.Node = "x" })).Subresource = "status"
+	}},
+	{"LAW-2", "writes another's dependent of a kind it does not make", broken, func(t *tape) {
+		a, b := set("a", 1), app("b")
+		c := object("ConfigMap", "c").owned(controlledBy(b))
+		t.exist(a, b, c)
+		t.commit("rs", "update", a, c, c.labelled("x"))
+	}},
+	{"LAW-2", "another's by now, of a kind it does not make", committed, func(t *tape) {
+		a, b := set("a", 1), app("b")
+		c := object("ConfigMap", "c")
+		d := c.owned(controlledBy(b))
+		t.exist(a, b, c)
+		t.user(c, d)
+		t.commit("rs", "update", a, d, d.labelled("x")).Saw = c
+	}},
+	{"LAW-2", "writes what is nobody's", kept, func(t *tape) {
+		a, c := set("a", 1), object("ConfigMap", "c")
+		t.exist(a, c)
+		t.commit("rs", "update", a, c, c.labelled("x"))
+	}},
+	{"LAW-2", "writes its own object", kept, func(t *tape) {
+		a := app("a")
+		t.exist(a)
+		t.commit("op", "update", a, a, a.labelled("x"))
+	}},
+	{"LAW-2", "scales by its office", kept, func(t *tape) {
+		a, b := app("a"), rc("b", 1)
+		t.exist(a, b)
+		t.commit("op", "patch", a, b, b.as(func(o *thing) { o.Replicas = 0 })).Subresource = "scale"
+	}},
+	{"LAW-2", "takes the owner off what it scales by its office", broken, func(t *tape) {
+		a, d := app("a"), object("Deployment", "d")
+		b := rc("b", 1).owned(controlledBy(d))
+		t.exist(a, d, b)
+		t.commit("op", "patch", a, b, b.owned())
+	}},
+	{"LAW-2", "removes what it is to scale", broken, func(t *tape) {
+		a, b := app("a"), rc("b", 1)
+		t.exist(a, b)
+		t.commit("op", "delete", a, b, nil)
+	}},
+	{"LAW-2", "removes by its office, and says what it has to spare", kept, func(t *tape) {
+		a, b := object("Policy", "a"), rc("b", 1)
+		t.exist(a, b)
+		t.commit("cleaner", "delete", a, b, nil)
+	}},
+	{"LAW-2", "hands over by its office what it says it may", kept, func(t *tape) {
+		a, d := object("Policy", "a"), object("Deployment", "d")
+		b := rc("b", 1).owned(controlledBy(d))
+		t.exist(a, d, b)
+		t.commit("cleaner", "update", a, b, b.owned())
+	}},
+	{"LAW-2", "hands over what it says it has to leave", broken, func(t *tape) {
+		a, d := object("Policy", "a"), object("Deployment", "d")
+		b := rc("kept", 1).owned(controlledBy(d))
+		t.exist(a, d, b)
+		t.commit("cleaner", "update", a, b, b.owned())
+	}},
+	{"LAW-2", "from a queue of pods, its own", kept, func(t *tape) { t.otherQueue("App") }},
+	{"LAW-2", "from a queue of pods, another's", broken, func(t *tape) { t.otherQueue("ReplicaSet") }},
+	{"LAW-2", "adoption that takes finalizers off", broken, func(t *tape) {
+		t.adoptsHeld("rs", set("a", 1), []string{cleanup}, nil)
+	}},
+	{"LAW-2", "adoption that puts a finalizer on", broken, func(t *tape) {
+		t.adoptsHeld("rs", set("a", 1), nil, []string{cleanup})
+	}},
+	{"LAW-2", "adoption that puts its own finalizer on", kept, func(t *tape) {
+		t.adoptsHeld("job", job("a"), []string{cleanup}, []string{cleanup, tracking})
+	}},
+}
+
+// otherQueue has the operator delete a pod of an owner of some kind for a key
+// that is the pod's.
+func (t *tape) otherQueue(kind string) {
+	a := object(kind, "a")
+	p := pod("p", a)
+	t.exist(a, p)
+	t.show("op", a, p)
+	t.commit("op", "delete", nil, p, nil).For = sim.Ref{Kind: "App", Namespace: "default", Name: "p"}
+}
+
+// adoptsHeld has a controller adopt a pod whose finalizers change with that.
+func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
+	p := pod("p", nil).held(before...)
+	t.exist(a, p)
+	t.sync(process, a, func() { t.commit(process, "patch", a, p, p.owned(controlledBy(a)).held(after...)) })
 }

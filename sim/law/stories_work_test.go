@@ -14,9 +14,7 @@ func (t *tape) family(want int, pods ...string) (a *thing, have []*thing) {
 	t.exist(a)
 	t.show("rs", a)
 	for _, name := range pods {
-		p := pod(name, a)
-		t.exist(p)
-		t.deliver("rs", nil, p, "default/a")
+		p := t.appears("rs", pod(name, a), "default/a")
 		have = append(have, p)
 	}
 	return a, have
@@ -54,8 +52,7 @@ var workStories = []story{
 	{"EXACT-1", "one went during the sync", committed, func(t *tape) {
 		a, p := t.family(1, "p", "q")
 		t.sync("rs", a, func() {
-			t.user(p[0], nil)
-			t.deliver("rs", p[0], nil, "default/a")
+			t.shows("rs", p[0], nil, "default/a")
 			t.commit("rs", "delete", a, p[1], nil)
 		})
 	}},
@@ -182,13 +179,6 @@ var workStories = []story{
 			t.commit("rs", "create", a, nil, pod("q", a).on("n1"))
 		})
 	}},
-	{"EXACT-3", "one that it adopts is there too", kept, func(t *tape) {
-		a, _ := t.family(2)
-		p, q := pod("p", a).on("n1"), pod("q", nil).on("n1")
-		t.exist(p, q)
-		t.deliver("rs", nil, p, "default/a")
-		t.adopts("rs", a, q)
-	}},
 	{"EXACT-3", "twins that the owner may have", kept, func(t *tape) {
 		a := object("DaemonSet", "a")
 		a.Surge = 1
@@ -236,8 +226,7 @@ var workStories = []story{
 	{"EXACT-3", "the other is going", kept, func(t *tape) {
 		a, _ := t.family(1)
 		p := pod("p", a).on("n1").dying("x")
-		t.exist(p)
-		t.deliver("rs", nil, p, "default/a")
+		t.appears("rs", p, "default/a")
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("q", a).on("n1")) })
 	}},
 }

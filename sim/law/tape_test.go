@@ -164,6 +164,39 @@ func (t *tape) user(before, after *thing) *sim.Record {
 	return t.commit(User, verb, nil, before, after)
 }
 
+// becomes has the user change an object, and returns what it is then.
+func (t *tape) becomes(before, after *thing) *thing {
+	t.user(before, after)
+	return after
+}
+
+// shows is becomes, and delivers the change to a process.
+func (t *tape) shows(process string, before, after *thing, enqueued ...string) *thing {
+	t.user(before, after)
+	t.deliver(process, before, after, enqueued...)
+	return after
+}
+
+// stored has the user create an object.
+func (t *tape) stored(o *thing) *thing {
+	t.exist(o)
+	return o
+}
+
+// appears is stored, and delivers the object to a process.
+func (t *tape) appears(process string, o *thing, enqueued ...string) *thing {
+	t.exist(o)
+	t.deliver(process, nil, o, enqueued...)
+	return o
+}
+
+// observed shows the history to a judge.
+func (t *tape) observed(j *Judge) {
+	for i := range t.records {
+		j.Observe(&t.records[i])
+	}
+}
+
 func (t *tape) refuse(process, verb string, owner, object, saw *thing, code int, message string) *sim.Record {
 	return t.add(sim.Record{Op: sim.Refusal, Process: process, Verb: verb, For: owner.ref(), SawFor: value(owner),
 		Object: object.ref(), Saw: value(saw), Code: code, Message: message})
@@ -269,8 +302,67 @@ func judgeWith(t *tape, memory int) *Judge {
 	j := NewJudge(subjects(), All())
 	j.Memory = memory
 	j.Kinds = served
-	for i := range t.records {
-		j.Observe(&t.records[i])
-	}
+	t.observed(j)
 	return j
+}
+
+// owning stores a set with its pod.
+func (t *tape) owning(replicas int) (a, p *thing) {
+	a = set("a", replicas)
+	p = pod("p", a)
+	t.exist(a, p)
+	return a, p
+}
+
+// orphan stores a set and a pod that nobody owns.
+func (t *tape) orphan(replicas int) (a, p *thing) {
+	a, p = set("a", replicas), pod("p", nil)
+	t.exist(a, p)
+	return a, p
+}
+
+// rivals stores two sets, a and b, and the pod of one of them.
+func (t *tape) rivals(owner string) (a, b, p *thing) {
+	a, b = set("a", 1), set("b", 1)
+	p = pod("p", map[string]*thing{"a": a, "b": b}[owner])
+	t.exist(a, b, p)
+	return a, b, p
+}
+
+// contested stores two owners of different kinds, and an orphan that both select.
+func (t *tape) contested() (a, b, p *thing) {
+	a, b, p = set("a", 1), rc("b", 1), pod("p", nil)
+	t.exist(a, b, p)
+	return a, b, p
+}
+
+// appWithPod stores an App, which selects nothing, and its pod.
+func (t *tape) appWithPod() (a, p *thing) {
+	a = app("a")
+	p = pod("p", a)
+	t.exist(a, p)
+	return a, p
+}
+
+// vault stores a vault.
+func (t *tape) vault() *thing {
+	v := object("Vault", "v")
+	t.exist(v)
+	return v
+}
+
+// disk stores a vault with a disk and shows them.
+func (t *tape) disk() (v, d *thing) {
+	v = object("Vault", "v")
+	d = owned("Disk", "d", v)
+	t.exist(v, d)
+	t.show("vault", v, d)
+	return v, d
+}
+
+// claim stores a claim of a set or of a pod.
+func (t *tape) claim(owner *thing) *thing {
+	c := object("Claim", "data-s-0").owned(controlledBy(owner))
+	t.exist(c)
+	return c
 }

@@ -18,6 +18,15 @@ const (
 	Committed
 )
 
+func committedIf(excused bool) Strength {
+	if excused {
+		return Committed
+	}
+	return Informed
+}
+
+func informedIf(knew bool) Strength { return committedIf(!knew) }
+
 // adoptionStrength is Informed if an adopter could have known that its own object was terminating: it had been
 // shown so, or had not read live although ADOPT-4 applies to it.
 func adoptionStrength(r *sim.Record, w *Write) Strength {

@@ -16,7 +16,6 @@ import (
 const Evil = `</script><script>window.pwned=1</script><img src=x onerror="window.pwned=2">` +
 	`"><svg onload=window.pwned=3>'-window.pwned=4-'{{title}}<!--`
 
-// maker writes a history.
 type maker struct {
 	h    sim.History
 	step int
@@ -29,7 +28,6 @@ func (m *maker) add(r sim.Record) int {
 	return r.Index
 }
 
-// object is a version of a ConfigMap.
 func (m *maker) object(name, value string) *corev1.ConfigMap {
 	m.rv++
 	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{Kind: "ConfigMap", APIVersion: "v1"},

@@ -1,17 +1,21 @@
-// Package meta reads the metadata of objects: who owns one, who controls it, whether it
-// is being deleted and what holds it then, and in what two versions of it differ. All
-// of it takes no object for an object that says nothing.
+// Package meta reads the metadata of objects: owners, controller, deletion and finalizers, and how two versions differ.
+// Its functions accept nil as an object without any of these.
 package meta
 
 import (
+	"bytes"
 	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Of is an object's metadata, nil for no object.
+// Of returns an object's metadata, or nil.
 func Of(object any) metav1.Object {
 	if object == nil {
 		return nil
@@ -20,7 +24,7 @@ func Of(object any) metav1.Object {
 	return m
 }
 
-// ControllerOf is an object's ControllerRef, nil for an orphan and for no object.
+// ControllerOf returns an object's ControllerRef, or nil.
 func ControllerOf(m metav1.Object) *metav1.OwnerReference {
 	if m == nil {
 		return nil
@@ -28,41 +32,36 @@ func ControllerOf(m metav1.Object) *metav1.OwnerReference {
 	return metav1.GetControllerOfNoCopy(m)
 }
 
-// Deleting reports whether an object is there and is being deleted.
+// ControlledBy reports whether an object's ControllerRef has that UID.
+func ControlledBy(m metav1.Object, owner types.UID) bool {
+	ref := ControllerOf(m)
+	return ref != nil && ref.UID == owner
+}
+
+// Deleting reports whether an object is terminating.
 func Deleting(m metav1.Object) bool { return m != nil && m.GetDeletionTimestamp() != nil }
 
-// Orphaning reports whether an object is being deleted and its dependents are
-// to be orphaned first.
+// Orphaning reports whether an object is terminating and its dependents are to be orphaned first.
 func Orphaning(m metav1.Object) bool {
 	return Deleting(m) && Finalized(m, metav1.FinalizerOrphanDependents)
 }
 
-// Foreground reports whether an object is being deleted and its dependents are to
-// go first.
+// Foreground reports whether an object is terminating and its dependents are to be deleted first.
 func Foreground(m metav1.Object) bool {
 	return Deleting(m) && Finalized(m, metav1.FinalizerDeleteDependents)
 }
 
-// Finalized reports whether a finalizer holds an object.
+// Finalized reports whether an object has a finalizer.
 func Finalized(m metav1.Object, finalizer string) bool {
-	if m == nil {
-		return false
-	}
-	for _, f := range m.GetFinalizers() {
-		if f == finalizer {
-			return true
-		}
-	}
-	return false
+	return m != nil && slices.Contains(m.GetFinalizers(), finalizer)
 }
 
-// ByPolicy reports whether a finalizer is one that the server itself puts on and
-// takes off, as a deletion's policy says, and that the collector works off.
+// ByPolicy reports whether the server adds a finalizer because of a deletion's policy. The garbage collector removes it.
 func ByPolicy(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
 
-// RefTo is the reference to an owner, nil when there is none.
+// RefTo returns the reference to an owner, or nil.
 func RefTo(m metav1.Object, owner types.UID) *metav1.OwnerReference {
 	if m == nil {
 		return nil
@@ -76,22 +75,14 @@ func RefTo(m metav1.Object, owner types.UID) *metav1.OwnerReference {
 	return nil
 }
 
-// SameRef reports whether two references name one owner, or neither names any.
+// SameRef reports whether two references name the same owner, or both are nil.
 func SameRef(a, b *metav1.OwnerReference) bool {
 	return a == b || a != nil && b != nil && a.UID == b.UID
 }
 
 // SameOwners reports whether two lists name the same owners in one order.
 func SameOwners(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].UID != b[i].UID {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
 }
 
 // FirstOf reports whether no earlier reference names the same owner.
@@ -107,8 +98,7 @@ func FirstOf(refs []metav1.OwnerReference, i int) bool {
 // SameLabels reports whether two objects have the same labels.
 func SameLabels(a, b metav1.Object) bool { return maps.Equal(a.GetLabels(), b.GetLabels()) }
 
-// Blocks reports whether a reference keeps its owner, when that waits for its
-// dependents.
+// Blocks reports whether a reference blocks the foreground deletion of its owner.
 func Blocks(ref *metav1.OwnerReference) bool {
 	return ref != nil && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
 }
@@ -116,11 +106,105 @@ func Blocks(ref *metav1.OwnerReference) bool {
 // Controls reports whether a reference is a ControllerRef.
 func Controls(ref *metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller }
 
-// Version is an object's resourceVersion as a number; 0 where it is none.
+// Version returns an object's resourceVersion as a number, 0 if it is none.
 func Version(m metav1.Object) uint64 {
 	v, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 	if err != nil {
 		return 0
 	}
 	return v
+}
+
+// SameRefsBut reports whether two objects have the same references, except those to one owner.
+func SameRefsBut(a, b metav1.Object, owner string) bool {
+	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
+	i, k := 0, 0
+	for {
+		for i < len(x) && string(x[i].UID) == owner {
+			i++
+		}
+		for k < len(y) && string(y[k].UID) == owner {
+			k++
+		}
+		if i == len(x) || k == len(y) {
+			return i == len(x) && k == len(y)
+		}
+		if !equality.Semantic.DeepEqual(&x[i], &y[k]) {
+			return false
+		}
+		i, k = i+1, k+1
+	}
+}
+
+// SameFinalizersBut reports whether two lists hold the same finalizers, except the actor's own.
+func SameFinalizersBut(a, b, own []string) bool {
+	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
+}
+
+func holdsAllBut(a, b, own []string) bool {
+	for _, f := range b {
+		if !slices.Contains(a, f) && !slices.Contains(own, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// SameBody reports whether two versions are equal outside the metadata.
+func SameBody(a, b any) bool {
+	if u, ok := a.(*unstructured.Unstructured); ok {
+		v, ok := b.(*unstructured.Unstructured)
+		return ok && sameContent(u.Object, v.Object)
+	}
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	if va.Type() != vb.Type() || va.Kind() != reflect.Pointer || va.Elem().Kind() != reflect.Struct {
+		return equality.Semantic.DeepEqual(a, b)
+	}
+	va, vb = va.Elem(), vb.Elem()
+	for i := range va.NumField() {
+		f := va.Type().Field(i)
+		if !f.IsExported() || f.Name == "ObjectMeta" || f.Name == "TypeMeta" {
+			continue
+		}
+		x, y := va.Field(i).Addr().Interface(), vb.Field(i).Addr().Interface()
+		if !sameEncoding(x, y) && !equality.Semantic.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameEncoding reports whether two values have the same protobuf encoding. It is much cheaper than a deep comparison.
+func sameEncoding(a, b any) bool {
+	type sized interface {
+		Size() int
+		MarshalToSizedBuffer([]byte) (int, error)
+	}
+	x, isX := a.(sized)
+	y, isY := b.(sized)
+	if !isX || !isY {
+		return false
+	}
+	n := x.Size()
+	if y.Size() != n {
+		return false
+	}
+	buf := make([]byte, 2*n)
+	_, errX := x.MarshalToSizedBuffer(buf[:n])
+	_, errY := y.MarshalToSizedBuffer(buf[n:])
+	return errX == nil && errY == nil && bytes.Equal(buf[:n], buf[n:])
+}
+
+func sameContent(a, b map[string]any) bool {
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if k != "metadata" && !equality.Semantic.DeepEqual(a[k], b[k]) {
+			return false
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok && k != "metadata" {
+			return false
+		}
+	}
+	return true
 }

@@ -1,10 +1,11 @@
-// Package view keeps what one process can know of the cluster, as the records tell it:
-// what its informers hold ([Cache]), what lies in its queue ([Queue]), and what it has
-// been shown or was answered of each object ([Known]), with what it knew before that
-// during the syncs that are at work ([Journal]).
+// Package view keeps what one process can know of the cluster by the records: its informers ([Cache]), its queue
+// ([Queue]), what it was shown or answered about each object ([Known]), and older knowledge that a current sync may
+// still use ([Journal]).
 package view
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,8 +36,7 @@ type Entry struct {
 	Since int // the record that brought it with these owner references
 }
 
-// Get returns what the view holds under a name, nil for nothing. The pointer
-// is good until the next delivery.
+// Get returns the entry of that name, or nil. The pointer is valid until the next delivery.
 func (c *Cache) Get(namespace, name string) *Entry {
 	if i, ok := c.at[Key{namespace, name}]; ok {
 		return &c.Entries[i]
@@ -44,10 +44,10 @@ func (c *Cache) Get(namespace, name string) *Entry {
 	return nil
 }
 
-// Owned is how many of the objects that were recounted an owner controls.
+// Owned returns how many of the recounted objects an owner controls.
 func (c *Cache) Owned(owner types.UID) int { return c.owned[owner] }
 
-// Recount takes in that an object of the view has another ControllerRef than it had.
+// Recount notes a changed ControllerRef of an object of the view.
 func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 	if c.owned == nil {
 		c.owned = map[types.UID]int{}
@@ -62,7 +62,7 @@ func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 	}
 }
 
-// Values are the objects of the view.
+// Values returns the objects of the view.
 func (c *Cache) Values() []runtime.Object {
 	all := make([]runtime.Object, len(c.Entries))
 	for i := range c.Entries {
@@ -124,3 +124,82 @@ func (c *Cache) drop(n Key, i int) {
 	c.Entries = c.Entries[:last]
 	delete(c.at, n)
 }
+
+// Journal holds what a process knew about objects until they changed during current syncs. It tells what a worker may
+// have used at any moment of its sync.
+type Journal struct {
+	Entries []Glimpse
+	kept    int    // entries that were kept when it was last cut
+	sorted  Sorted // valid until the next Since
+}
+
+// Glimpse holds what a process knew about an object until a change during a sync.
+type Glimpse struct {
+	Kind    string
+	UID     types.UID
+	Owner   types.UID
+	Value   any
+	Cached  any
+	Version uint64
+	Record  int // of the change
+}
+
+// LongJournal is the length at which a journal is cut to what current syncs may have seen, and again whenever it has
+// doubled. If several workers take turns, it never becomes empty.
+const LongJournal = 256
+
+// Long reports whether it is time to cut.
+func (j *Journal) Long() bool { return len(j.Entries) >= max(LongJournal, 2*j.kept) }
+
+// Cut drops the entries of changes before a record.
+func (j *Journal) Cut(record int) {
+	j.Entries = slices.DeleteFunc(j.Entries, func(g Glimpse) bool { return g.Record < record })
+	j.kept = len(j.Entries)
+}
+
+// Clear drops all entries.
+func (j *Journal) Clear() {
+	clear(j.Entries)
+	j.Entries, j.kept = j.Entries[:0], 0
+}
+
+// Note keeps what was known about an object until a record.
+func (j *Journal) Note(e *Sight, record int) {
+	j.Entries = append(j.Entries, Glimpse{e.Kind, e.UID, e.Owner, e.Value, e.Cached, e.Version, record})
+}
+
+// Sorted lists the entries of a journal by object.
+type Sorted struct {
+	first map[types.UID]int
+	next  []int
+}
+
+// Since lists the entries from a record on. The list is valid until the next call.
+func (j *Journal) Since(record int) *Sorted {
+	s := &j.sorted
+	clear(s.first)
+	s.next = append(s.next[:0], make([]int, len(j.Entries))...)
+	for i := len(j.Entries) - 1; i >= 0; i-- {
+		if j.Entries[i].Record < record {
+			continue
+		}
+		if s.first == nil {
+			s.first = map[types.UID]int{}
+		}
+		uid := j.Entries[i].UID
+		s.next[i] = s.First(uid)
+		s.first[uid] = i
+	}
+	return s
+}
+
+// First returns the index of the first entry of an object, or -1.
+func (s *Sorted) First(uid types.UID) int {
+	if i, ok := s.first[uid]; ok {
+		return i
+	}
+	return -1
+}
+
+// Next returns the index of the next entry of the same object, or -1.
+func (s *Sorted) Next(entry int) int { return s.next[entry] }

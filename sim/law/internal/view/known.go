@@ -4,15 +4,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
 )
 
-// Known is what a process has been shown of the objects it syncs and manages:
-// what was delivered to it and, where that is newer, what the answers to its own
-// requests said. The EXACT laws go by it: who was told that his create succeeded
-// knows of one more, whether or not his cache shows it yet.
+// Known holds what a process knows about the objects that it syncs and manages: from deliveries and, if newer, from
+// answers to its own requests. The EXACT laws use it: after a successful create a process knows the object, even if its
+// cache does not show it yet.
 type Known struct {
 	ByUID    map[types.UID]*Sight
 	families map[types.UID]*family
@@ -26,31 +28,31 @@ type Known struct {
 type Sight struct {
 	Kind    string
 	UID     types.UID
-	Owner   types.UID // its controller; "" for none, and for what is no dependent
-	Value   any       // nil once it is known to be gone
+	Owner   types.UID // its controller; "" for none, or if it is no dependent
+	Value   any       // nil if it is known to be gone
 	Meta    metav1.Object
 	Version uint64
-	Cached  any // what was last delivered of it
+	Cached  any // the last delivered version
 	Active  bool
 	Ahead   bool
-	Removed bool // the process itself has asked for its deletion
-	Since   int  // the record that made it active and its owner's
-	Made    int  // the record of the last write of the process's own that changed more of it than whose it is
-	slot    int  // in its family, where it has one
+	Removed bool // the process itself has requested its deletion
+	Since   int  // the record since which it is active and has this owner
+	Made    int  // the record of the process's last write that changed more than its owners
+	slot    int  // index in its family
 }
 
-// family is what a process knows one owner to control.
+// family holds the objects that one owner controls, as far as the process knows.
 type family struct {
 	members []*Sight
 	active  int
 }
 
-// NewKnown returns the knowledge of a process that was shown nothing.
+// NewKnown returns empty knowledge.
 func NewKnown() Known {
 	return Known{ByUID: map[types.UID]*Sight{}, families: map[types.UID]*family{}, Past: map[types.UID]uint64{}}
 }
 
-// Crash forgets what a life of the process knew, but for how new it was.
+// Crash forgets everything but how new the known versions were.
 func (n *Known) Crash() {
 	for uid, e := range n.ByUID { //detcheck:ordered each uid is set once
 		if e.Value != nil && e.Version > n.Past[uid] {
@@ -60,7 +62,7 @@ func (n *Known) Crash() {
 	n.Clear()
 }
 
-// Clear forgets what it was shown, but not what Crash kept.
+// Clear forgets everything but what Crash kept.
 func (n *Known) Clear() {
 	clear(n.ByUID)
 	clear(n.families)
@@ -69,7 +71,7 @@ func (n *Known) Clear() {
 	n.Journal.Clear()
 }
 
-// Members are the objects that an owner is known to control.
+// Members returns the objects that an owner is known to control.
 func (n *Known) Members(owner types.UID) []*Sight {
 	if f := n.families[owner]; f != nil {
 		return f.members
@@ -77,7 +79,7 @@ func (n *Known) Members(owner types.UID) []*Sight {
 	return nil
 }
 
-// Active is how many of them count.
+// Active returns how many of them are active.
 func (n *Known) Active(owner types.UID) int {
 	if f := n.families[owner]; f != nil {
 		return f.active
@@ -85,7 +87,7 @@ func (n *Known) Active(owner types.UID) int {
 	return 0
 }
 
-// Leave takes an object out of its owner's family.
+// Leave removes an object from its owner's family.
 func (n *Known) Leave(e *Sight) {
 	f := n.families[e.Owner]
 	if e.Owner == "" || f == nil {
@@ -101,7 +103,7 @@ func (n *Known) Leave(e *Sight) {
 	}
 }
 
-// Join puts an object into its owner's family.
+// Join adds an object to its owner's family.
 func (n *Known) Join(e *Sight) {
 	if e.Owner == "" {
 		return
@@ -118,7 +120,7 @@ func (n *Known) Join(e *Sight) {
 	}
 }
 
-// Confirm takes what the cache shows by now off the list of what it does not.
+// Confirm removes an object that the cache shows from Ahead.
 func (n *Known) Confirm(e *Sight) {
 	if !e.Ahead {
 		return
@@ -130,10 +132,9 @@ func (n *Known) Confirm(e *Sight) {
 	n.Ahead = n.Ahead[:last]
 }
 
-// Lost are the sights of uids that are gone, in the order of uids: nobody will say that
-// they are.
+// Lost returns the objects whose UIDs are gone, sorted by UID. No event will report them.
 func (n *Known) Lost(gone func(types.UID) bool) (lost []*Sight) {
-	//detcheck:ordered whether a uid is gone depends on nothing but the uid
+	//detcheck:ordered sorted below
 	for uid, e := range n.ByUID {
 		if gone(uid) {
 			lost = append(lost, e)
@@ -143,12 +144,12 @@ func (n *Known) Lost(gone func(types.UID) bool) (lost []*Sight) {
 	return lost
 }
 
-// Tidy drops the families that nobody is left of.
+// Tidy drops empty families.
 func (n *Known) Tidy() {
 	maps.DeleteFunc(n.families, func(_ types.UID, f *family) bool { return len(f.members) == 0 })
 }
 
-// Fresh is an empty sight, one of many that were made at once.
+// Fresh returns an empty Sight. They are allocated in blocks.
 func (n *Known) Fresh() *Sight {
 	if len(n.slab) == 0 {
 		n.slab = make([]Sight, 32)
@@ -158,13 +159,13 @@ func (n *Known) Fresh() *Sight {
 	return e
 }
 
-// VersionAt is the version of an object that a process knew at a record.
+// VersionAt returns the version of an object that a process knew at a record.
 func (n *Known) VersionAt(uid types.UID, record int) uint64 {
 	_, version := n.at(uid, record)
 	return version
 }
 
-// ValueAt is that version itself, nil for none.
+// ValueAt returns the object of that version, or nil.
 func (n *Known) ValueAt(uid types.UID, record int) any {
 	value, _ := n.at(uid, record)
 	return value
@@ -180,4 +181,106 @@ func (n *Known) at(uid types.UID, record int) (value any, version uint64) {
 		return e.Value, e.Version
 	}
 	return nil, 0
+}
+
+// Key is an object's namespace and name, as in a queue.
+type Key struct{ Namespace, Name string }
+
+// KeyOf returns the key of a reference.
+func KeyOf(r sim.Ref) Key { return Key{r.Namespace, r.Name} }
+
+// String formats a key as in a queue.
+func (n Key) String() string {
+	if n.Namespace == "" {
+		return n.Name
+	}
+	return n.Namespace + "/" + n.Name
+}
+
+// Queue holds the state of the keys of a process's queue.
+type Queue struct {
+	Keys []Queued
+	at   map[Key]int
+}
+
+// Queued is the state of one key.
+type Queued struct {
+	Key
+	Running int           // workers that sync it
+	Dirty   bool          // enqueued since its last sync began
+	Failed  bool          // its last sync ended with an error
+	Ended   time.Duration // when
+	Again   bool          // its last sync failed and was a retry
+	Hot     int           // failed syncs in a row, each without an event and less than [Brief] after the one before
+}
+
+// Brief is the time from which a retry counts as backed off. client-go's backoff doubles from five milliseconds on and
+// is longer after eight failures.
+const Brief = time.Second
+
+// NewQueue returns an empty queue.
+func NewQueue() Queue { return Queue{at: map[Key]int{}} }
+
+// Clear forgets all keys.
+func (q *Queue) Clear() {
+	q.Keys = q.Keys[:0]
+	clear(q.at)
+}
+
+func (q *Queue) get(key Key) *Queued {
+	i, ok := q.at[key]
+	if !ok {
+		i = len(q.Keys)
+		q.at[key] = i
+		q.Keys = append(q.Keys, Queued{Key: key})
+	}
+	return &q.Keys[i]
+}
+
+// Find returns the state of a key, or nil if it was never in the queue. The pointer is valid until the next change.
+func (q *Queue) Find(key Key) *Queued {
+	if i, ok := q.at[key]; ok {
+		return &q.Keys[i]
+	}
+	return nil
+}
+
+// Add notes that a key was enqueued.
+func (q *Queue) Add(key string) {
+	ns, name, ok := strings.Cut(key, "/")
+	if !ok {
+		ns, name = "", key
+	}
+	q.get(Key{ns, name}).Dirty = true
+}
+
+// Tidy drops keys without a state.
+func (q *Queue) Tidy() {
+	q.Keys = slices.DeleteFunc(q.Keys, func(k Queued) bool {
+		return k.Running == 0 && !k.Dirty && !k.Failed && k.Hot == 0
+	})
+	clear(q.at)
+	for i := range q.Keys {
+		q.at[q.Keys[i].Key] = i
+	}
+}
+
+// Start notes that a worker took a key.
+func (q *Queue) Start(key Key, at time.Duration) {
+	k := q.get(key)
+	k.Again = k.Failed && !k.Dirty
+	if !k.Dirty && k.Failed && at-k.Ended < Brief {
+		k.Hot++
+	} else {
+		k.Hot = 0
+	}
+	k.Running++
+	k.Dirty = false
+}
+
+// End notes that the worker is done.
+func (q *Queue) End(key Key, failed bool, at time.Duration) {
+	k := q.get(key)
+	k.Running = max(k.Running-1, 0)
+	k.Failed, k.Ended, k.Again = failed, at, k.Again && failed
 }
