@@ -243,7 +243,7 @@ var edges = []edge{
 	{"internal/nearest", nil,
 		"a word is near another whatever they are words of"},
 	{"internal/install",
-		[]string{"internal/nearest", "internal/yamldoc", apimachinery, "sigs.k8s.io/kustomize", "sigs.k8s.io/yaml"},
+		[]string{"internal/nearest", "internal/yamldoc", api, apimachinery, "sigs.k8s.io/kustomize", "sigs.k8s.io/yaml"},
 		"an operator's repository is read as its users read it: nothing here knows a world in which it is installed"},
 	{"internal/yamldoc", nil,
 		"where a document of a text begins does not depend on what is in it"},

@@ -14,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/internal/install"
 )
 
-// repository writes the files of a txtar archive into a directory.
 func repository(t *testing.T, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +48,6 @@ func find(t *testing.T, archive string, opts install.Options) (*install.Reposito
 	return r, err
 }
 
-// found is find where the repository has no mistake.
 func found(t *testing.T, archive string, opts install.Options) *install.Repository {
 	t.Helper()
 	r, err := find(t, archive, opts)
@@ -59,7 +57,6 @@ func found(t *testing.T, archive string, opts install.Options) *install.Reposito
 	return r
 }
 
-// goBinary is the path of the go command.
 func goBinary(t *testing.T) string {
 	t.Helper()
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
@@ -71,7 +68,6 @@ func goBinary(t *testing.T) string {
 	return ""
 }
 
-// listing are the files of a directory with their contents.
 func listing(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -97,7 +93,6 @@ func listing(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// shown are objects as "Kind namespace/name file:line".
 func shown(objects []install.Object) []string {
 	var all []string
 	for _, o := range objects {
@@ -106,7 +101,6 @@ func shown(objects []install.Object) []string {
 	return all
 }
 
-// wantNote complains unless a note holds a text.
 func wantNote(t *testing.T, r *install.Repository, text string) {
 	t.Helper()
 	if !slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, text) }) {
@@ -114,7 +108,6 @@ func wantNote(t *testing.T, r *install.Repository, text string) {
 	}
 }
 
-// wantError complains unless an error holds a text.
 func wantError(t *testing.T, err error, text string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), text) {
@@ -122,7 +115,6 @@ func wantError(t *testing.T, err error, text string) {
 	}
 }
 
-// program is a module with a main package at its root.
 const program = `
 -- go.mod --
 module example.com/widget-operator
@@ -134,7 +126,6 @@ package main
 func main() {}
 `
 
-// crd is a CRD of widgets.
 const crd = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -148,7 +139,6 @@ spec:
   - {name: v1, served: true, storage: true}
 `
 
-// deployment is a Deployment that runs the operator.
 const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata:

@@ -20,9 +20,8 @@ type manifests struct {
 	notes   []string // of reading them
 }
 
-// findInstall reads the install manifests: those that were named, or
-// config/default, another kustomization with the operator's workload, a chart,
-// or a folder or file of YAML.
+// findInstall reads the install manifests: those of the options, config/default, another kustomization with the
+// operator's workload, a chart, or plain YAML.
 func (f *finder) findInstall(ctx context.Context) error {
 	switch {
 	case f.opts.Install == "none":
@@ -56,7 +55,6 @@ func (f *finder) findInstall(ctx context.Context) error {
 	return nil
 }
 
-// others notes what else would install the operator.
 func (f *finder) others(found []manifests) {
 	var paths []string
 	for _, m := range found[1:] {
@@ -67,7 +65,6 @@ func (f *finder) others(found []manifests) {
 	}
 }
 
-// givenInstall reads the install manifests that were named.
 func (f *finder) givenInstall(ctx context.Context) error {
 	at, err := f.given(f.opts.Install)
 	if err != nil {
@@ -105,7 +102,6 @@ func (f *finder) givenInstall(ctx context.Context) error {
 	return nil
 }
 
-// install takes the objects of manifests: each once, the CRDs apart.
 func (f *finder) install(m manifests, by string) {
 	type key struct{ group, kind, namespace, name string }
 	seen := map[key]Object{}
@@ -142,7 +138,7 @@ func (f *finder) install(m manifests, by string) {
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
-// aside reports whether a path is of what shows or tests the operator.
+// aside reports whether a path belongs to examples, documentation or tests.
 func aside(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
 		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "test", "tests", "e2e",
@@ -150,8 +146,7 @@ func aside(name string) bool {
 	})
 }
 
-// kustomizations renders the kustomizations of the repository and returns those
-// that have the operator's workload, the most complete ones first.
+// kustomizations renders the kustomizations with the operator's workload, the most complete one first.
 func (f *finder) kustomizations() []manifests {
 	var found []manifests
 	for _, file := range f.files {
@@ -181,9 +176,8 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete leaves those manifests whose workload fits the operator about as well
-// as any, the most complete ones first. Of two equally complete ones the smaller comes first,
-// since it has less that the operator does not need.
+// complete keeps the manifests whose workload fits the operator about as well as any, the most complete one first.
+// Among equals the smaller comes first, since it has less that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -199,7 +193,6 @@ func (f *finder) complete(all []manifests) []manifests {
 	return all
 }
 
-// completeness counts what an install of an operator has.
 func (m manifests) completeness() int {
 	parts := map[string]bool{}
 	for _, o := range m.objects {
@@ -211,8 +204,7 @@ func (m manifests) completeness() int {
 	return len(parts)
 }
 
-// chart renders the repository's Helm chart. It reports whether the operator is
-// installed by it.
+// chart renders the repository's Helm chart. It reports whether there is one.
 func (f *finder) chart(ctx context.Context) (bool, error) {
 	charts := f.charts()
 	if named := slices.DeleteFunc(slices.Clone(charts), func(dir string) bool {
@@ -241,8 +233,7 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// folders returns the files and the folders of plain YAML that have the
-// operator's workload, the most complete ones first.
+// folders returns files and folders of plain YAML with the operator's workload, the most complete one first.
 func (f *finder) folders() []manifests {
 	var found []manifests
 	seen := map[string]bool{}

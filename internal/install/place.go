@@ -11,8 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// place gives every namespaced object its namespace, adds the namespaces that
-// the manifests expect to be there, and brings the objects into order.
+// place sets missing namespaces, adds Namespaces that the manifests expect, and sorts the objects.
 func (f *finder) place(context.Context) error {
 	all := f.Objects
 	if f.picked != nil {
@@ -45,14 +44,13 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace is the namespace in which bindings expect the service account
-// of the workload. Manifests without namespaces are applied in it, or the
+// boundNamespace is the namespace in which bindings expect the workload's service account. In any other namespace the
 // operator would have no rights.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""
 	}
-	account := f.picked.serviceAccount()
+	account := serviceAccount(f.picked.pod)
 	for _, o := range all {
 		if o.GetKind() != "ClusterRoleBinding" && o.GetKind() != "RoleBinding" {
 			continue
@@ -71,7 +69,7 @@ func (f *finder) boundNamespace(all []Object) string {
 	return ""
 }
 
-// namespaced reports whether an object is certainly of a namespaced kind.
+// namespaced reports whether a kind is known to be namespaced.
 func (f *finder) namespaced(o Object) bool {
 	gvk := o.GroupVersionKind()
 	for _, crd := range f.CRDs {
@@ -83,8 +81,8 @@ func (f *finder) namespaced(o Object) bool {
 	return known && is
 }
 
-// rank is when an object is applied: after what it needs, and webhooks last,
-// since nothing answers them before the operator runs.
+// rank orders objects: each after what it needs, and webhooks last, since nothing answers them before the operator
+// runs.
 func rank(o Object) int {
 	group := o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {

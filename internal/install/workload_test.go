@@ -10,8 +10,6 @@ import (
 	"github.com/threelaws/threelaws/internal/install"
 )
 
-// running is a repository whose install.yaml holds a Deployment "operator" with a
-// pod of this spec, and objects beside it.
 func running(spec, beside string) string {
 	return program + `
 -- install.yaml --
@@ -182,7 +180,6 @@ metadata: {name: config, namespace: system}
 	wantNote(t, r, "containers setup, proxy of Deployment operator are not run")
 }
 
-// workloads are Deployments "name image command", one a line.
 func workloads(lines ...string) string {
 	text := "-- install.yaml --\n"
 	for _, line := range lines {
