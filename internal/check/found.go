@@ -2,7 +2,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,13 +59,12 @@ type found struct {
 	unknown  []string // what could not be found out, and why
 }
 
-// creation is a kind that the controller creates objects of.
 type creation struct {
 	kind schema.GroupVersionKind
 	how  string // "as its controller"
 }
 
-// How an object that is created belongs to the owner.
+// How a created object belongs to the owner.
 const (
 	controls = "with a ControllerRef"
 	refers   = "with a plain reference"
@@ -78,8 +76,7 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. The error is a controller that did nothing,
-// or a world that cannot be made.
+// look runs the controller in quiet worlds. The error is a controller that did nothing, or a world that cannot be made.
 func (s *subject) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -129,8 +126,7 @@ func (s *subject) look() (*found, error) {
 	return f, nil
 }
 
-// watch lists the kinds that its informers showed it, and those of its dependents of which
-// no event wakes it.
+// watch lists the kinds that the controller watches, and the kinds of dependents whose events do not wake it.
 func (f *found) watch(r *quiet) {
 	wakes := map[string]bool{}
 	for i := range r.World.History.Len() {
@@ -162,8 +158,8 @@ func creates(gvk schema.GroupVersionKind) func(creation) bool {
 	return func(c creation) bool { return c.kind == gvk }
 }
 
-// names looks of which kinds the controller gives its dependents their names: where
-// something else has such a name, the dependent is not there, or that is made one.
+// names finds the kinds whose dependents have fixed names. If another object has the name, the dependent is missing or
+// the other object is taken.
 func (f *found) names(s *subject) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
@@ -182,8 +178,8 @@ func (f *found) names(s *subject) error {
 	return nil
 }
 
-// alone looks which kinds of its dependents a whole program works on without the sample: a copy that nobody owns is
-// then no orphan, but as good as one that a user has made.
+// alone finds the kinds of dependents that a whole program also works on without the sample. A copy without an owner is
+// then no orphan: a user may have created it.
 func (f *found) alone(s *subject) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -207,7 +203,7 @@ func (f *found) alone(s *subject) error {
 	return nil
 }
 
-// defines reports whether a definition is that of a kind.
+// defines matches the CRD of a kind.
 func defines(kind schema.GroupKind) func(manifest) bool {
 	return func(m manifest) bool {
 		group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
@@ -216,8 +212,7 @@ func defines(kind schema.GroupKind) func(manifest) bool {
 	}
 }
 
-// note takes in what the controller wrote: whom it creates for whom, which finalizers it
-// puts, and where else it writes.
+// note records what the controller created for whom, its finalizers, and what else it wrote.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
 	f.owns = slices.Clone(declared)
@@ -268,99 +263,11 @@ func (f *found) note(r *quiet) {
 	}
 }
 
-// worksOn notes a kind that the program works on beside that of the sample: it has a controller for it.
+// worksOn notes a further kind that the program has a controller for.
 func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
 	if c := r.s.Controller; c.Hosted() && gvk != c.For && !slices.Contains(f.also, gvk) {
 		f.also = append(f.also, gvk)
 	}
-}
-
-// holds takes in a finalizer that it puts on an object.
-func (f *found) holds(rec *sim.Record, after metav1.Object) {
-	for _, name := range after.GetFinalizers() {
-		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
-			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
-			continue
-		}
-		if !slices.Contains(f.finalizers, name) {
-			f.finalizers = append(f.finalizers, name)
-		}
-	}
-}
-
-// inherited finds finalizers of the sample that the controller takes off though it did not put them there, as one that an
-// earlier version of it has put. In a quiet run it takes those off, and leaves somebody else's that stands beside them.
-func (f *found) inherited(s *subject) error {
-	listed := s.owner.GetFinalizers()
-	if len(listed) == 0 {
-		return nil
-	}
-	owner := manifest{s.owner.DeepCopy()}
-	owner.SetFinalizers(append([]string{hold}, listed...))
-	r, err := s.run(owner)
-	if err != nil {
-		return err
-	}
-	defer r.Stop()
-	now := r.shown(owner).GetFinalizers()
-	if !slices.Contains(now, hold) {
-		return nil // it takes off whatever it finds
-	}
-	for _, name := range listed {
-		if !slices.Contains(now, name) && !slices.Contains(f.finalizers, name) {
-			f.finalizers = append(f.finalizers, name)
-		}
-	}
-	return nil
-}
-
-// handed finds finalizers that one controller of the operator puts on an object and another takes off: they belong to
-// both.
-func (f *found) handed(s *subject, r *quiet) {
-	ours := func(process string) bool {
-		return process == r.process || slices.ContainsFunc(s.Others, named(process))
-	}
-	put := map[string]string{} // by which process
-	for i := range r.World.History.Len() {
-		rec := r.World.History.At(i)
-		if rec.Op != sim.Commit || !ours(rec.Process) {
-			continue
-		}
-		before, after := finalizersOf(rec.Before), finalizersOf(rec.After)
-		for _, name := range after {
-			if !slices.Contains(before, name) {
-				put[name] = rec.Process
-			}
-		}
-		for _, name := range before {
-			if by := put[name]; by == "" || by == rec.Process || slices.Contains(after, name) {
-				continue
-			}
-			if rec.Process == r.process {
-				if !slices.Contains(f.finalizers, name) {
-					f.finalizers = append(f.finalizers, name)
-				}
-				continue
-			}
-			s.Others = slices.Clone(s.Others)
-			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
-			if !slices.Contains(c.Finalizers, name) {
-				c.Finalizers = append(slices.Clone(c.Finalizers), name)
-			}
-		}
-	}
-}
-
-func named(process string) func(host.Controller) bool {
-	return func(c host.Controller) bool { return c.Name == process }
-}
-
-// finalizersOf are the finalizers of an object in a record, none where there is no object.
-func finalizersOf(o any) []string {
-	if m, is := o.(metav1.Object); is {
-		return m.GetFinalizers()
-	}
-	return nil
 }
 
 func (f *found) wrote(rec *sim.Record) {
@@ -373,8 +280,8 @@ func (f *found) wrote(rec *sim.Record) {
 	}
 }
 
-// belongs says how what was created belongs to the owner. A program may have other
-// controllers beside that of the sample, on kinds that it watches.
+// belongs says how a created object belongs to the owner. A program may have controllers for other kinds that it
+// watches.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
 	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&
@@ -395,7 +302,7 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions looks who deletes the dependents of an owner that is deleted.
+// deletions finds out who deletes the dependents of a deleted owner.
 func (f *found) deletions(s *subject) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)
@@ -417,7 +324,6 @@ func (f *found) deletions(s *subject) error {
 	return nil
 }
 
-// policies are those by which an owner can be deleted.
 var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
 	metav1.DeletePropagationOrphan}
 

@@ -8,18 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// subject is what is tried, with everything looked at.
+// subject is a checked Subject.
 type subject struct {
 	Subject
 	over        func() error // of the context of its quiet runs
@@ -38,12 +40,11 @@ type subject struct {
 	beside      []host.Controller
 	lasts       time.Duration // how long a world is given; 0 for until it settles
 
-	// start starts the program as a process of a name. It is all that a quiet run knows of
-	// how the program is hosted.
+	// start starts the program as a process with a name.
 	start func(t *trial.Trial, name string) *host.Process
 }
 
-// load looks at a subject. The error is a mistake in it, in one line.
+// load checks a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
 	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options(given.Server))}
 	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
@@ -55,7 +56,6 @@ func load(ctx context.Context, given Subject) (*subject, error) {
 	return s, nil
 }
 
-// invariants looks at what is to be asked beside the laws, and at what is to be skipped.
 func (s *subject) invariants() error {
 	if err := law.CheckInvariants(s.Invariants); err != nil {
 		return mistake("Invariants", "%v", err)
@@ -85,7 +85,6 @@ func options(o *fakeapi.Options) fakeapi.Options {
 	return *o
 }
 
-// program looks at what is to be run.
 func (s *subject) program() error {
 	c := &s.Controller
 	if c.Hosted() {
@@ -115,8 +114,8 @@ func (s *subject) program() error {
 	return nil
 }
 
-// worksOn names a whole program and its kind where the subject does not: the first custom object of the sample, or
-// else its first.
+// worksOn names a program and its kind if the subject does not: the first custom object of the sample, or else its
+// first object.
 func (s *subject) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")
@@ -134,7 +133,6 @@ func (s *subject) worksOn() {
 	}
 }
 
-// define reads the definitions into the server.
 func (s *subject) define() error {
 	for _, f := range s.CRDs {
 		there := f.onDisk()
@@ -157,7 +155,6 @@ func (s *subject) define() error {
 	return nil
 }
 
-// readOwner finds the sample.
 func (s *subject) readOwner() error {
 	f, none := s.Sample, s.Controller.For
 	var kinds []string
@@ -192,7 +189,6 @@ func (s *subject) readOwner() error {
 		orNothing(strings.Join(kinds, ", ")))
 }
 
-// served looks whether there is every kind that the controller names.
 func (s *subject) served() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
 		return mistake("Controller", "%s", what)
@@ -200,7 +196,7 @@ func (s *subject) served() error {
 	return nil
 }
 
-// accept looks whether the server takes the sample and what is around it.
+// accept checks that the server accepts the sample and the objects around it.
 func (s *subject) accept() error {
 	if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
 		s.around = append([]manifest{namespace(ns)}, s.around...)
@@ -226,8 +222,8 @@ func (s *subject) accept() error {
 	return nil
 }
 
-// prune takes fields that the definition does not know out of an object of a whole program's sample, as a server does
-// that is not asked to be strict: many repositories have samples of an older version.
+// prune removes unknown fields from an object of a whole program's sample, as a server does without strict validation.
+// Many repositories have outdated samples.
 func (s *subject) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {
@@ -246,7 +242,6 @@ func (s *subject) prune(m manifest) error {
 	return nil
 }
 
-// create sends a manifest to the server.
 func (s *subject) create(m manifest) error { return create(s.server, m) }
 
 func create(server *fakeapi.Server, m manifest) error {
@@ -275,7 +270,7 @@ func create(server *fakeapi.Server, m manifest) error {
 	return nil
 }
 
-// unserved says that there is no such kind, and which was meant.
+// unserved says that no server here serves a kind, and names the nearest one.
 func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 	var near []string
 	for _, k := range s.server.Served() {
@@ -295,7 +290,7 @@ func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 	return text + ": CRDs defines " + strings.Join(names, ", ")
 }
 
-// worded is a kind as manifests say it: "example.com/v1 Widget".
+// worded is a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
 func orNothing(text string) string {
@@ -303,4 +298,51 @@ func orNothing(text string) string {
 		return "nothing at all"
 	}
 	return text
+}
+
+// finishes are the controllers that complete objects: Jobs end, Pods get ready. Kinds that never complete, such as
+// Deployments, are left to With: faults would hit their controllers too, and their laws are not the operator's.
+var finishes = map[string][]string{
+	"CronJob":               {"cronjob", "job", "kubelet"},
+	"Job":                   {"job", "kubelet"},
+	"Pod":                   {"kubelet"},
+	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
+}
+
+// accompany adds the controllers that run beside the subject, and the garbage collector. It adds each once, and none
+// that the subject replaces. The error is an unknown name.
+func (s *subject) accompany(more []string) error {
+	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
+	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })
+	s.With, s.beside = nil, nil
+	for i, name := range append(append(with, more...), "gc") {
+		b, what := g.Controller(name)
+		if what != "" {
+			return mistake(fmt.Sprintf("With[%d]", i), "%s", what)
+		}
+		if c := &s.Controller; i >= len(with) && (b.Name == c.Name || !b.For.Empty() && b.For == c.For ||
+			slices.ContainsFunc(s.beside, func(c host.Controller) bool { return c.Name == b.Name })) {
+			continue
+		}
+		s.With, s.beside = append(s.With, name), append(s.beside, b)
+	}
+	return nil
+}
+
+// finish adds controllers that complete what the subject created in a quiet run. It reports whether it added any.
+func (s *subject) finish(r *quiet) bool {
+	var more []string
+	for _, rec := range r.writes() {
+		if rec.Before != nil || rec.After == nil {
+			continue
+		}
+		if _, custom := r.Server.KindOf(rec.After.(runtime.Object)).Definition(); custom == nil {
+			more = append(more, finishes[rec.Object.Kind]...)
+		}
+	}
+	before := len(s.beside)
+	if err := s.accompany(more); err != nil {
+		panic("check: " + err.Error())
+	}
+	return len(s.beside) > before
 }

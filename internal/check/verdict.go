@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Verdict is what became of one law in all cases.
+// Verdict is the result of one law in all cases.
 type Verdict struct {
 	*law.Law
 	State  string
@@ -22,7 +22,7 @@ type Verdict struct {
 	known []string // the cases in which it was broken in a known way, and why that is accepted
 }
 
-// What can become of a law; the words are those of docs/evidence/clauses.md.
+// The states of a law, in the words of docs/evidence/clauses.md.
 const (
 	Held      = "held"
 	Broken    = "broken"
@@ -33,12 +33,12 @@ const (
 	NotIts    = "does not apply" // it is none of this controller's
 )
 
-// elsewhere is whose laws are none of just any controller's.
+// elsewhere are the actors whose laws concern no ordinary controller.
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts are what became of the laws of the controller's profile that any controller may
-// owe. Those on the garbage collector and on named controllers are none of them.
+// Verdicts returns the results of the laws of the controller's profile. Laws of the garbage collector and of named
+// controllers are left out.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {
@@ -87,7 +87,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	return all
 }
 
-// laws are those that the controller is judged by, its invariants included.
+// laws are the laws that judge the controller, with its invariants.
 func (s *subject) laws(c *host.Controller) []*law.Law {
 	all := slices.Concat(law.All(), c.Contract.Laws())
 	for _, v := range s.Invariants {
@@ -101,7 +101,7 @@ func (s *subject) ofWorld(l *law.Law) bool {
 	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
 }
 
-// told are the names of laws and invariants that are skipped, or were broken in cases.
+// told lists laws and invariants that are skipped or were violated.
 func (s *subject) told(cases []Tried) (told []string) {
 	for name := range s.Skip {
 		told = append(told, name)
@@ -116,9 +116,8 @@ func (s *subject) told(cases []Tried) (told []string) {
 	return told
 }
 
-// asks are the laws that a case asks after others: nil for all. A law that was broken is
-// told once, in the simplest case, so that the next ones show what else is wrong. What ends
-// a run in any case is always asked.
+// asks returns the laws of a case after others, nil for all. A violated law is reported once, in the simplest case, so
+// that later cases show other violations. Laws that end a run are always included.
 func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
@@ -130,7 +129,7 @@ func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
 	return left
 }
 
-// hear adds up what the cases said of a law.
+// hear adds up the results of a law.
 func (v *Verdict) hear(controller string, cases []Tried) {
 	for _, t := range cases {
 		if t.X == nil {
@@ -155,7 +154,7 @@ func (v *Verdict) hear(controller string, cases []Tried) {
 	}
 }
 
-// compared counts the schedules whose end was compared with that of a quiet run.
+// compared counts schedules whose end was compared with that of a quiet run.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c Case) bool { return c.Name == t.Name })
@@ -166,8 +165,8 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing says why a law cannot be told of a controller, or is none of its: the state,
-// and behind a colon why. It is "" where nothing is missing.
+// missing says why a law cannot be judged or does not apply: the state, a colon and the reason. It is "" if the law can
+// be judged.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
 	if c.Hosted() { // nothing but a Go test has a Contract
@@ -203,7 +202,7 @@ func unless(known bool, why string) string {
 	return why
 }
 
-// Summary is the verdict in a sentence, and behind it what it rests on.
+// Summary is the verdict and the figures behind it.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
 	for _, t := range cases {

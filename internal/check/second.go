@@ -11,10 +11,116 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// distinct is a field for which the controller chooses another value for every owner: a port, a range of addresses.
+// beside runs a second owner: the sample under another name. If the spec names the dependents, the second owner's spec
+// gets other names.
+func (f *found) beside(s *subject) error {
+	same := s.owner.renamed(s.owner.GetName() + "-second")
+	known := f.unknown
+	if f.besides(s, same) || len(f.dependents) == 0 {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, d := range f.dependents {
+		names[d.GetName()] = true
+	}
+	apart := manifest{same.DeepCopy()}
+	if spec, ok := apart.Object["spec"].(map[string]any); ok {
+		apart.Object["spec"] = renames(spec, names, "-second")
+	}
+	if apart.text() == same.text() {
+		return nil
+	}
+	f.unknown = known
+	if !f.besides(s, apart) {
+		f.unknown = known
+		f.besides(s, same)
+	}
+	return nil
+}
+
+// besides runs a second owner. It reports whether it is possible, and each owner has as many dependents as the sample
+// alone.
+func (f *found) besides(s *subject, second manifest) bool {
+	f.second, f.pair, f.seconds = manifest{}, nil, nil
+	r, err := s.run(s.owner, second)
+	if err != nil {
+		f.unknown = append(f.unknown, "a second owner: "+err.Error())
+		return false
+	}
+	defer r.Stop()
+	f.second, f.pair, f.seconds = second, r.controlled(s.owner, f.owns), r.controlled(second, f.owns)
+	alone := f.active(s, f.dependents)
+	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
+	waits := !r.settled && !r.writesOn()
+	if waits {
+		f.unknown = append(f.unknown, "a second owner: it and the sample wait for each other's dependents")
+		f.second, f.pair, f.seconds = manifest{}, nil, nil
+	}
+	return !lacks && !waits
+}
+
+// differs finds fields in which owners must differ, and makes an invariant of them.
+func (f *found) differs(s *subject) (err error) {
+	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
+		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
+		return nil
+	}
+	if f.distinct, err = s.distinctValues(f.second, f.owns); len(f.distinct) > 0 {
+		s.Invariants = append(slices.Clone(s.Invariants), differ(s.owner, f.second, f.owns, f.distinct))
+	}
+	return err
+}
+
+// shares finds objects with plain references that all owners share: a second owner adds none. No owner can control
+// them, so no law asks for a ControllerRef.
+func (f *found) shares(s *subject) error {
+	if len(f.plain) == 0 {
+		return nil
+	}
+	r, err := s.run(s.owner, s.owner.renamed(s.owner.GetName()+"-second"))
+	if err != nil {
+		return s.over() // the server refuses a second owner
+	}
+	defer r.Stop()
+	for i := range f.creates {
+		c := &f.creates[i]
+		all := ofKind(f.plain, c.kind)
+		if c.how != refers || !r.settled || len(r.uncontrolled(c.kind)) > len(all) {
+			continue
+		}
+		c.how, f.shared = sharing, append(f.shared, all...)
+		if !slices.Contains(f.creates, creation{c.kind, controls}) && !slices.Contains(f.creates, creation{c.kind, none}) {
+			f.owns = slices.DeleteFunc(f.owns, func(gvk schema.GroupVersionKind) bool { return gvk == c.kind })
+		}
+	}
+	return nil
+}
+
+func ofKind(all []sim.Ref, kind schema.GroupVersionKind) (list []sim.Ref) {
+	for _, o := range all {
+		if o.Kind == kind.Kind && !slices.Contains(list, o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// uncontrolled lists the objects of a kind that the controller created without a ControllerRef.
+func (r *quiet) uncontrolled(kind schema.GroupVersionKind) (list []sim.Ref) {
+	for _, rec := range r.writes() {
+		if m, is := rec.After.(metav1.Object); is && rec.Before == nil && r.kindOf(rec) == kind && metav1.GetControllerOf(m) == nil {
+			list = append(list, rec.Object)
+		}
+	}
+	return list
+}
+
+// distinct is a field for which the controller chooses another value for each owner, such as a port or an address
+// range.
 type distinct struct {
 	kind schema.GroupVersionKind // of the owner, or of a dependent
 	path string                  // "status.cidr"
@@ -22,12 +128,12 @@ type distinct struct {
 
 func (d distinct) String() string { return d.kind.Kind + " " + d.path }
 
-// manyOwners is how many owners of equal specs must all have different values in quiet runs. Values that are shared, as
-// the names of a few shards, repeat among so many.
+// manyOwners are name suffixes of owners with equal specs. Among so many, values from a small pool (such as the names
+// of shards) repeat.
 var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
 
-// distinctValues returns the fields whose values are different for all owners, whether these are created at once, in
-// either order, or one after the other. second is an owner beside the sample; its names end in "-second".
+// distinctValues returns the fields that differ between all owners, created at once in either order, or one after the
+// other. The names of second end in "-second".
 func (s *subject) distinctValues(second manifest, owns []schema.GroupVersionKind) ([]distinct, error) {
 	owners := []manifest{s.owner}
 	for _, suffix := range manyOwners[1:] {
@@ -65,7 +171,6 @@ func (s *subject) distinctValues(second manifest, owns []schema.GroupVersionKind
 	return all, nil
 }
 
-// creates lets the user create an object.
 func (r *quiet) creates(m manifest) error {
 	k := r.Server.Kind(m.GroupVersionKind())
 	obj, err := m.typed(k)
@@ -75,8 +180,8 @@ func (r *quiet) creates(m manifest) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 }
 
-// differing returns the fields that all owners have, with different values that the user did not write and that do not
-// follow from the owners' names.
+// differing returns the fields in which all owners differ. Fields that the user wrote, or that follow from the owners'
+// names, are left out.
 func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
 	var values []map[distinct]string
 	for _, m := range owners {
@@ -103,8 +208,8 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 	return all
 }
 
-// chosenValues returns the fields of an owner, and of its dependents where it has one of their kind, that may hold a
-// value that the controller has chosen: numbers, and texts with digits, that are no times.
+// chosenValues returns fields of an owner and its dependents that may hold chosen values: numbers, and texts with
+// digits, but no times. A kind with several dependents is left out.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
 	for i, m := range append([]manifest{owner}, dependents...) {
@@ -123,7 +228,7 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	return all
 }
 
-// notChosen are fields that say what was observed.
+// notChosen are fields that hold observed or fixed values.
 var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind"}
 
 func eachChosen(v any, path string, do func(path, text string)) {
@@ -152,10 +257,9 @@ func eachChosen(v any, path string, do func(path, text string)) {
 
 var digits = regexp.MustCompile(`[0-9]`)
 
-// differentValues is the name of the invariant that owners have different values.
+// differentValues is the ID of the invariant that owners have different values.
 const differentValues = "different-values"
 
-// differ returns the invariant that the sample and a second owner have different values in some fields.
 func differ(first, second manifest, owns []schema.GroupVersionKind, fields []distinct) *law.Invariant {
 	var names []string
 	for _, d := range fields {
@@ -174,7 +278,7 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues are the values of an owner and its dependents in a settled world; none where it is not there.
+// ownerValues returns the values of an owner and its dependents, nil if the owner does not exist.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
 	if o == nil {

@@ -3,15 +3,19 @@ package check
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
-// install creates what is installed. What is refused is noted.
+// install creates the installed objects, and notes those that the server refuses.
 func (s *subject) install() error {
 	seen := map[string]bool{}
 	for _, u := range inOrder(s.Installed) {
@@ -49,7 +53,7 @@ func (s *subject) leaveOut(m manifest, why string) {
 	s.notes = append(s.notes, "left out "+m.at()+": "+why)
 }
 
-// put creates an object; one that is there, as the namespace default, stays as it is.
+// put creates an object unless it exists.
 func (s *subject) put(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if s.server.Lookup(k, m.GetNamespace(), m.GetName()) != nil {
@@ -58,8 +62,7 @@ func (s *subject) put(m manifest) error {
 	return s.create(m)
 }
 
-// inOrder lists namespaces first, and last the configurations of webhooks, which would be called for what comes
-// after them.
+// inOrder sorts namespaces first, and webhook configurations last: webhooks would be called for what comes after them.
 func inOrder(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	rank := func(o *unstructured.Unstructured) int {
 		switch {
@@ -80,7 +83,7 @@ func namespace(name string) manifest {
 	return m
 }
 
-// text is what is installed beside the definitions that are in files.
+// text is the YAML of what is installed beside the CRDs that are in files.
 func (s *subject) text() string {
 	var texts []string
 	for _, m := range s.held {
@@ -92,8 +95,8 @@ func (s *subject) text() string {
 	return strings.Join(texts, "---\n")
 }
 
-// compact is a definition without its descriptions, which have no behaviour, on one line: that of KubeRay's
-// RayJob is 1.3 MB of YAML, and 0.4 MB so.
+// compact is a CRD as one line of JSON without descriptions. KubeRay's RayJob has 1.3 MB of YAML, and 0.4 MB in this
+// form.
 func compact(m manifest) string {
 	data, err := json.Marshal(undescribed(m.Object, false))
 	if err != nil {
@@ -102,7 +105,7 @@ func compact(m manifest) string {
 	return string(data) + "\n"
 }
 
-// undescribed leaves out the descriptions of a schema. A property may have that name.
+// undescribed removes the descriptions of a schema, but no property of that name.
 func undescribed(v any, properties bool) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -123,9 +126,8 @@ func undescribed(v any, properties bool) any {
 	return v
 }
 
-// standalone runs a whole program in a world without any sample. What it creates there has no owner, so no law may ask
-// for a reference to one. Then the sample is created. A reconciler syncs nothing without a sample, and has no webhooks.
-// The error is a webhook's refusal of the sample.
+// standalone runs a whole program in a world without a sample. No law applies to what it creates there, since that has
+// no owner. Then it creates the sample, so that the program's webhooks are called. The error is a webhook's refusal.
 func (s *subject) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -144,15 +146,83 @@ func (s *subject) standalone() error {
 	return s.admit(r)
 }
 
-// itself reports whether an object is one that the program makes for itself.
+// itself reports whether the program creates an object without a sample, too.
 func (s *subject) itself(o sim.Ref) bool {
 	return slices.Contains(s.own, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
-// nothing words what a program wrote that did nothing for its owner.
 func (s *subject) nothing() string {
 	if len(s.own) == 0 {
 		return "nothing"
 	}
 	return "nothing but what it writes without it"
+}
+
+// admit creates the sample and the objects around it while the program runs. Cases then begin with these objects as the
+// program's webhooks changed them. The error is a webhook's refusal.
+func (s *subject) admit(r *quiet) error {
+	for i, m := range s.around {
+		admitted, err := s.admitted(r, m)
+		if err != nil {
+			return err
+		}
+		s.around[i] = admitted
+	}
+	admitted, err := s.admitted(r, s.owner)
+	if err != nil {
+		return err
+	}
+	s.owner = admitted
+	return nil
+}
+
+// admitted is an object as the program's webhooks change it. If they do not, it stays as it was written.
+func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
+	k := r.Server.Kind(m.GroupVersionKind())
+	if r.stored(m) != nil {
+		return m, nil
+	}
+	request := func() (*fakeapi.Request, error) {
+		obj, err := m.typed(k)
+		return &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj}, err
+	}
+	req, err := request()
+	if err != nil {
+		return m, nil // accept said so already
+	}
+	resp, err := r.Request(req)
+	switch {
+	case apierrors.IsInternalError(err): // it could not be called
+		s.notes = append(s.notes, fmt.Sprintf("%s exists without having passed the operator's webhooks: %s", m.at(),
+			strings.ReplaceAll(err.Error(), "\n", " ")))
+		return m, nil
+	case err != nil:
+		return m, s.Sample.place(m, refusal("with the operator's webhooks the server refuses "+m.at(), err))
+	}
+	with := bare(shown(resp.Object, m.GroupVersionKind()))
+	r.settle()
+	if req, err = request(); err != nil {
+		return m, nil
+	}
+	server := s.server.Fork()
+	for _, before := range s.around {
+		_ = create(server, before) // a namespace may be among them; one that is there already stays
+	}
+	alone, _ := server.Do(sim.Epoch, req)
+	if alone.Err == nil && reflect.DeepEqual(with.Object, bare(shown(alone.Object, m.GroupVersionKind())).Object) {
+		return m, nil
+	}
+	return with, nil
+}
+
+// bare removes what the server adds, and the status.
+func bare(m manifest) manifest {
+	c := m.copied(m.GetName())
+	if m.GetNamespace() == "" {
+		delete(c.Object["metadata"].(map[string]any), "namespace")
+	}
+	c.SetAnnotations(m.GetAnnotations())
+	c.SetFinalizers(m.GetFinalizers())
+	c.SetOwnerReferences(m.GetOwnerReferences())
+	return c
 }

@@ -9,26 +9,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// selector is by what a controller adopts, as far as quiet runs show it.
+// selector says by what a controller adopts, as far as quiet runs show it.
 type selector struct {
 	field  bool // by spec.selector of the owner
 	labels []label
 }
 
-// label is one that an object must have to be adopted.
+// label is a label that an object must have to be adopted.
 type label struct {
 	key   string
 	path  []string // of the owner's field that says its value; nil for a value that all owners have
 	value string
 }
 
-// stray is the name of what nobody owns yet.
+// stray is the name of objects without an owner.
 const stray = "threelaws-stray"
 
-// adoption looks whether copies of its dependents that nobody owns are adopted, and by what.
-// Where that goes for some kinds and not for others, more than labels counts.
+// adoption finds out whether copies of dependents without an owner are adopted, and by what. If only some kinds are
+// adopted, more than labels decides.
 func (f *found) adoption(s *subject) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -56,8 +59,7 @@ func (f *found) adoption(s *subject) error {
 	return f.letting(s)
 }
 
-// fits reports whether a selector selects all dependents of both owners: one that does not
-// is not the one that the controller goes by.
+// fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use it.
 func (f *found) fits(s *subject, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -75,7 +77,7 @@ func (f *found) fits(s *subject, sel *selector) bool {
 	return true
 }
 
-// each is the first dependent of each kind.
+// each returns the first dependent of each kind.
 func (f *found) each() (list []manifest) {
 	for _, d := range f.dependents {
 		if !slices.ContainsFunc(list, func(o manifest) bool { return o.GroupVersionKind() == d.GroupVersionKind() }) {
@@ -85,7 +87,7 @@ func (f *found) each() (list []manifest) {
 	return list
 }
 
-// adopts reports whether an object without an owner is made the sample's.
+// adopts reports whether the sample adopts an object.
 func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
 	r, err := s.run(orphan, s.owner)
 	if err != nil {
@@ -101,7 +103,6 @@ func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
 	return false, ""
 }
 
-// specSelector is the owners' own selector, if it is what the controller goes by.
 func (f *found) specSelector(s *subject) *selector {
 	if sel := (&selector{field: true}); f.fits(s, sel) {
 		return sel
@@ -109,7 +110,7 @@ func (f *found) specSelector(s *subject) *selector {
 	return nil
 }
 
-// selects reads spec.selector, as a selector or as a map of labels; nil for none.
+// selects reads spec.selector, as a label selector or as a map of labels. It returns nil for none.
 func selects(owner map[string]any) labels.Selector {
 	field, ok, _ := unstructured.NestedMap(owner, "spec", "selector")
 	if !ok || len(field) == 0 {
@@ -130,8 +131,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf finds the labels without which a copy is not adopted, and where owners say
-// what they are to be; nil where there are none.
+// labelsOf finds the labels without which a copy is not adopted. It returns nil if there are none.
 func (f *found) labelsOf(s *subject, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -150,7 +150,7 @@ func (f *found) labelsOf(s *subject, copy manifest) *selector {
 	return sel
 }
 
-// source finds the field that says what a label is to be: it must say so of both owners.
+// source finds the field from which both owners take the value of a label.
 func (f *found) source(s *subject, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
@@ -168,7 +168,6 @@ func (f *found) source(s *subject, key, value string) label {
 	return label{key: key, value: value}
 }
 
-// of is what an owner selects.
 func (sel *selector) of(owner runtime.Object) labels.Selector {
 	fields := object(owner)
 	if sel.field {
@@ -184,7 +183,6 @@ func (sel *selector) of(owner runtime.Object) labels.Selector {
 	return labels.SelectorFromSet(set)
 }
 
-// object is a stored object's fields.
 func object(obj runtime.Object) map[string]any {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return u.Object
@@ -192,7 +190,6 @@ func object(obj runtime.Object) map[string]any {
 	return shown(obj, obj.GetObjectKind().GroupVersionKind()).Object
 }
 
-// String tells it: "what has the labels app=web, widget=(metadata.name)".
 func (sel *selector) String() string {
 	if sel.field {
 		return "what spec.selector selects"
@@ -207,7 +204,7 @@ func (sel *selector) String() string {
 	return "what has the labels " + strings.Join(parts, ", ")
 }
 
-// letting looks whether a dependent is let go when its labels are others.
+// letting finds out whether a dependent with other labels is released.
 func (f *found) letting(s *subject) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
@@ -226,10 +223,9 @@ func (f *found) letting(s *subject) error {
 	return nil
 }
 
-// other is a label that nobody selects.
+// other is a label that nothing selects.
 const other = "threelaws-other"
 
-// others are other labels than an object has.
 func others(m manifest) map[string]any {
 	set := map[string]any{}
 	for key := range m.GetLabels() {
@@ -237,3 +233,94 @@ func others(m manifest) map[string]any {
 	}
 	return set
 }
+
+// noted says when a deleted dependent is created again.
+type noted int
+
+const (
+	atOnce noted = iota
+	touched
+	restarted
+	never
+)
+
+// deletedOnes finds the kinds whose deleted dependents are created again. A request, a run, a backup or a migration is
+// recorded in its owner and created only once.
+func (f *found) deletedOnes(s *subject) error {
+	if s.lasts > 0 {
+		return nil // what it creates goes by the clock
+	}
+	all := slices.DeleteFunc(f.each(), func(d manifest) bool { return slices.Contains(f.asleep, d.GroupVersionKind()) })
+	if when, err := f.recreates(s, all...); err != nil || when == atOnce {
+		return err
+	}
+	for _, d := range all {
+		when, err := f.recreates(s, d)
+		if err != nil {
+			return err
+		}
+		switch when {
+		case touched:
+			f.unnoticed = append(f.unnoticed, "a "+d.GetKind()+": it is created again after its owner was touched")
+		case restarted:
+			f.unnoticed = append(f.unnoticed, "a "+d.GetKind()+": it is created again after a restart")
+		case never:
+			f.once = append(f.once, d.GroupVersionKind())
+		}
+	}
+	return nil
+}
+
+// recreates deletes dependents of the settled sample, and reports when there are as many as before.
+func (f *found) recreates(s *subject, deleted ...manifest) (noted, error) {
+	if len(deleted) == 0 {
+		return atOnce, nil
+	}
+	r, err := s.run(s.owner)
+	if err != nil {
+		return atOnce, err
+	}
+	defer r.Stop()
+	count := func() (n int) {
+		for _, d := range deleted {
+			n += len(r.controlled(s.owner, []schema.GroupVersionKind{d.GroupVersionKind()}))
+		}
+		return n
+	}
+	before := count()
+	for _, d := range deleted {
+		req := &fakeapi.Request{Verb: fakeapi.Delete, Kind: r.Server.Kind(d.GroupVersionKind()), Namespace: d.GetNamespace(),
+			Name: d.GetName()}
+		if d.GetKind() == "Pod" {
+			req.Delete.GracePeriodSeconds = new(int64)
+		}
+		if err := r.does(req); err != nil {
+			return atOnce, nil // the user cannot delete it
+		}
+		if o := r.stored(d); o != nil && o.(metav1.Object).GetUID() == d.GetUID() {
+			return atOnce, nil // a finalizer holds it
+		}
+	}
+	for when, provoke := range []func() error{
+		func() error { return nil },
+		func() error {
+			return r.merge(s.owner, map[string]any{"metadata": map[string]any{"annotations": map[string]any{other: "yes"}}})
+		},
+		func() error {
+			r.of.Restart(0)
+			r.settle()
+			return nil
+		},
+	} {
+		if err := provoke(); err != nil || !r.settled || r.stored(s.owner) == nil {
+			return atOnce, nil // such a world says nothing
+		}
+		if count() >= before {
+			return noted(when), nil
+		}
+	}
+	return never, nil
+}
+
+// createsOnce reports whether a deleted dependent of this kind is not created again.
+func (f *found) createsOnce(d manifest) bool { return slices.Contains(f.once, d.GroupVersionKind()) }
