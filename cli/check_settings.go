@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// settings are what flags and threelaws.yaml say.
 type settings struct {
 	Dir      string // the repository, from the working directory: where go.mod is
 	Package  string // the main package; "" to find it
@@ -48,10 +48,9 @@ type settings struct {
 	packaged bool // the package was given as an argument
 }
 
-// fewest is how many schedules of a case say something of it: with fewer it counts as cut short.
+// A case with fewer than fewest schedules counts as cut short.
 const fewest = 5
 
-// register gives the command its flags.
 func (c *checking) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	c.found(fl)
@@ -85,7 +84,6 @@ func (c *checking) register(cmd *cobra.Command) {
 	complete(cmd, "faults", completeList(append(faultWords(), "none")))
 }
 
-// found gives a command the flags for what is found without them.
 func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringVar(&s.Install, "install", "",
 		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
@@ -95,7 +93,7 @@ func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator works on")
 }
 
-// settle reads threelaws.yaml, which flags overrule, and looks at the values.
+// settle reads threelaws.yaml and the flags, which override it, and checks the values.
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
@@ -155,7 +153,6 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	return nil
 }
 
-// known reads the flags --accept and --skip.
 func (c *checking) known(given func(name string) bool) error {
 	if given("accept") {
 		c.Accept = nil
@@ -184,7 +181,8 @@ func (c *checking) known(given func(name string) bool) error {
 	return nil
 }
 
-// repository is the nearest directory above with a go.mod, from the working directory; that itself where there is none.
+// repository is the nearest directory above that has a go.mod, relative to the working directory. It is "." if there is
+// none.
 func repository() string {
 	at, err := filepath.Abs(".")
 	for dir := "."; err == nil; dir = filepath.Join(dir, "..") {
@@ -199,7 +197,6 @@ func repository() string {
 	return "."
 }
 
-// fields are the settings that the file may have, by name.
 func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time, "for": &c.For,
@@ -207,7 +204,7 @@ func (c *checking) fields() map[string]any {
 		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }
 
-// readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.
+// readFile reads threelaws.yaml if it exists. Its paths are relative to it.
 func (c *checking) readFile(given func(name string) bool) error {
 	path := filepath.Join(c.Dir, settingsFile)
 	wrong := func(line int, text string) error {
@@ -274,7 +271,7 @@ func (c *checking) readFile(given func(name string) bool) error {
 	return nil
 }
 
-// listed is a single word as a list of one, and a mapping as one of NAME=value.
+// listed makes a list of a single word, or of a mapping (as NAME=value).
 func listed(n *yaml.Node) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Line: n.Line}
 	if n.Kind != yaml.MappingNode {
@@ -288,7 +285,6 @@ func listed(n *yaml.Node) *yaml.Node {
 	return list
 }
 
-// from is a path of the file, from the working directory.
 func (c *checking) from(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -296,11 +292,51 @@ func (c *checking) from(path string) string {
 	return filepath.Join(c.Dir, path)
 }
 
-// decodeError words what is wrong with a value.
+// decodeError removes the YAML library's prefixes from an error.
 func decodeError(err error) string {
 	text := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: unmarshal errors:")
 	if _, rest, ok := strings.Cut(text, ": "); ok && strings.Contains(text, "line ") {
 		text = rest
 	}
 	return strings.TrimSpace(text)
+}
+
+const settingsFile = "threelaws.yaml"
+
+// accepted is an accepted finding of threelaws.yaml or --accept.
+type accepted struct {
+	check.Accept
+	line int // of threelaws.yaml; 0 for a flag
+	met  bool
+}
+
+func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
+	fields := []string{"law", "case", "object", "reason"}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if name := n.Content[i].Value; !slices.Contains(fields, name) {
+			return fmt.Errorf("unknown field %s%s", name, suggest(name, fields))
+		}
+	}
+	if err := n.Decode(&a.Accept); err != nil {
+		return err
+	}
+	a.line = n.Line
+	return a.Check()
+}
+
+func acceptedAs(all []*accepted, in string, f *scenarios.Counterexample) *accepted {
+	for _, a := range all {
+		if a.Is(in, f) {
+			a.met = true
+			return a
+		}
+	}
+	return nil
+}
+
+func (a *accepted) from() string {
+	if a.line == 0 {
+		return "--accept"
+	}
+	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }

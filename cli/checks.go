@@ -10,15 +10,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// checks tells continuous integration what became of files: annotations as they
-// come, a JUnit file at the end.
+// checks reports results to continuous integration: annotations at once, a JUnit file at the end.
 type checks struct {
 	junit    string // the file; "" for none
 	annotate bool
 	cases    []ci.Case
 }
 
-// flags adds what a command has for it.
 func (c *checks) flags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.junit, "junit", "", "write a JUnit XML file, with one test case for each file")
@@ -26,8 +24,7 @@ func (c *checks) flags(cmd *cobra.Command) {
 		"print annotations for GitHub Actions, where they are on by themselves")
 }
 
-// add takes a file, and annotates what is wrong with it: on standard error where
-// JSON is on standard output. GitHub reads both.
+// add annotates the problems of a file. The annotations go to stderr if JSON is on stdout; GitHub reads both.
 func (c *checks) add(a *app, one ci.Case) error {
 	c.cases = append(c.cases, one)
 	if !c.annotate {
@@ -39,7 +36,6 @@ func (c *checks) add(a *app, one ci.Case) error {
 	return ci.Annotate(a.out, &one)
 }
 
-// write writes the JUnit file.
 func (c *checks) write(suite string) error {
 	if c.junit == "" {
 		return nil
@@ -55,8 +51,7 @@ func (c *checks) write(suite string) error {
 	return nil
 }
 
-// place is where a scenario file is in the repository, "" for one that is on no
-// disk.
+// place is the path of a scenario file in the repository, "" for a file that is not on disk.
 func (s *shelf) place(name string) string {
 	if name == stdin || !onDisk(name) {
 		return ""
@@ -64,7 +59,7 @@ func (s *shelf) place(name string) string {
 	return ci.InRepository(s.workspace, name)
 }
 
-// problem words an error of a file. law is what it broke, where it broke one.
+// problem describes an error of a file. law is "" if no law was violated.
 func (s *shelf) problem(e *scenarios.Error, law string) ci.Problem {
 	p := ci.Problem{File: s.place(e.File), Line: e.Line, Text: e.Text}
 	if e.Verb != "" {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// overTLS is a listener whose connections are encrypted with a certificate made for it, which is returned in PEM.
+// overTLS adds TLS with a new self-signed certificate, which it returns in PEM.
 func overTLS(plain net.Listener) (net.Listener, []byte, error) {
 	ip := plain.Addr().(*net.TCPAddr).IP
 	bundle, key, err := cert.GenerateSelfSignedCertKey(ip.String(), []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
@@ -28,8 +28,8 @@ func overTLS(plain net.Listener) (net.Listener, []byte, error) {
 		NextProtos: []string{"h2", "http/1.1"}}), bundle, nil
 }
 
-// kubeconfig is a configuration of kubectl with this server as its only one. Clients are to trust a certificate,
-// or, where there is none, to know that the connection is not encrypted: some refuse it otherwise.
+// kubeconfig is a kubeconfig for this server. Without a certificate it has insecure-skip-tls-verify, since some clients
+// refuse plain HTTP without it.
 func kubeconfig(url string, trusted []byte) string {
 	trust := "insecure-skip-tls-verify: true"
 	if trusted != nil {
@@ -54,11 +54,10 @@ users:
 `, url, trust)
 }
 
-// writeWhole replaces a file, or leaves it as it is.
 func writeWhole(path string, text []byte) error { return replaceFile(path, text, 0o644) }
 
-// replaceFile is writeWhole with the mode that a new file gets. A link stays one,
-// and what is no file, as /dev/stdout, is written to and not replaced.
+// replaceFile replaces a file atomically. mode is for a new file. A symbolic link stays, and a device such as
+// /dev/stdout is written to.
 func replaceFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.Stat(path); err == nil {
 		if mode = old.Mode(); !mode.IsRegular() {
@@ -86,10 +85,9 @@ func replaceFile(path string, text []byte, mode os.FileMode) error {
 	return os.Rename(f.Name(), path)
 }
 
-// nameLetters are what the real server makes names of: no vowels, no words.
+// nameLetters are the letters of generated names on a real server: no vowels, so no words.
 const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
 
-// randomName makes a name for a prefix, as the real server does.
 func randomName(prefix string, _ int) string {
 	suffix := make([]byte, 5)
 	for i := range suffix {

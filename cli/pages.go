@@ -2,15 +2,16 @@ package cli
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
 )
 
-// picture prints a run as a page or as a picture; with --json as a string.
 func picture(a *app, as, title string, src page.Source) error {
 	p := page.Of(titleOf(title), src)
 	text := p.SVG()
@@ -30,14 +31,12 @@ func picture(a *app, as, title string, src page.Source) error {
 	return err
 }
 
-// extensionHTML is how the names of pages end.
 const extensionHTML = ".html"
 
-// beside is the page's name beside the file that replays what it shows.
+// beside is the name of the page beside a failure's file.
 func beside(path string) string { return strings.TrimSuffix(path, extension) + extensionHTML }
 
-// pageOf is where the page of a run of a file is left: where explore has left one, else
-// in the directory of failures, by the name of the file with its family's.
+// pageOf is where the page of a run is left: beside the file if explore left one there, otherwise in .threelaws.
 func pageOf(file, law string) string {
 	if path := beside(file); onDisk(file) {
 		if _, err := os.Stat(path); err == nil {
@@ -57,8 +56,7 @@ func pageOf(file, law string) string {
 	return filepath.Join(failuresDir, name+extensionHTML)
 }
 
-// leave writes the page of a failure, and says in it where. That it cannot be written is
-// told, and changes nothing of the verdict.
+// leave writes the page of a failure. An error is printed and does not change the verdict.
 func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 	text, err := page.Counterexample(p, found).HTML()
 	if dir := filepath.Dir(path); err == nil && dir == failuresDir {
@@ -72,4 +70,30 @@ func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 		return
 	}
 	p.HTML = path
+}
+
+// failuresDir is the default of --out. Its leading dot hides it from run, and its .gitignore from git.
+const failuresDir = ".threelaws"
+
+func makeOut(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil || dir != failuresDir {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644)
+}
+
+// writeFailure writes the scenario file that replays a failure. Its name has the scenario, the law and four digits that
+// tell failures apart.
+func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
+	if err := makeOut(dir); err != nil {
+		return "", usage("--out: %v", err)
+	}
+	sum := fnv.New32a()
+	sum.Write(failing.File)
+	base := strings.TrimSuffix(filepath.Base(f.Name), extension)
+	path := filepath.Join(dir, fmt.Sprintf("%s-%s-%04x%s", base, failing.Law, sum.Sum32()&0xffff, extension))
+	if err := failing.WriteFile(path); err != nil {
+		return "", usage("--out: %v", err)
+	}
+	return path, nil
 }
