@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 const set = `apiVersion: apps/v1
@@ -20,8 +26,7 @@ spec:
     spec: {containers: [{name: c, image: i}]}
 `
 
-// Every mistake in a file is one line on stderr with file, line and the nearest
-// valid word, exit code 2, and nothing is written.
+// A mistake in a file is one line on stderr with file, line and the nearest valid word. Nothing is written.
 func TestBadFiles(t *testing.T) {
 	t.Setenv("CI", "")
 	script := "apply world.yaml\ncontrollers replicaset\nsettle\n\n-- world.yaml --\n"
@@ -65,25 +70,14 @@ func TestBadFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "bad.txtar")
-			if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			write(t, path, c.text)
 			for _, command := range []string{"run", "run --update", "explore --out " + dir, "replay", "show",
 				"show --as tree"} {
 				if strings.HasPrefix(command, "explore") && strings.HasPrefix(c.name, "schedule ") &&
 					c.name != "schedule of another version" {
 					continue // a schedule is not followed there
 				}
-				got := cli(t, append(strings.Fields(command), path)...)
-				if got.code != scenarios.ExitUsage || got.out != "" {
-					t.Errorf("%s: exit %d\n%s", command, got.code, got.out)
-				}
-				if !strings.HasPrefix(got.err, path+c.want) {
-					t.Errorf("%s: %q, want %q", command, got.err, path+c.want)
-				}
-				if strings.Count(got.err, "\n") != 1 || !strings.HasSuffix(got.err, "\n") {
-					t.Errorf("%s: not one line: %q", command, got.err)
-				}
+				cli(t, append(strings.Fields(command), path)...).oneLine(t, path+c.want)
 				if left, _ := os.ReadDir(dir); len(left) != 1 || read(t, path) != c.text {
 					t.Errorf("%s: something was written", command)
 				}
@@ -92,8 +86,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// Every mistake on the command line is one line on stderr with the nearest
-// valid word, and exit code 2.
+// A mistake on the command line is one line on stderr with the nearest valid word.
 func TestBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", `threelaws: no command is given; "threelaws help" lists them`},
@@ -143,10 +136,175 @@ func TestBadUsage(t *testing.T) {
 		{"help replya", "threelaws: help: unknown command replya; did you mean replay?"},
 		{"help scenario setle", "threelaws: help scenario: unknown verb setle; did you mean settle?"},
 	} {
-		got := cli(t, strings.Fields(c.args)...)
-		if got.code != scenarios.ExitUsage || got.out != "" || !strings.HasPrefix(got.err, c.want) ||
-			strings.Count(got.err, "\n") != 1 {
-			t.Errorf("%s: exit %d, %q, want %q\n%s", c.args, got.code, got.err, c.want, got.out)
+		typed(t, c.args).oneLine(t, c.want)
+	}
+}
+
+// Each shell has a script that calls the program by its name.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range shells {
+		got := cli(t, "completion", shell)
+		got.wants(t, 0, "threelaws", "__complete")
+		var j completionJSON
+		err := json.Unmarshal([]byte(cli(t, "completion", shell, "--json").out), &j)
+		if err != nil || j.Shell != shell || j.Script != got.out {
+			t.Errorf("%s --json: %v", shell, err)
+		}
+	}
+	typed(t, "completion --help").passes(t, "usage: threelaws completion")
+}
+
+func TestCompletions(t *testing.T) {
+	work(t)
+	if err := errors.Join(os.Mkdir(".hidden", 0o755), os.Mkdir("orders", 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"expl|", "explore"},
+		{"run |", "orders/ testdata/ badinput/ bugs/ cronjob/ daemonset/ deployment/ disruption/ endpointslice/ job/ " +
+			"manager/ mutants/ nodes/ orphan/ overlap/ podgc/ quota/ statefulset/ upgrade/"},
+		{"run o|", "orders/ orphan/ overlap/"},
+		{"run testdata/b|", "testdata/breaks.txtar"},
+		{"run .h|", ".hidden/"},
+		{"show overlap/adoption|", "overlap/adoption-lost"},
+		{"show testdata/breaks.txtar |", ""},
+		{"replay testdata/f|", "testdata/fights.txtar"},
+		{"explore --strategy |", "exhaustive mix pct random"},
+		{"explore --strategy=p|", "pct"},
+		{"explore --era |", "binding controllerref current endless gated gated-without-gc selector"},
+		{"explore --faults cr|", "crash:1"},
+		{"explore --faults crash:1,lo|", "crash:1,lost:1"},
+		{"explore --mutant replicaset/skip-re|", "replicaset/skip-recheck"},
+		{"explore --laws never-fight,exact-s|", "never-fight,exact-status never-fight,exact-sum"},
+		{"laws NOFIGHT|", "NOFIGHT-1 NOFIGHT-2 NOFIGHT-3"},
+		{"laws --profile up|", "upstream"},
+		{"serve --controllers replicaset,g|", "replicaset,garbage-collector replicaset,garbage-collector-controller " +
+			"replicaset,garbagecollector replicaset,gc"},
+		{"serve --controllers replicaset@c|", "replicaset@controllerref replicaset@current"},
+		{"show --as t|", "timeline tree"},
+		{"help sc|", "scenario"},
+		{"help scenario set|", "settle"},
+		{"help json ser|", "serve"},
+		{"completion |", "bash fish powershell zsh"},
+	} {
+		words := strings.Split(strings.TrimSuffix(c.line, "|"), " ")
+		offered := strings.Fields(cli(t, append([]string{"__completeNoDesc"}, words...)...).out)
+		offered, want := offered[:len(offered)-1], strings.Fields(c.want) // the last one is cobra's directive
+		slices.Sort(offered)
+		slices.Sort(want)
+		if !slices.Equal(offered, want) {
+			t.Errorf("%s: offers %s, want %s", c.line, offered, want)
+		}
+	}
+}
+
+// Each command but test lists the keys of its JSON, in lowerCamel. Each field has a json tag.
+func TestEveryCommandListsItsJSON(t *testing.T) {
+	a := &app{registry: builtin.Registry(), console: console{out: io.Discard}}
+	for _, c := range rootCommand(a, new(error)).Commands() {
+		if c.Name() != "test" && !slices.ContainsFunc(outputs, func(o output) bool { return o.command == c.Name() }) {
+			t.Errorf("%s says nothing of what it prints with --json", c.Name())
+		}
+	}
+	for _, o := range outputs {
+		untagged(t, o.command, o.value, map[reflect.Type]bool{})
+	}
+	camel := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+	for _, o := range describeOutputs("") {
+		if len(o.Keys) == 0 {
+			t.Errorf("%s has no keys", o.Command)
+		}
+		for _, k := range o.Keys {
+			for word := range strings.SplitSeq(k.Key, ".") {
+				if word = strings.TrimSuffix(word, "[]"); word != "" && !camel.MatchString(word) {
+					t.Errorf("%s: key %s is not in lowerCamel", o.Command, k.Key)
+				}
+			}
+		}
+	}
+}
+
+func untagged(t *testing.T, command string, typ reflect.Type, seen map[reflect.Type]bool) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() == reflect.Map {
+		t.Errorf("%s: %s has keys that are nowhere listed", command, typ)
+	}
+	if typ.Kind() != reflect.Struct || seen[typ] {
+		return
+	}
+	seen[typ] = true
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		if f.IsExported() && !f.Anonymous && f.Tag.Get("json") == "" {
+			t.Errorf("%s: %s.%s has no json tag", command, typ, f.Name)
+		}
+		if f.Tag.Get("json") != "-" && (f.IsExported() || f.Anonymous) {
+			untagged(t, command, f.Type, seen)
+		}
+	}
+}
+
+// Each printed key is listed, and each listed key is printed unless it is optional.
+func TestPrintedKeysAreListed(t *testing.T) {
+	work(t)
+	for _, c := range []struct {
+		args  string
+		index int // in outputs, of those of the command
+	}{
+		{"run testdata", 0}, {"explore -n 20 --era selector testdata/settles.txtar", 0},
+		{"replay testdata/breaks.txtar", 0}, {"show testdata/fights.txtar", 0},
+		{"show --as timeline testdata/fights.txtar", 1}, {"show --as tree testdata/settles.txtar", 2},
+		{"show --as dot testdata/settles.txtar", 2}, {"laws", 0},
+		{"version", 0}, {"completion fish", 0}, {"help", 0}, {"help run", 0}, {"help scenario", 1}, {"help json", 2},
+	} {
+		command := strings.Fields(c.args)[0]
+		listed, required := map[string]bool{}, []string{}
+		for _, k := range describeOutputs(command)[c.index].Keys {
+			listed[k.Key] = true
+			if !k.Optional && !strings.ContainsAny(k.Key, ".[") {
+				required = append(required, k.Key)
+			}
+		}
+		got := typed(t, "--json "+c.args)
+		seen := map[string]bool{}
+		for d := json.NewDecoder(strings.NewReader(got.out)); d.More(); {
+			var v any
+			if err := d.Decode(&v); err != nil {
+				t.Fatalf("%s: %v", c.args, err)
+			}
+			printed(v, "", seen)
+		}
+		for k := range seen {
+			if !listed[k] && !strings.Contains(k, "commands[].") {
+				t.Errorf("%s: key %s is not listed", c.args, k)
+			}
+		}
+		for _, k := range required {
+			if !seen[k] {
+				t.Errorf("%s: key %s is not printed", c.args, k)
+			}
+		}
+	}
+}
+
+// apiObjects are keys with objects of the API.
+var apiObjects = []string{"before", "after", "saw", "sawFor"}
+
+func printed(v any, at string, seen map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			printed(e, at+"[]", seen)
+		}
+	case map[string]any:
+		for k, e := range v {
+			key := strings.TrimPrefix(at+"."+k, ".")
+			seen[key] = true
+			if _, text := e.(string); text || !slices.Contains(apiObjects, k) {
+				printed(e, key, seen)
+			}
 		}
 	}
 }
