@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action is the shape of a composite action.
 type action struct {
 	Name        string
 	Description string
@@ -35,9 +34,8 @@ type action struct {
 	}
 }
 
-// The action is well-formed: it uses each of its inputs and no others, says what
-// each is for, and leans on nobody's action but GitHub's own for Go. No script has
-// an input pasted into it, where it would be run.
+// action.yml uses each of its inputs and describes it. It uses no other action than actions/setup-go, and pastes no
+// input into a script, where it would be run.
 func TestAction(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
 	if err != nil {
@@ -87,8 +85,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// The last step's script takes its words from the environment as they are, and names
-// the JUnit file as later steps find it, in the workspace.
+// The script passes its words as they are, and names the JUnit file relative to the workspace.
 func TestActionScript(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -103,7 +100,7 @@ func TestActionScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := a.Runs.Steps[len(a.Runs.Steps)-1].Run
-	// It prints its words, writes the file that --junit names, and fails.
+	// The stub prints its words, writes the file of --junit, and fails.
 	const stub = "#!/bin/sh\nprintf '<%s>' \"$@\"\n[ -z \"$4\" ] || : >\"$4\"\nexit 3\n"
 	for _, c := range []struct{ work, junit, want string }{
 		{".", "out.xml", "junit=out.xml\nexit-code=3\n"},

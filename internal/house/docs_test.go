@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// page is a page of documentation.
 type page struct{ name, text string }
 
-// pages are all pages of the tree but those of test data.
+// pages are all pages but test data.
 func pages(t *testing.T) (out []page) {
 	t.Helper()
 	for _, f := range files(t) {
@@ -50,7 +49,6 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are a page's titles as links name them.
 func anchors(text string) (out []string) {
 	for _, m := range titles.FindAllStringSubmatch(text, -1) {
 		a := strings.ReplaceAll(strings.ToLower(m[1]), " ", "-")
@@ -59,8 +57,7 @@ func anchors(text string) (out []string) {
 	return out
 }
 
-// Every mutant that the documentation names is there. What is quoted as x/y is a
-// mutant where x is a family of mutants; what is a directory is a directory.
+// Each mutant that a page names exists. `x/y` is a mutant if x is a family of mutants.
 func TestMutantsNamedAreThere(t *testing.T) {
 	var families, names []string
 	for _, f := range files(t) {
@@ -88,7 +85,7 @@ func TestMutantsNamedAreThere(t *testing.T) {
 	}
 }
 
-// What the README and the page on Go tests show of Go is what the tests compile and run, byte for byte.
+// The Go code on pages is part of a file that tests compile or run.
 func TestPagesShowWhatIsRun(t *testing.T) {
 	var run strings.Builder
 	for _, f := range []string{"scenarios/simtest/page_test.go", "cmd/threelaws/main.go", "cli/example_test.go",

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Every exported name has a user: another package, an example, or a reader of the
-// documentation. What nobody uses is unexported, or its package is internal.
+// Each exported name has a user: another package, an example, or a page. A name without users is unexported, or its
+// package internal.
 func TestExportsHaveUsers(t *testing.T) {
 	pkgs := tree(t)
 	used := usersOf(t, pkgs)
@@ -41,8 +41,7 @@ func TestExportsHaveUsers(t *testing.T) {
 	}
 }
 
-// usersOf returns the names, "import/path.Name", that the code of another package or an
-// example uses.
+// usersOf returns the names, as "import/path.Name", that another package or an example uses.
 func usersOf(t *testing.T, pkgs []*packages.Package) map[string]bool {
 	used := map[string]bool{}
 	names := map[string]string{}
@@ -79,15 +78,14 @@ func usersOf(t *testing.T, pkgs []*packages.Package) map[string]bool {
 	return used
 }
 
-// isExample reports whether a declaration is an example. The whole file of an example is shown with it.
+// isExample reports whether a declaration is an example.
 func isExample(d ast.Decl) bool {
 	fn, ok := d.(*ast.FuncDecl)
 	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Example")
 }
 
-// comeAlong adds to the used names of a package those that come with them: the types
-// in what is exported of them, as who calls a function has its results, and the
-// values of a type that is an enumeration.
+// comeAlong adds names that belong to used names: the types in their signatures and fields, and the constants of an
+// enumeration.
 func comeAlong(p *types.Package, used map[string]bool) {
 	for more := true; more; {
 		more = false
@@ -110,7 +108,6 @@ func comeAlong(p *types.Package, used map[string]bool) {
 	}
 }
 
-// key is a name as the tables of users have it.
 func key(o types.Object) string {
 	if o.Pkg() == nil {
 		return o.Name()
@@ -118,8 +115,7 @@ func key(o types.Object) string {
 	return o.Pkg().Path() + "." + o.Name()
 }
 
-// shown are the names of types that stand in what a reader is shown of a name: its
-// signature, its exported fields, the signatures of its exported methods.
+// shown are the types in a name's signature, its exported fields, and its exported methods.
 func shown(o types.Object) (out []types.Object) {
 	var walk func(t types.Type)
 	walk = func(t types.Type) {
@@ -167,7 +163,6 @@ func shown(o types.Object) (out []types.Object) {
 	return out
 }
 
-// documentation is the text of all pages.
 func documentation(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -179,7 +174,6 @@ func documentation(t *testing.T) string {
 	return all.String()
 }
 
-// packageComment is what stands before a package's clause.
 func packageComment(p *packages.Package) string {
 	var all strings.Builder
 	for _, f := range p.Syntax {
@@ -188,7 +182,7 @@ func packageComment(p *packages.Package) string {
 	return all.String()
 }
 
-// Every variable of a package is used. A row that is in no table has no effect, and the compiler accepts it.
+// Each variable of a package is used. The compiler accepts a row that is in no table.
 func TestEveryVariableIsUsed(t *testing.T) {
 	for _, p := range tree(t) {
 		used := map[types.Object]bool{}

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// mostInKnot is how many files of a package may use each other in a circle: as
-// many as one can still hold in mind. What is larger cannot be read in any order.
+// mostInKnot is how many files of a package may use each other in a cycle. More cannot be read in any order.
 const mostInKnot = 12
 
 func TestNoLargeKnots(t *testing.T) {
@@ -28,12 +27,10 @@ func TestNoLargeKnots(t *testing.T) {
 	}
 }
 
-// arrows are which files use names that which other files declare.
+// arrows says which files use names that other files declare.
 type arrows map[string][]string
 
-// uses draws an arrow from each file of a package to each other one that declares
-// a function, method, type, constant or variable it names. Fields do not count:
-// who holds a value of a type uses the type already.
+// uses returns the arrows of a package. A field is no arrow, because its type is one already.
 func uses(p *packages.Package) arrows {
 	out := arrows{}
 	for _, f := range p.Syntax {
@@ -57,8 +54,7 @@ func uses(p *packages.Package) arrows {
 	return out
 }
 
-// declares reports whether an object is declared by a file rather than inside a
-// function: a name of the package, or a method.
+// declares reports whether an object is a name of the package or a method.
 func declares(o types.Object) bool {
 	if _, isFunc := o.(*types.Func); isFunc {
 		return true
@@ -66,47 +62,38 @@ func declares(o types.Object) bool {
 	return o.Parent() == o.Pkg().Scope()
 }
 
-// knots are the sets of more than one file that lie on one circle (the strongly
-// connected components, by Tarjan), the largest first.
+// knots are the sets of files that use each other, directly or through others, the largest first.
 func knots(a arrows) (out [][]string) {
-	index, low, on := map[string]int{}, map[string]int{}, map[string]bool{}
-	var stack []string
-	var visit func(v string)
-	visit = func(v string) {
-		index[v] = len(index) + 1
-		low[v] = index[v]
-		stack, on[v] = append(stack, v), true
-		for _, w := range a[v] {
-			if index[w] == 0 {
-				visit(w)
-				low[v] = min(low[v], low[w])
-			} else if on[w] {
-				low[v] = min(low[v], index[w])
+	reach := map[string]map[string]bool{}
+	var follow func(from, at string)
+	follow = func(from, at string) {
+		for _, to := range a[at] {
+			if !reach[from][to] {
+				reach[from][to] = true
+				follow(from, to)
 			}
 		}
-		if low[v] != index[v] {
-			return
-		}
-		at := slices.Index(stack, v)
-		k := slices.Sorted(slices.Values(stack[at:]))
-		stack = stack[:at]
-		for _, w := range k {
-			on[w] = false
+	}
+	for from := range a {
+		reach[from] = map[string]bool{}
+		follow(from, from)
+	}
+	seen := map[string]bool{}
+	for _, file := range slices.Sorted(maps.Keys(a)) {
+		var k []string
+		for _, other := range slices.Sorted(maps.Keys(reach[file])) {
+			if reach[other][file] && !seen[other] {
+				k, seen[other] = append(k, other), true
+			}
 		}
 		if len(k) > 1 {
 			out = append(out, k)
-		}
-	}
-	for _, v := range slices.Sorted(maps.Keys(a)) {
-		if index[v] == 0 {
-			visit(v)
 		}
 	}
 	slices.SortStableFunc(out, func(x, y []string) int { return len(y) - len(x) })
 	return out
 }
 
-// short is a package's path from the module's root.
 func short(p string) string {
 	if p == module {
 		return "."
