@@ -16,6 +16,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -59,19 +60,19 @@ next:
 }
 
 func (a *app) lawWords() []string {
-	var words []string
-	for _, l := range a.registry.Laws {
-		words = append(words, l.Name, l.ID)
-	}
-	return words
+	return append(names(a.registry.Laws, func(l *law.Law) string { return l.Name }),
+		names(a.registry.Laws, func(l *law.Law) string { return l.ID })...)
 }
 
 func (a *app) mutantNames() []string {
-	var names []string
-	for _, m := range a.registry.Mutants {
-		names = append(names, m.Name)
+	return names(a.registry.Mutants, func(m host.Mutant) string { return m.Name })
+}
+
+func names[T any](list []T, name func(T) string) (all []string) {
+	for _, item := range list {
+		all = append(all, name(item))
 	}
-	return names
+	return all
 }
 
 func (a *app) load(arg string) (*scenarios.File, error) {

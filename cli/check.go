@@ -99,13 +99,9 @@ func (c *checking) run(cmd *cobra.Command) error {
 		return err
 	}
 	c.line(checkLine{Protocol: checkProtocol})
-	find := c.operators
-	if find == nil {
-		find = findOperator
-	}
 	line := c.progress()
 	line.show("looking for the operator, with go list: modules that are missing are downloaded")
-	op, err := find(ctx, &c.settings)
+	op, err := c.operators(ctx, &c.settings)
 	line.clear()
 	if err != nil {
 		return err

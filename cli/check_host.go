@@ -115,15 +115,11 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 		return err
 	}
 	b.Path = filepath.Join(dir, "main")
-	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function(s.Test), Out: b.Path, Cache: cache}).Run(ctx); err != nil {
+	function, _, _ := strings.Cut(s.Test, "/") // without subtests
+	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
 		return usage("%v", err)
 	}
 	return nil
-}
-
-func function(test string) string {
-	name, _, _ := strings.Cut(test, "/")
-	return name
 }
 
 // pattern is the regular expression of -test.run that matches one test or subtest ("TestX/name").
@@ -160,15 +156,13 @@ func fromHere(path string) string {
 }
 
 func files(dir string, objects []install.Object) (all []*check.File) {
-	at := map[string]*check.File{}
 	for _, o := range objects {
-		f := at[o.File]
-		if f == nil {
-			f = file(dir, []install.Object{o})
-			at[o.File], all = f, append(all, f)
+		i := slices.IndexFunc(all, func(f *check.File) bool { return f.Name == o.File })
+		if i < 0 {
+			all = append(all, file(dir, []install.Object{o}))
 			continue
 		}
-		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
+		all[i].Objects = append(all[i].Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
 	}
 	return all
 }

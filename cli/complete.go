@@ -118,27 +118,15 @@ func controllerWords(g *scenarios.Registry) []string {
 
 // faultWords are the faults with their usual number.
 func faultWords() []string {
-	var words []string
-	for _, name := range host.FaultNames {
-		words = append(words, name+":1")
-	}
-	return words
+	return names(host.FaultNames, func(name string) string { return name + ":1" })
 }
 
 func verbNames() []string {
-	var names []string
-	for _, v := range scenarios.Verbs() {
-		names = append(names, v.Name)
-	}
-	return names
+	return names(scenarios.Verbs(), func(v *scenarios.Verb) string { return v.Name })
 }
 
 func commandNames(root *cobra.Command) []string {
-	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
-	}
-	return names
+	return names(root.Commands(), (*cobra.Command).Name)
 }
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}

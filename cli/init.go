@@ -63,14 +63,10 @@ type initJSON struct {
 
 func (c *initializing) run(cmd *cobra.Command) error {
 	c.Dir = repository()
-	find := c.operators
-	if find == nil {
-		find = findOperator
-	}
 	if cmd.Flags().Changed("args") {
 		c.Args = strings.Fields(strings.Join(c.Args, " "))
 	}
-	op, err := find(cmd.Context(), &c.settings)
+	op, err := c.operators(cmd.Context(), &c.settings)
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,9 @@ func (c Command) Run(ctx context.Context, args []string) int {
 	if !c.Bare {
 		a.registry = builtin.Complete(c.Registry)
 	}
+	if a.operators == nil {
+		a.operators = findOperator
+	}
 	if a.input == nil {
 		a.input = strings.NewReader("")
 	}

@@ -124,11 +124,7 @@ func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 		if pkg == "" {
 			return run(cmd, args)
 		}
-		find := a.operators
-		if find == nil {
-			find = findOperator
-		}
-		op, err := find(cmd.Context(), &settings{Dir: repository(), Package: pkg})
+		op, err := a.operators(cmd.Context(), &settings{Dir: repository(), Package: pkg})
 		if err != nil {
 			return err
 		}

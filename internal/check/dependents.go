@@ -48,7 +48,7 @@ func (f *found) adoption(s *subject) error {
 	}
 	if f.adopts = len(adopted) > 0; f.adopts {
 		if len(left) == 0 {
-			if f.selector = f.specSelector(s); f.selector == nil {
+			if f.selector = (&selector{field: true}); !f.fits(s, f.selector) {
 				f.selector = f.labelsOf(s, adopted[0])
 			}
 		}
@@ -101,13 +101,6 @@ func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
 		}
 	}
 	return false, ""
-}
-
-func (f *found) specSelector(s *subject) *selector {
-	if sel := (&selector{field: true}); f.fits(s, sel) {
-		return sel
-	}
-	return nil
 }
 
 // selects reads spec.selector, as a label selector or as a map of labels. It returns nil for none.

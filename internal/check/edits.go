@@ -83,8 +83,7 @@ func (f *found) two(s *subject, one *quiet) (*quiet, error) {
 		if n, is := e.was.(int64); !is || n != 1 || !count.MatchString(e.name) || s.refuses(e) {
 			continue
 		}
-		owner := manifest{s.owner.DeepCopy()}
-		e.set(owner.Object, e.to)
+		owner := s.edited(e, e.to)
 		r, err := s.run(owner)
 		if err != nil {
 			return nil, err
@@ -108,11 +107,16 @@ func (f *found) follows() (list []*edit) {
 	return list
 }
 
+// edited is the sample with a value of an edit.
+func (s *subject) edited(e *edit, value any) manifest {
+	owner := manifest{s.owner.DeepCopy()}
+	e.set(owner.Object, value)
+	return owner
+}
+
 // refuses reports whether the server refuses to create the sample with an edit.
 func (s *subject) refuses(e *edit) bool {
-	owner := manifest{s.owner.DeepCopy()}
-	e.set(owner.Object, e.to)
-	_, err := s.creates(owner)
+	_, err := s.creates(s.edited(e, e.to))
 	return err != nil
 }
 
@@ -177,9 +181,7 @@ func (s *subject) waitsSo(e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
 	}
-	owner := manifest{s.owner.DeepCopy()}
-	e.set(owner.Object, e.to)
-	r, err := s.run(owner)
+	r, err := s.run(s.edited(e, e.to))
 	if err != nil {
 		return false, err
 	}

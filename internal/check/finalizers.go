@@ -17,9 +17,7 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
 			continue
 		}
-		if !slices.Contains(f.finalizers, name) {
-			f.finalizers = append(f.finalizers, name)
-		}
+		f.finalizers = appendOnce(f.finalizers, name)
 	}
 }
 
@@ -42,8 +40,8 @@ func (f *found) inherited(s *subject) error {
 		return nil // it takes off whatever it finds
 	}
 	for _, name := range listed {
-		if !slices.Contains(now, name) && !slices.Contains(f.finalizers, name) {
-			f.finalizers = append(f.finalizers, name)
+		if !slices.Contains(now, name) {
+			f.finalizers = appendOnce(f.finalizers, name)
 		}
 	}
 	return nil
@@ -71,16 +69,12 @@ func (f *found) handed(s *subject, r *quiet) {
 				continue
 			}
 			if rec.Process == r.process {
-				if !slices.Contains(f.finalizers, name) {
-					f.finalizers = append(f.finalizers, name)
-				}
+				f.finalizers = appendOnce(f.finalizers, name)
 				continue
 			}
 			s.Others = slices.Clone(s.Others)
 			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
-			if !slices.Contains(c.Finalizers, name) {
-				c.Finalizers = append(slices.Clone(c.Finalizers), name)
-			}
+			c.Finalizers = appendOnce(slices.Clone(c.Finalizers), name)
 		}
 	}
 }

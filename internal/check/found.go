@@ -136,9 +136,7 @@ func (f *found) watch(r *quiet) {
 		}
 		kind := rec.Object.Kind
 		wakes[kind] = wakes[kind] || len(rec.Enqueued) > 0
-		if !slices.Contains(f.watches, kind) {
-			f.watches = append(f.watches, kind)
-		}
+		f.watches = appendOnce(f.watches, kind)
 	}
 	routed := func(gvk schema.GroupVersionKind) bool {
 		return slices.ContainsFunc(r.s.Controller.Routes, func(to host.Route) bool { return to.Kind == gvk })
@@ -147,15 +145,11 @@ func (f *found) watch(r *quiet) {
 		if r.s.Controller.Hosted() {
 			break // what events wake in a program cannot be seen
 		}
-		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, creates(gvk)) {
+		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, func(c creation) bool { return c.kind == gvk }) {
 			f.asleep = append(f.asleep, gvk)
 		}
 	}
 	slices.Sort(f.watches)
-}
-
-func creates(gvk schema.GroupVersionKind) func(creation) bool {
-	return func(c creation) bool { return c.kind == gvk }
 }
 
 // names finds the kinds whose dependents have fixed names. If another object has the name, the dependent is missing or
@@ -237,9 +231,7 @@ func (f *found) note(r *quiet) {
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
 			continue // what it reports and stands for election with is nobody's
 		case r.s.itself(rec.Object):
-			if c := (creation{gvk, itself}); !slices.Contains(f.creates, c) {
-				f.creates = append(f.creates, c)
-			}
+			f.creates = appendOnce(f.creates, creation{gvk, itself})
 			continue
 		}
 		f.applies = f.applies || rec.Verb == "patch"
@@ -250,23 +242,21 @@ func (f *found) note(r *quiet) {
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 		}
-		if !slices.Contains(f.creates, c) {
-			f.creates = append(f.creates, c)
-		}
+		f.creates = appendOnce(f.creates, c)
 		if c.how == refers && len(declared) == 0 {
 			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		owes := len(declared) == 0 && (c.how == none || c.how == refers)
-		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {
-			f.owns = append(f.owns, gvk)
+		if owes || c.how == controls {
+			f.owns = appendOnce(f.owns, gvk)
 		}
 	}
 }
 
 // worksOn notes a further kind that the program has a controller for.
 func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
-	if c := r.s.Controller; c.Hosted() && gvk != c.For && !slices.Contains(f.also, gvk) {
-		f.also = append(f.also, gvk)
+	if c := r.s.Controller; c.Hosted() && gvk != c.For {
+		f.also = appendOnce(f.also, gvk)
 	}
 }
 
@@ -275,9 +265,14 @@ func (f *found) wrote(rec *sim.Record) {
 	if rec.Subresource != "" {
 		what += "/" + rec.Subresource
 	}
-	if !slices.Contains(f.writes, what) {
-		f.writes = append(f.writes, what)
+	f.writes = appendOnce(f.writes, what)
+}
+
+func appendOnce[T comparable](list []T, item T) []T {
+	if slices.Contains(list, item) {
+		return list
 	}
+	return append(list, item)
 }
 
 // belongs says how a created object belongs to the owner. A program may have controllers for other kinds that it
@@ -313,7 +308,9 @@ func (f *found) deletions(s *subject) error {
 			f.unknown = append(f.unknown, "its end: "+err.Error())
 		}
 		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
-			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, kindOf(rec.Object.Kind))
+			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, func(gvk schema.GroupVersionKind) bool {
+				return gvk.Kind == rec.Object.Kind
+			})
 		})
 		f.handed(s, r)
 		r.Stop()
@@ -326,7 +323,3 @@ func (f *found) deletions(s *subject) error {
 
 var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
 	metav1.DeletePropagationOrphan}
-
-func kindOf(kind string) func(schema.GroupVersionKind) bool {
-	return func(gvk schema.GroupVersionKind) bool { return gvk.Kind == kind }
-}

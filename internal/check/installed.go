@@ -59,7 +59,7 @@ func (s *subject) put(m manifest) error {
 	if s.server.Lookup(k, m.GetNamespace(), m.GetName()) != nil {
 		return nil
 	}
-	return s.create(m)
+	return create(s.server, m)
 }
 
 // inOrder sorts namespaces first, and webhook configurations last: webhooks would be called for what comes after them.
@@ -132,7 +132,7 @@ func (s *subject) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
 	}
-	r, err := s.begin(nil)
+	r, err := s.drawn(nil, nil, nil)
 	if err != nil {
 		return nil
 	}

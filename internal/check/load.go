@@ -46,8 +46,12 @@ type subject struct {
 
 // load checks a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
-	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
+	options := fakeapi.Options{}
+	if given.Server != nil {
+		options = *given.Server
+	}
+	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options)}
+	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
@@ -76,13 +80,6 @@ func (s *subject) invariants() error {
 		own = append(own, v.ID)
 	}
 	return CheckSkip(s.Skip, own...)
-}
-
-func options(o *fakeapi.Options) fakeapi.Options {
-	if o == nil {
-		return fakeapi.Options{}
-	}
-	return *o
 }
 
 func (s *subject) program() error {
@@ -141,14 +138,14 @@ func (s *subject) define() error {
 				continue
 			}
 			m := manifest{o.Unstructured}
-			if err := s.create(m); err != nil {
+			if err := create(s.server, m); err != nil {
 				return mistake("CRDs", "%v", f.place(m, err))
 			}
 			s.definitions = append(s.definitions, m)
-			if !there {
+			if there {
+				s.files = appendOnce(s.files, f.Path)
+			} else {
 				s.held = append(s.held, m)
-			} else if !slices.Contains(s.files, f.Path) {
-				s.files = append(s.files, f.Path)
 			}
 		}
 	}
@@ -186,29 +183,23 @@ func (s *subject) readOwner() error {
 		return fmt.Errorf("%s: it holds nothing on which %s could work", f.Name, s.Controller.Name)
 	}
 	return fmt.Errorf("%s: it holds no %s, on which %s works, but %s", f.Name, worded(none), s.Controller.Name,
-		orNothing(strings.Join(kinds, ", ")))
-}
-
-func (s *subject) served() error {
-	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
-		return mistake("Controller", "%s", what)
-	}
-	return nil
+		cmp.Or(strings.Join(kinds, ", "), "nothing at all"))
 }
 
 // accept checks that the server accepts the sample and the objects around it.
 func (s *subject) accept() error {
+	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
+		return mistake("Controller", "%s", what)
+	}
 	if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
 		s.around = append([]manifest{namespace(ns)}, s.around...)
 	}
-	server := s.server
-	defer func() { s.server = server }()
-	s.server = server.Fork()
+	server := s.server.Fork()
 	for _, m := range append(slices.Clone(s.around), s.owner) {
 		if err := s.prune(m); err != nil {
 			return s.Sample.place(m, err)
 		}
-		if err := s.create(m); err != nil {
+		if err := create(server, m); err != nil {
 			err = s.Sample.place(m, err)
 			for _, what := range s.pruned {
 				err = fmt.Errorf("%w; %w", err, what)
@@ -241,8 +232,6 @@ func (s *subject) prune(m manifest) error {
 	}
 	return nil
 }
-
-func (s *subject) create(m manifest) error { return create(s.server, m) }
 
 func create(server *fakeapi.Server, m manifest) error {
 	k := server.Kind(m.GroupVersionKind())
@@ -292,13 +281,6 @@ func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 
 // worded is a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
-
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing at all"
-	}
-	return text
-}
 
 // finishes are the controllers that complete objects: Jobs end, Pods get ready. Kinds that never complete, such as
 // Deployments, are left to With: faults would hit their controllers too, and their laws are not the operator's.

@@ -41,13 +41,10 @@ const (
 
 // run settles a world with the objects around the sample, and more. The caller stops it.
 func (s *subject) run(more ...manifest) (*quiet, error) {
-	return s.begin(append(slices.Clone(s.around), more...))
+	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
-// begin settles a world with these objects.
-func (s *subject) begin(objects []manifest) (*quiet, error) { return s.drawn(objects, nil, nil) }
-
-// drawn is begin with a drawn schedule and faults. nil means the default schedule, and no faults.
+// drawn settles a world with these objects in a drawn schedule with faults. nil means the default schedule, and no faults.
 func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err

@@ -50,8 +50,7 @@ func (f *found) removals(s *subject) error {
 	tried := 0
 	fields := optional(s.owner.Object, nil, "spec")
 	for i, e := range fields {
-		without := manifest{s.owner.DeepCopy()}
-		e.set(without.Object, nil)
+		without := s.edited(e, nil)
 		if stored, err := s.creates(without); err != nil || present(stored.Object, e.path) {
 			continue // it is required, or has a default
 		}

@@ -102,8 +102,8 @@ func (f *found) shares(s *subject) error {
 
 func ofKind(all []sim.Ref, kind schema.GroupVersionKind) (list []sim.Ref) {
 	for _, o := range all {
-		if o.Kind == kind.Kind && !slices.Contains(list, o) {
-			list = append(list, o)
+		if o.Kind == kind.Kind {
+			list = appendOnce(list, o)
 		}
 	}
 	return list

@@ -137,11 +137,7 @@ var ending = []string{law.ComeToRest, "NOFIGHT-1", "EXACT-7b"}
 
 // CheckSkip checks the names and reasons of Skip. own are the IDs of invariants. The error is a [Mistake].
 func CheckSkip(skip map[string]string, own ...string) error {
-	var laws []string
-	for _, l := range law.All() {
-		laws = append(laws, l.Name)
-	}
-	laws = append(append(laws, own...), differentValues)
+	laws := lawNames(own)
 	for _, name := range slices.Sorted(maps.Keys(skip)) {
 		l := slices.IndexFunc(law.All(), func(l *law.Law) bool { return l.Name == name })
 		switch {
@@ -162,6 +158,14 @@ func CheckSkip(skip map[string]string, own ...string) error {
 	return nil
 }
 
+func lawNames(invariants []string) []string {
+	laws := append(slices.Clone(invariants), differentValues)
+	for _, l := range law.All() {
+		laws = append(laws, l.Name)
+	}
+	return laws
+}
+
 // Accept is an accepted finding: it is printed and does not fail the check.
 type Accept struct {
 	Law    string `yaml:"law" json:"law"`
@@ -172,15 +176,10 @@ type Accept struct {
 
 // Check checks an entry. own are the IDs of invariants. The error is one line.
 func (a *Accept) Check(own ...string) error {
-	var laws []string
-	for _, l := range law.All() {
-		laws = append(laws, l.Name)
-	}
-	laws = append(append(laws, own...), differentValues)
 	for _, w := range []struct {
 		what, word string
 		valid      []string
-	}{{"law", a.Law, laws}, {"case", a.Case, append([]string{""}, Names...)}} {
+	}{{"law", a.Law, lawNames(own)}, {"case", a.Case, append([]string{""}, Names...)}} {
 		if slices.Contains(w.valid, w.word) {
 			continue
 		}

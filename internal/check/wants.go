@@ -107,9 +107,9 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	if w.by == nil {
 		return nil // it is known already that nobody can say
 	}
-	owner := manifest{s.owner.DeepCopy()}
+	owner := s.owner
 	if e != nil {
-		e.set(owner.Object, e.to)
+		owner = s.edited(e, e.to)
 	}
 	r, err := s.run(owner)
 	if err != nil {

@@ -33,8 +33,8 @@ type remains struct {
 func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
-		if (made.how == none || made.how == outlives || made.how == afar) && !slices.Contains(kinds, made.kind) {
-			kinds = append(kinds, made.kind)
+		if made.how == none || made.how == outlives || made.how == afar {
+			kinds = appendOnce(kinds, made.kind)
 		}
 	}
 	if len(kinds) == 0 || s.lasts > 0 || f.second.Unstructured == nil {

@@ -243,8 +243,7 @@ func (f *found) surplus(s *subject, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil
 	}
-	owner := manifest{s.owner.DeepCopy()}
-	f.scale.set(owner.Object, fewer)
+	owner := s.edited(f.scale, fewer)
 	r, err := s.run(owner, f.second)
 	if err != nil {
 		return nil, err

@@ -143,6 +143,17 @@ func crdKindOf(o Object) (group, kind, scope string) {
 	return group, kind, scope
 }
 
+// scope is the scope of a custom object's kind.
+func (f *finder) scope(o Object) (scope string, custom bool) {
+	gvk := o.GroupVersionKind()
+	for _, crd := range f.CRDs {
+		if group, kind, scope := crdKindOf(crd); group == gvk.Group && kind == gvk.Kind {
+			return scope, true
+		}
+	}
+	return "", false
+}
+
 // required matches the requirements of a go.mod.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 

@@ -89,17 +89,12 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 		}
 		return nil, fmt.Errorf("several workloads may run the operator: %s: name one with --workload",
 			strings.Join(named, ", "))
+	case f.opts.Workload != "" && len(all) == 0:
+		return nil, fmt.Errorf("--workload %s: the install manifests have no workload", f.opts.Workload)
 	case f.opts.Workload != "":
-		return nil, fmt.Errorf("--workload %s: the install manifests have %s", f.opts.Workload, orNone(all))
+		return nil, fmt.Errorf("--workload %s: the install manifests have only %s", f.opts.Workload, strings.Join(all, ", "))
 	}
 	return nil, nil
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "no workload"
-	}
-	return "only " + strings.Join(names, ", ")
 }
 
 // judge finds the likeliest container of a workload, nil if no container has an image.

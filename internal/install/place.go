@@ -71,11 +71,8 @@ func (f *finder) boundNamespace(all []Object) string {
 
 // namespaced reports whether a kind is known to be namespaced.
 func (f *finder) namespaced(o Object) bool {
-	gvk := o.GroupVersionKind()
-	for _, crd := range f.CRDs {
-		if group, kind, scope := crdKindOf(crd); group == gvk.Group && kind == gvk.Kind {
-			return scope == "Namespaced"
-		}
+	if scope, custom := f.scope(o); custom {
+		return scope == "Namespaced"
 	}
 	is, known := openapi.IsNamespaceScoped(yaml.TypeMeta{APIVersion: o.GetAPIVersion(), Kind: o.GetKind()})
 	return known && is

@@ -168,10 +168,10 @@ func (d document) parse() ([]Object, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &u.Object)
 	}
-	if err != nil {
-		if bytes.Contains(d.text, []byte("{{")) {
-			err = errTemplate
-		}
+	switch {
+	case err != nil && bytes.Contains(d.text, []byte("{{")):
+		return nil, fmt.Errorf("%s:%d: bad YAML: %w", d.file, d.line, errTemplate)
+	case err != nil:
 		return nil, d.wrong(err)
 	}
 	if u.IsList() && strings.HasSuffix(u.GetKind(), "List") {
@@ -203,16 +203,8 @@ func (d document) wrong(err error) error {
 	if first, _, more := strings.Cut(text, "\n"); more {
 		text = first
 	}
-	return fmt.Errorf("%s:%d: bad YAML: %w", d.file, line, &because{text, err})
+	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
-
-type because struct {
-	text string
-	err  error
-}
-
-func (b *because) Error() string { return b.text }
-func (b *because) Unwrap() error { return b.err }
 
 // search parses the documents that may be wanted, and notes bad YAML. Templates are skipped silently.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {

@@ -121,11 +121,8 @@ func (f *finder) givenSamples() error {
 }
 
 func (f *finder) custom(o Object) bool {
-	gvk := o.GroupVersionKind()
-	return slices.ContainsFunc(f.CRDs, func(crd Object) bool {
-		group, kind, _ := crdKindOf(crd)
-		return group == gvk.Group && kind == gvk.Kind
-	})
+	_, is := f.scope(o)
+	return is
 }
 
 func (f *finder) installs(o Object) bool {
