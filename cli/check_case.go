@@ -272,8 +272,7 @@ const (
 	mostRestless = 5_000
 )
 
-// minimizing is the divisor of the remaining time that minimizing one violation may take. A run of a program that never
-// waits may take seconds.
+// minimizing is the divisor of the remaining time that minimizing one violation may take.
 const minimizing = 8
 
 // leastForOne is the least time that one schedule gets, however short --time is.

@@ -181,8 +181,7 @@ func (c *checking) known(given func(name string) bool) error {
 	return nil
 }
 
-// repository is the nearest directory above that has a go.mod, relative to the working directory. It is "." if there is
-// none.
+// repository is the nearest directory above with a go.mod, as a relative path, "." for none.
 func repository() string {
 	at, err := filepath.Abs(".")
 	for dir := "."; err == nil; dir = filepath.Join(dir, "..") {

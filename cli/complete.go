@@ -31,8 +31,7 @@ func completeList(words []string) completing {
 	}
 }
 
-// completeFiles offers scenario files of the disk and of the library, one directory or family at a time. most is how
-// many files the command takes; 0 means any number.
+// completeFiles offers scenario files, one directory or family at a time. most is how many the command takes; 0: any.
 func completeFiles(s *shelf, most int) completing {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {

@@ -156,8 +156,7 @@ func askLines(h *httpapi.Handler, lines ...string) (done []fault.Shown, wrong in
 	return done, wrong, err
 }
 
-// faultsOnly handles requests for faults, and passes all others to next. It serves programs of this machine only, and
-// no web page of another origin.
+// faultsOnly handles requests for faults by programs of this machine, and passes all others to next.
 func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, ours := strings.CutPrefix(r.URL.Path, faultsPath)

@@ -226,8 +226,7 @@ func printTree(a *app, auditor *audit.Auditor) error {
 	return nil
 }
 
-// logged reports whether a file is an audit log or a record of watch. A scenario file is never compressed and begins
-// with no brace.
+// logged reports whether a file is an audit log. A scenario file is never compressed and begins with no brace.
 func (s *shelf) logged(name string) bool {
 	in := bufio.NewReader(s.input)
 	if name == stdin {

@@ -37,8 +37,8 @@ type Command struct {
 	Registry *scenarios.Registry
 	Bare     bool
 
-	// Library has the scenarios that are part of the program: *.txtar files, one directory for each family. nil means
-	// none. [scenarios.Library] has those of this module.
+	// Library has the program's scenarios, *.txtar files in a directory for each family; nil for none. See
+	// [scenarios.Library].
 	Library fs.FS
 
 	Name    string // in usage and help; "" for the last element of os.Args[0]
@@ -149,8 +149,7 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, scenarios.ExitCode(err))
 }
 
-// rootCommand makes the command tree. cobra's help cannot return an error, so a help request for an unknown command
-// sets unknown.
+// rootCommand makes the command tree. cobra's help returns no error, so help for an unknown command sets unknown.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

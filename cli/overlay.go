@@ -113,8 +113,7 @@ command. go vet does not know the overlay, and is left out.`,
 	}
 }
 
-// hostsMain adds the flag --main. The operator's main package is built and hosted as in check, and scenario files name
-// it as a controller.
+// hostsMain adds the flag --main: a main package is built and hosted, and scenario files name it as a controller.
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",

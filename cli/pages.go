@@ -82,8 +82,7 @@ func makeOut(dir string) error {
 	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644)
 }
 
-// writeFailure writes the scenario file that replays a failure. Its name has the scenario, the law and four digits that
-// tell failures apart.
+// writeFailure writes the file that replays a failure. Four digits of its name tell failures of a law apart.
 func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
 	if err := makeOut(dir); err != nil {
 		return "", usage("--out: %v", err)
@@ -96,4 +95,34 @@ func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexamp
 		return "", usage("--out: %v", err)
 	}
 	return path, nil
+}
+
+func writeWhole(path string, text []byte) error { return replaceFile(path, text, 0o644) }
+
+// replaceFile replaces a file atomically. A symbolic link stays, and a device such as /dev/stdout is written to.
+func replaceFile(path string, text []byte, mode os.FileMode) error {
+	if old, err := os.Stat(path); err == nil {
+		if mode = old.Mode(); !mode.IsRegular() {
+			return os.WriteFile(path, text, mode.Perm())
+		}
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".threelaws-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if e := f.Chmod(mode.Perm()); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

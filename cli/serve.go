@@ -208,8 +208,7 @@ func withoutPlugins(on, off []string) ([]string, error) {
 	return off, nil
 }
 
-// playedBy reads --programs: the controller as which each program is judged, by the name in its user agent. The name
-// must not be that of a controller that the server runs.
+// playedBy reads --programs: the controller as which a program is judged, by the name in its user agent.
 func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
 	played := map[string]host.Controller{}
 	for _, word := range words {

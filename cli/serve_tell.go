@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,11 +75,7 @@ func announce(a *app, l serveLine) error {
 		a.printf("kubeconfig: %s\n", l.Kubeconfig)
 	}
 	a.printf("%s\n", inRealTime)
-	running := "none"
-	if len(l.Controllers) > 0 {
-		running = strings.Join(l.Controllers, ", ")
-	}
-	a.printf("controllers: %s\n", running)
+	a.printf("controllers: %s\n", cmp.Or(strings.Join(l.Controllers, ", "), "none"))
 	if len(l.Unattended) > 0 {
 		a.printf("no controller runs for: %s\n", strings.Join(l.Unattended, ", "))
 	}
@@ -99,8 +96,7 @@ func (t *teller) verdict(v verdict) {
 	t.say(l, head+": "+text)
 }
 
-// created reports objects that only a cluster would act on, and the first object of a kind whose controller does not
-// run. It returns the warning for the client.
+// created reports objects on which nothing here acts, the first one of each kind, and returns the client's warning.
 func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) string {
 	warning := u.warning(k)
 	if namespace != "" {
@@ -252,7 +248,7 @@ func (u unattended) resources(s *fakeapi.Server) (list []string) {
 	return list
 }
 
-// warning is the warning for creating an object of a kind that nothing here acts on, "" for none. Pods get none:
+// warning is the warning for creating an object of a kind on which nothing here acts, "" for none and for Pods:
 // controllers create many of them and could not act on it.
 func (u unattended) warning(k *fakeapi.Kind) string {
 	if why := k.Inert(); why != "" {

@@ -21,8 +21,7 @@ const defaultDir = "scenarios"
 
 const stdin = "-"
 
-// shelf finds scenario files: on disk, in the program's library (by family and name), and on standard input. The disk
-// comes first.
+// shelf finds scenario files on disk, in the program's library (by family and name), and on standard input.
 type shelf struct {
 	embedded  fs.FS // nil for none
 	input     io.Reader
@@ -67,8 +66,7 @@ func (s *shelf) own(name string) bool {
 	return err == nil
 }
 
-// find lists the scenario files that the arguments name, each once. Directories and families stand for all files below
-// them.
+// find lists the files that the arguments name, each once. A directory or family stands for the files below it.
 func (s *shelf) find(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -122,8 +120,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists the library's files with a name: all for "", a family, or one file by path or name, with or without
-// extension.
+// shelved lists the library's files: all for "", a family, or one by path or name, with or without extension.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil

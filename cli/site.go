@@ -3,9 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +20,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/fakeapi"
@@ -215,8 +219,7 @@ func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	return chosen
 }
 
-// join adds a node and removes the not-ready taint that the server sets, since the node lifecycle controller does not
-// run here.
+// join adds a node, and removes the not-ready taint: the node lifecycle controller does not run here.
 func (s *site) join(node *corev1.Node) string {
 	s.handler.With(func(server *fakeapi.Server) {
 		req := fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindOf(node), Name: node.Name, Object: node,
@@ -257,4 +260,56 @@ func (s *site) noting(tell func(verdict)) func(verdict) {
 		s.broken = append(s.broken, render.MarkOf(*v.breach))
 		tell(v)
 	}
+}
+
+// overTLS adds TLS with a new self-signed certificate, which it returns in PEM.
+func overTLS(plain net.Listener) (net.Listener, []byte, error) {
+	ip := plain.Addr().(*net.TCPAddr).IP
+	bundle, key, err := cert.GenerateSelfSignedCertKey(ip.String(), []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		[]string{"localhost"})
+	if err != nil {
+		return nil, nil, err
+	}
+	pair, err := tls.X509KeyPair(bundle, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tls.NewListener(plain, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"}}), bundle, nil
+}
+
+// kubeconfig has insecure-skip-tls-verify without a certificate: some clients refuse plain HTTP otherwise.
+func kubeconfig(url string, trusted []byte) string {
+	trust := "insecure-skip-tls-verify: true"
+	if trusted != nil {
+		trust = "certificate-authority-data: " + base64.StdEncoding.EncodeToString(trusted)
+	}
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters:
+- name: threelaws
+  cluster:
+    server: %s
+    %s
+contexts:
+- name: threelaws
+  context:
+    cluster: threelaws
+    user: threelaws
+current-context: threelaws
+users:
+- name: threelaws
+  user: {}
+`, url, trust)
+}
+
+// nameLetters are the letters of generated names on a real server: no vowels, so no words.
+const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
+
+func randomName(prefix string, _ int) string {
+	suffix := make([]byte, 5)
+	for i := range suffix {
+		suffix[i] = nameLetters[rand.IntN(len(nameLetters))]
+	}
+	return prefix + string(suffix)
 }

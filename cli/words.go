@@ -79,23 +79,18 @@ func oneOf(flag, word string, valid ...string) error {
 }
 
 func oneFile(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
-		return nil
-	case 0:
-		return noFile(cmd)
+	if len(args) > 1 {
+		return usage("%s takes one file, not %d", cmd.Name(), len(args))
 	}
-	return usage("%s takes one file, not %d", cmd.Name(), len(args))
+	return someFiles(cmd, args)
 }
 
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return noFile(cmd)
+		return usage("%s: a scenario file must be given", cmd.Name())
 	}
 	return nil
 }
-
-func noFile(cmd *cobra.Command) error { return usage("%s: a scenario file must be given", cmd.Name()) }
 
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -155,8 +150,7 @@ const exitCodes = `exit codes
 Of several files the worst one counts: 2, then 4, 1, 3, 5.
 `
 
-// severity orders exit codes from best to worst. A bad file is worst, since it shows nothing. Runs that differ cannot
-// be trusted and come next.
+// severity orders exit codes from best to worst. A bad file shows nothing, and runs that differ cannot be trusted.
 var severity = []int{
 	scenarios.ExitPass, exitInterrupted, exitUncovered, scenarios.ExitNotSettled, scenarios.ExitFail,
 	scenarios.ExitNondetermine, scenarios.ExitUsage,

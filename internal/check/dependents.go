@@ -30,8 +30,7 @@ type label struct {
 // stray is the name of objects without an owner.
 const stray = "threelaws-stray"
 
-// adoption finds out whether copies of dependents without an owner are adopted, and by what. If only some kinds are
-// adopted, more than labels decides.
+// adoption finds out by what copies without an owner are adopted. If only some kinds are, more than labels decides.
 func (f *found) adoption(s *subject) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {

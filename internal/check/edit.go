@@ -42,8 +42,7 @@ func another(v any) any {
 // quantity matches a number with a unit: "1Gi", "30s".
 var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
-// fieldsOf returns edits of the scalar fields of an object's spec. Fields that usually count dependents come first,
-// fields in lists last.
+// fieldsOf returns edits of the scalar fields of a spec: first those that count dependents, last those in lists.
 func fieldsOf(object map[string]any) []*edit {
 	list := leaves(object, nil, "spec")
 	rank := func(e *edit) int {

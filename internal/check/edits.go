@@ -14,12 +14,10 @@ import (
 // mostEdits is how many accepted values of a spec are tried.
 const mostEdits = 16
 
-// mostFollowed is how many followed fields of a whole program are tried. Each takes several quiet runs, which only a
-// reconciler does quickly.
+// mostFollowed is how many followed fields of a whole program are tried: each takes several slow quiet runs.
 const mostFollowed = 3
 
-// edits finds out which fields of the sample the controller follows, and how many dependents an owner has with each
-// value.
+// edits finds out which fields of the sample the controller follows, and with how many dependents.
 func (f *found) edits(s *subject) error {
 	first, err := s.run(s.owner)
 	if err != nil {
@@ -73,7 +71,7 @@ func (f *found) edits(s *subject) error {
 	return f.want(s)
 }
 
-// two raises a sample that asks for one dependent to two. With one, a case would end with none, and show nothing. It
+// two raises a sample that asks for one dependent to two: with one, a case would end with none, and show nothing. It
 // returns the run of the raised sample, nil if the sample stays.
 func (f *found) two(s *subject, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
@@ -132,7 +130,7 @@ func (s *subject) creates(owner manifest) (manifest, error) {
 	return shown(o, owner.GroupVersionKind()), nil
 }
 
-// tryEdit changes the settled sample. It reports whether the controller writes anything else than without an edit. It
+// tryEdit changes the settled sample. It reports whether the controller writes anything else than without an edit, and
 // counts the dependents before, after, and after the edit is undone.
 func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
@@ -175,8 +173,7 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 	return true, nil
 }
 
-// waitsSo reports whether the controller retries without writing anything if the sample is created with an edit.
-// Perhaps the server refuses what it would create.
+// waitsSo reports whether the controller only retries if the sample is created with an edit.
 func (s *subject) waitsSo(e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
@@ -189,8 +186,7 @@ func (s *subject) waitsSo(e *edit) (bool, error) {
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
-// deeds lists the controller's writes since the last user action, without names and without writes to the sample's
-// kind.
+// deeds lists the kinds of the controller's writes since the last user action, without the sample's kind.
 func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != r.s.owner.GetKind() {

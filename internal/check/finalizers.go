@@ -21,8 +21,8 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	}
 }
 
-// inherited finds finalizers of the sample that the controller removes and did not add, as those of an earlier version.
-// In a quiet run it removes its own, and leaves the finalizer of somebody else beside them.
+// inherited finds finalizers that the controller removes and did not add, as those of an earlier version. In a quiet
+// run it removes its own, and leaves the finalizer of somebody else beside them.
 func (f *found) inherited(s *subject) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {

@@ -152,8 +152,8 @@ func (f *found) watch(r *quiet) {
 	slices.Sort(f.watches)
 }
 
-// names finds the kinds whose dependents have fixed names. If another object has the name, the dependent is missing or
-// the other object is taken.
+// names finds the kinds whose dependents have fixed names: if another object has the name, one is missing, or it is
+// taken.
 func (f *found) names(s *subject) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
@@ -172,8 +172,7 @@ func (f *found) names(s *subject) error {
 	return nil
 }
 
-// alone finds the kinds of dependents that a whole program also works on without the sample. A copy without an owner is
-// then no orphan: a user may have created it.
+// alone finds the kinds on which a whole program works without the sample. A copy without an owner is then no orphan.
 func (f *found) alone(s *subject) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -275,8 +274,7 @@ func appendOnce[T comparable](list []T, item T) []T {
 	return append(list, item)
 }
 
-// belongs says how a created object belongs to the owner. A program may have controllers for other kinds that it
-// watches.
+// belongs says how a created object belongs to the owner. A program may have controllers for other kinds.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
 	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&

@@ -95,8 +95,7 @@ func (s *subject) text() string {
 	return strings.Join(texts, "---\n")
 }
 
-// compact is a CRD as one line of JSON without descriptions. KubeRay's RayJob has 1.3 MB of YAML, and 0.4 MB in this
-// form.
+// compact is a CRD in one line without descriptions. KubeRay's RayJob has 1.3 MB of YAML, and 0.4 MB in this form.
 func compact(m manifest) string {
 	data, err := json.Marshal(undescribed(m.Object, false))
 	if err != nil {
@@ -158,8 +157,8 @@ func (s *subject) nothing() string {
 	return "nothing but what it writes without it"
 }
 
-// admit creates the sample and the objects around it while the program runs. Cases then begin with these objects as the
-// program's webhooks changed them. The error is a webhook's refusal.
+// admit creates the sample and what is around it while the program runs: cases begin with them as webhooks changed
+// them.
 func (s *subject) admit(r *quiet) error {
 	for i, m := range s.around {
 		admitted, err := s.admitted(r, m)

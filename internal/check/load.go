@@ -111,8 +111,7 @@ func (s *subject) program() error {
 	return nil
 }
 
-// worksOn names a program and its kind if the subject does not: the first custom object of the sample, or else its
-// first object.
+// worksOn names a program and its kind if the subject does not: the first custom object of the sample, or its first.
 func (s *subject) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")
@@ -213,8 +212,7 @@ func (s *subject) accept() error {
 	return nil
 }
 
-// prune removes unknown fields from an object of a whole program's sample, as a server does without strict validation.
-// Many repositories have outdated samples.
+// prune removes unknown fields, as a server does without strict validation: many repositories have outdated samples.
 func (s *subject) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {
@@ -291,8 +289,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// accompany adds the controllers that run beside the subject, and the garbage collector. It adds each once, and none
-// that the subject replaces. The error is an unknown name.
+// accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is an
+// unknown name.
 func (s *subject) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })

@@ -44,7 +44,8 @@ func refusal(what string, err error) *refused {
 
 func unknown(what string, k *fakeapi.Kind, fields []string) *refused {
 	text := "the definition knows no field " + strings.Join(fields, ", ")
-	if n := nearest.Word(last(fields[0]), known(k, fields[0])); n != "" {
+	words := path(fields[0])
+	if n := nearest.Word(words[len(words)-1], known(k, words)); n != "" {
 		text += "; did you mean " + n + "?"
 	}
 	return &refused{what: what, fields: fields, text: text}
@@ -61,13 +62,12 @@ func strict(what string, err error) *refused {
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
 // known lists the fields of a custom kind's schema beside a field.
-func known(k *fakeapi.Kind, field string) (names []string) {
+func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {
 		return nil
 	}
 	schema := version.Schema.OpenAPIV3Schema
-	words := path(field)
 	for _, word := range words[:len(words)-1] {
 		switch {
 		case schema == nil:
@@ -106,11 +106,6 @@ func path(field string) (words []string) {
 		words, field = append(words, field[:end]), strings.TrimPrefix(field[end:], ".")
 	}
 	return words
-}
-
-func last(field string) string {
-	words := path(field)
-	return words[len(words)-1]
 }
 
 // at returns the line of a field in a file, or of its nearest parent that exists. line is the first line of the object.

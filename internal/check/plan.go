@@ -239,8 +239,7 @@ func (f *found) text(s *subject) string {
 	return b.String()
 }
 
-// plenty is more dependents than any owner has. Nobody can see from outside how many a controller may have too many or
-// too few for a moment.
+// plenty is more dependents than any owner has: from outside, nobody sees how many it may have or lack for a moment.
 const plenty = 1 << 20
 
 // declared is the controller with the Contract that quiet runs show. What the controller declares itself stays.

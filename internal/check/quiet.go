@@ -32,8 +32,7 @@ type quiet struct {
 	began   int // the first record since the user has last done something
 }
 
-// mostQuietSteps limits a quiet run between two user actions: a world of a few objects needs hundreds. A step of a
-// whole program takes a hundred times as long.
+// mostQuietSteps limits a quiet run between two user actions. A step of a whole program takes a hundred times as long.
 const (
 	mostQuietSteps   = 50_000
 	mostProgramSteps = 10_000
@@ -86,8 +85,7 @@ func (r *quiet) settle() {
 // manyWrites is more than a controller needs to react to an edit.
 const manyWrites = 200
 
-// writesOn reports whether the controller keeps writing after the last user action. Events and renewals of Leases do
-// not count.
+// writesOn reports whether the controller keeps writing. Events and renewals of Leases do not count.
 func (r *quiet) writesOn() bool {
 	n := 0
 	for _, rec := range r.writes() {
@@ -236,8 +234,8 @@ func (r *quiet) asked() string {
 	return fmt.Sprintf("%d requests, none of which was refused", n)
 }
 
-// ticks are equal intervals at which a controller creates objects of a kind, as a CronJob controller does. Or it
-// changes one object, as a controller that renews certificates does.
+// ticks are equal intervals at which a controller creates objects of a kind, or changes one object. Examples are
+// CronJobs and the renewal of certificates.
 type ticks struct {
 	deed
 	every time.Duration
@@ -249,8 +247,8 @@ type deed struct {
 	name string // "namespace/name" of the object that it changes; "" where it creates objects
 }
 
-// A world with ticks ends after the third one, before the fourth. Equal intervals are only believed after enoughTicks:
-// a rollout that proceeds every ten seconds ends.
+// A world with ticks ends after the third one. Only enoughTicks prove a tick: a rollout that proceeds every ten seconds
+// ends.
 const (
 	enoughTicks = 7
 	leastTick   = 10 * time.Second // from one to the next: what comes faster is a loop

@@ -37,8 +37,8 @@ const (
 	mostProgramRemoved = 2
 )
 
-// removals finds the optional fields of the sample whose removal the controller follows. What a dependent gets when
-// such a field is added, it must lose when the field is removed.
+// removals finds the optional fields whose removal the controller follows. What a dependent gets when such a field is
+// added, it must lose when the field is removed.
 func (f *found) removals(s *subject) error {
 	if s.lasts > 0 {
 		return nil // what it creates goes by the clock
@@ -118,8 +118,7 @@ func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut removes a field from the settled sample under a schedule. It reports whether the controller reacts, and the
-// marks of the field that remain.
+// takesOut removes a field from the settled sample. It reports whether the controller reacts, and which marks remain.
 func (f *found) takesOut(s *subject, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {

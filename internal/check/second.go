@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// beside runs a second owner: the sample under another name. If the spec names the dependents, the second owner's spec
-// gets other names.
+// beside runs a second owner, the sample under another name. If the spec names dependents, they get other names, too.
 func (f *found) beside(s *subject) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
@@ -42,8 +41,7 @@ func (f *found) beside(s *subject) error {
 	return nil
 }
 
-// besides runs a second owner. It reports whether it is possible, and each owner has as many dependents as the sample
-// alone.
+// besides runs a second owner, and reports whether each owner has as many dependents as the sample alone.
 func (f *found) besides(s *subject, second manifest) bool {
 	f.second, f.pair, f.seconds = manifest{}, nil, nil
 	r, err := s.run(s.owner, second)
@@ -75,8 +73,8 @@ func (f *found) differs(s *subject) (err error) {
 	return err
 }
 
-// shares finds objects with plain references that all owners share: a second owner adds none. No owner can control
-// them, so no law asks for a ControllerRef.
+// shares finds objects with plain references that all owners share. No owner can control them, so no law asks for a
+// ControllerRef.
 func (f *found) shares(s *subject) error {
 	if len(f.plain) == 0 {
 		return nil
@@ -119,8 +117,7 @@ func (r *quiet) uncontrolled(kind schema.GroupVersionKind) (list []sim.Ref) {
 	return list
 }
 
-// distinct is a field for which the controller chooses another value for each owner, such as a port or an address
-// range.
+// distinct is a field with another value for each owner, such as a port or an address range.
 type distinct struct {
 	kind schema.GroupVersionKind // of the owner, or of a dependent
 	path string                  // "status.cidr"
@@ -128,8 +125,7 @@ type distinct struct {
 
 func (d distinct) String() string { return d.kind.Kind + " " + d.path }
 
-// manyOwners are name suffixes of owners with equal specs. Among so many, values from a small pool (such as the names
-// of shards) repeat.
+// manyOwners are name suffixes of owners with equal specs: enough that values from a small pool repeat.
 var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
 
 // distinctValues returns the fields that differ between all owners, created at once in either order, or one after the
@@ -180,8 +176,7 @@ func (r *quiet) creates(m manifest) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 }
 
-// differing returns the fields in which all owners differ. Fields that the user wrote, or that follow from the owners'
-// names, are left out.
+// differing returns the fields in which all owners differ, without those that the user wrote or that follow from names.
 func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
 	var values []map[distinct]string
 	for _, m := range owners {
@@ -208,8 +203,8 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 	return all
 }
 
-// chosenValues returns fields of an owner and its dependents that may hold chosen values: numbers, and texts with
-// digits, but no times. A kind with several dependents is left out.
+// chosenValues returns fields with numbers, or texts with digits, of an owner and of dependents that are the only one
+// of their kind.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
 	for i, m := range append([]manifest{owner}, dependents...) {

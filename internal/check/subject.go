@@ -21,14 +21,14 @@ import (
 
 // Subject is a controller with what it needs to run.
 type Subject struct {
-	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). The default name of a program is
-	// "program". Its default kind is that of the sample's first custom object, or else of its first object.
+	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). A program's default name is
+	// "program", and its default kind that of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
 	CRDs []*File
-	// Installed are objects that exist in every world before the sample, such as those of install manifests. Objects
-	// that the server refuses are left out and named in [Plan.Notes].
+	// Installed are objects that exist in every world before the sample. Those that the server refuses are named in
+	// [Plan.Notes].
 	Installed []*unstructured.Unstructured
 	// Sample has an object of the controller's kind, and the objects that exist beside it.
 	Sample *File
@@ -52,8 +52,8 @@ type Subject struct {
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is the path on disk from the working directory, "" for none. Kept failures of whole programs name the file
-	// instead of holding its CRDs, if its content is the same.
+	// Path is the path on disk, "" for none. Kept failures of programs name the file in place of its CRDs, if it is the
+	// same.
 	Path string
 
 	text []byte // nil for one that is on the disk

@@ -37,8 +37,7 @@ const (
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts returns the results of the laws of the controller's profile. Laws of the garbage collector and of named
-// controllers are left out.
+// Verdicts returns the results of the laws of the controller's profile that concern any controller.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {
@@ -165,8 +164,7 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing says why a law cannot be judged or does not apply: the state, a colon and the reason. It is "" if the law can
-// be judged.
+// missing says why a law cannot be judged or does not apply: the state, a colon and the reason; "" if it can be judged.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
 	if c.Hosted() { // nothing but a Go test has a Contract

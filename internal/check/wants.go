@@ -33,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds how many dependents an owner wants: as many as an owner has that was created with the same values. If an
-// owner that was edited to these values has another number, it is unknown.
+// want finds how many dependents an owner wants: as many as an owner has that was created with the same values. It is
+// unknown if an owner that was edited to these values has another number.
 func (f *found) want(s *subject) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -130,8 +130,7 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	return nil
 }
 
-// active counts the dependents that their owner wants. Controllers keep others as history: revisions, and workloads of
-// older revisions with 0 replicas.
+// active counts the dependents that their owner wants. Revisions, and workloads with 0 replicas, are kept as history.
 func (f *found) active(s *subject, dependents []manifest) (n int) {
 	for _, d := range dependents {
 		if f.counts(s, d.Unstructured) {
@@ -141,8 +140,7 @@ func (f *found) active(s *subject, dependents []manifest) (n int) {
 	return n
 }
 
-// counts reports whether an owner wants a dependent. A dependent with 0 replicas counts if the sample's own dependents
-// of its kind are created with 0.
+// counts reports whether an owner wants a dependent. 0 replicas count if the sample's own dependents are created so.
 func (f *found) counts(s *subject, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {

@@ -115,8 +115,7 @@ func (f *found) edited(e *edit) []casefile.Action {
 	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
 }
 
-// edit edits the sample so that the controller reacts. If the controller does not settle after an edit, that edit is
-// the case.
+// edit edits the sample so that the controller reacts, or does not settle any more.
 func (f *found) edit(s *subject) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// cleanUp says what the controller does, after its owner is deleted, with objects that have no reference to the owner.
-// They are cluster-scoped, in other namespaces, or found by labels or recorded names.
+// cleanUp says what the controller does with objects without a reference to a deleted owner. They are cluster-scoped,
+// in other namespaces, or found by labels or recorded names.
 type cleanUp struct {
 	removes []remains // kinds of which it deletes objects, and what is left of them beside a second owner
 	there   []remains // what there is of those kinds before the deletion
@@ -59,8 +59,7 @@ func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c clean
 	return c, nil
 }
 
-// left lists the objects of some kinds before and after the first owner is deleted. It is nil if the world does not
-// settle.
+// left lists the objects of some kinds before and after the first owner is deleted, nil if the world does not settle.
 func (s *subject) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -121,8 +120,8 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 	}
 }
 
-// delays are user actions before an early deletion that concern no controller. Most drawn schedules execute the first
-// user actions before any controller works.
+// delays are user actions before an early deletion: most drawn schedules execute the first ones before any controller
+// works.
 const delays = 6
 
 // early is the case in which the sample is deleted while its controller still creates dependents.

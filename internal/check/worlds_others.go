@@ -157,11 +157,10 @@ func (f *found) taken(s *subject) []place {
 		}
 	}
 	name.objects = append(name.objects, f.both(s)...)
-	switch {
-	case len(name.user) == 0:
+	if err := f.copies(s); len(name.user) == 0 {
 		name.why = "it gives its dependents no names: none is taken"
-	case f.copies(s) != nil:
-		name.why = f.copies(s).Error()
+	} else if err != nil {
+		name.why = err.Error()
 	}
 	if len(relabelled.user) == 0 {
 		relabelled.why, let.why = "its dependents have no labels", "its dependents have no labels"

@@ -51,8 +51,7 @@ func (f *found) ends(s *subject) (all []place) {
 	return append(all, f.held(s), f.going(s), f.restored(s))
 }
 
-// again recreates the sample with another value if possible, and then edits it. What belongs to the deleted owner must
-// not follow.
+// again recreates the sample with another value, and edits it. What belongs to the deleted owner must not follow.
 func (f *found) again(s *subject) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
@@ -92,8 +91,7 @@ func (f *found) held(s *subject) place {
 	return p
 }
 
-// takesByFinalizer reports whether the controller holds its owner until it has deleted the dependents. Without a
-// finalizer it cannot choose how an owner is deleted.
+// takesByFinalizer reports whether the controller holds its owner until it has deleted the dependents.
 func (f *found) takesByFinalizer(policy metav1.DeletionPropagation) bool {
 	return f.takes[policy] && len(f.finalizers) > 0
 }
@@ -146,8 +144,7 @@ func (f *found) stillThere() scenarios.Func {
 // In these cases the world settles first, so no controller can have seen its state too late. That makes them a test of
 // whole programs, too: nobody knows when a program read something.
 
-// going is the case in which everybody has seen that the sample is terminating, and then there is something to adopt or
-// to do.
+// going is the case in which the sample is terminating, and then there is something to adopt or to do.
 func (f *found) going(s *subject) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))

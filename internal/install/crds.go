@@ -87,8 +87,7 @@ func inCRDFolder(file string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
 }
 
-// takeCRDs takes the CRDs of matching files, and notes their folders. It does not parse copies of CRDs, which can be
-// large.
+// takeCRDs takes the CRDs of matching files, and notes their folders. Copies, which can be large, are not parsed.
 func (f *finder) takeCRDs(place func(file string) bool) {
 	had := len(f.CRDs)
 	taken, copies := map[string]int{}, map[string]bool{}
@@ -158,7 +157,7 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
 // remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. They
-// have the version that the operator is built with. Modules that the build has downloaded need no network.
+// have the version that the operator is built with.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {

@@ -22,8 +22,8 @@ type Repository struct {
 	// CRDs has one CustomResourceDefinition for each name.
 	CRDs []Object
 
-	// Objects are the other installed objects in the order in which a server accepts them: namespaces first, webhook
-	// configurations last. The operator's workload is not among them.
+	// Objects are the other installed objects, without the operator's workload, in the order in which a server accepts
+	// them.
 	Objects []Object
 
 	// Samples has at most one sample for each custom kind, or all samples that Options names.

@@ -57,8 +57,7 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick finds the container whose command, image and names fit the main package best, nil if there is no workload. The
-// error names several that fit equally well.
+// pick finds the container that fits the main package best, nil without a workload. The error names several equal ones.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -167,8 +166,7 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes webhooks that another workload than the operator's serves. No program runs for that workload, so
-// each request would be refused.
+// dropWebhooks removes webhooks that another workload serves. No program runs for it, so each request would be refused.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil

@@ -227,8 +227,8 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy finds the main package of an image's program. It looks for a build line whose output has the name of the
-// entry point, for that name below cmd, and for a single build line.
+// builtBy finds the main package of an image's program: by a build line with the entry point's name, by that name below
+// cmd, or by the only build line.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -182,11 +183,7 @@ func builds(line string) []build {
 }
 
 func endsCommand(word string) bool {
-	switch word {
-	case "&&", "||", ";", "|", ">", ">>", "2>&1":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"&&", "||", ";", "|", ">", ">>", "2>&1"}, word)
 }
 
 // shellWords splits a line as a shell does, with operators as words. It expands nothing.

@@ -179,8 +179,8 @@ func likelihood(file string) int {
 	}
 }
 
-// compare orders two samples of a kind, the better one first. kubebuilder scaffolds samples without a spec. Long names
-// usually mean variants.
+// compare orders two samples of a kind, the better first. kubebuilder scaffolds them without a spec; long names mean
+// variants.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {

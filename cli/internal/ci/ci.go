@@ -63,8 +63,7 @@ var (
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// InRepository is the path of a file relative to the workspace, as annotations name files. A file outside the workspace
-// keeps its path.
+// InRepository is a file's path relative to the workspace. A file outside keeps its path.
 func InRepository(workspace, file string) string {
 	if workspace == "" {
 		return file
@@ -121,8 +120,7 @@ func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(p.text)), e.EncodeToken(start.End()))
 }
 
-// WriteJUnit writes one testcase for each case. JUnit has no standard: these are the elements and attributes that
-// Jenkins, GitLab and GitHub's actions read.
+// WriteJUnit writes the elements and attributes that Jenkins, GitLab and GitHub's actions read. There is no standard.
 func WriteJUnit(w io.Writer, name string, cases []Case) error {
 	n := counts{Tests: len(cases)}
 	all := suites{Suite: suite{Name: name}}
