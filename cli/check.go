@@ -9,31 +9,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 )
-
-// operator is what check found in an operator's repository.
-type operator struct {
-	Name      string   // of its processes
-	Dir       string   // the repository, from the working directory
-	Builds    string   // what Host builds, in a few words
-	Notes     []string // what was taken from where
-	Found     settings // the settings that name what was found: Package, Install, Args, CRDs, Samples, from Dir
-	CRDs      []*check.File
-	Installed []*unstructured.Unstructured
-	Samples   []*check.File // each is tried by itself
-
-	// Host builds the operator. The returned function makes a controller of it, once for each sample.
-	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil where that is never possible
-	Waits func() []string                      // what its goroutines wait for after it has settled; nil for unknown
-	Close func()                               // ends what Host began; nil for nothing
-}
 
 func checkCommand(a *app) *cobra.Command {
 	c := &checking{app: a, checks: checks{annotate: a.annotate}}

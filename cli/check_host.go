@@ -236,16 +236,6 @@ func certify(op *operator, b *agent.Binary) {
 	})
 }
 
-func (op *operator) find(kind, namespace, name string) *unstructured.Unstructured {
-	i := slices.IndexFunc(op.Installed, func(o *unstructured.Unstructured) bool {
-		return o.GetKind() == kind && o.GetNamespace() == namespace && o.GetName() == name
-	})
-	if i < 0 {
-		return nil
-	}
-	return op.Installed[i]
-}
-
 // certificate adds a TLS Secret, unless a Secret of that name is installed.
 func (op *operator) certificate(namespace, name string, hosts []string) bool {
 	certificate, key := agent.Certificate(hosts...)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,37 +15,6 @@ import (
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 )
-
-type settings struct {
-	Dir      string // the repository, from the working directory: where go.mod is
-	Package  string // the main package; "" to find it
-	Test     string // a test of the package that stands in place of a main; "" for a main
-	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
-	Workload string // the name of the workload that runs the operator; "" to find it
-	Args     []string
-	Env      []string // NAME=value
-	CRDs     []string
-	Samples  []string
-	With     []string // files with further objects
-	Accept   []*accepted
-	Skip     map[string]string // cases and laws that are left out, by name, with the reason
-	Edits    []string          // merge patches of the sample
-
-	Time      time.Duration
-	For       time.Duration // in the time of the clusters, how long each lasts; 0 for until it settles
-	Schedules int           // of each case; 0 for as many as the time allows
-	Seed      uint64
-	Faults    map[string]int // nil for those of each case
-	Workers   int
-	Budget    int
-
-	accepts []string // entries of Accept as flags have them
-	skips   []string // the same of Skip: NAME=REASON
-	faults  string
-	set     bool // Faults were given, none perhaps
-
-	packaged bool // the package was given as an argument
-}
 
 // A case with fewer than fewest schedules counts as cut short.
 const fewest = 5
@@ -300,29 +268,6 @@ func decodeError(err error) string {
 	return strings.TrimSpace(text)
 }
 
-const settingsFile = "threelaws.yaml"
-
-// accepted is an accepted finding of threelaws.yaml or --accept.
-type accepted struct {
-	check.Accept
-	line int // of threelaws.yaml; 0 for a flag
-	met  bool
-}
-
-func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
-	fields := []string{"law", "case", "object", "reason"}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if name := n.Content[i].Value; !slices.Contains(fields, name) {
-			return fmt.Errorf("unknown field %s%s", name, suggest(name, fields))
-		}
-	}
-	if err := n.Decode(&a.Accept); err != nil {
-		return err
-	}
-	a.line = n.Line
-	return a.Check()
-}
-
 func acceptedAs(all []*accepted, in string, f *scenarios.Counterexample) *accepted {
 	for _, a := range all {
 		if a.Is(in, f) {
@@ -331,11 +276,4 @@ func acceptedAs(all []*accepted, in string, f *scenarios.Counterexample) *accept
 		}
 	}
 	return nil
-}
-
-func (a *accepted) from() string {
-	if a.line == 0 {
-		return "--accept"
-	}
-	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }

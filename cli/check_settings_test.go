@@ -121,11 +121,12 @@ func TestCheckSkips(t *testing.T) {
 func TestCheckAccepts(t *testing.T) {
 	c := newChecked(t, sloppy())
 	write(t, "threelaws.yaml", "accept:\n- {law: exact-sum, reason: it is fixed in v2}\n")
-	found := c.run("-n", "5", "--json")
+	found := c.run("-n", "5", "-o", "json")
 	found.wants(t, scenarios.ExitFail, "threelaws.yaml:2: accept: no violation of exact-sum")
 	var report checkReport
-	if err := json.Unmarshal([]byte(found.out), &report); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(found.out), &report); err != nil || report.ExitCode != found.code || len(report.Samples) != 1 ||
+		len(report.Samples[0].Laws) == 0 || report.Samples[0].Kind != "ReplicaSet" || len(report.Notes) != 3 {
+		t.Fatalf("%v\n%s", err, found.out)
 	}
 	entries := "accept:\n"
 	for _, j := range report.Samples[0].Cases {

@@ -118,11 +118,16 @@ func (p idle) hosted() host.Controller {
 		func(*host.Cluster, string) host.Program { return p })
 }
 
-func (idle) Start()                   {}
-func (idle) Kill()                    {}
-func (idle) Asked() []*host.Call      { return nil }
-func (idle) Queried() []host.Query    { return nil }
-func (p idle) Ended() (error, bool)   { return p.ends, p.ends != nil }
+func (idle) Start() {}
+
+func (idle) Kill() {}
+
+func (idle) Asked() []*host.Call { return nil }
+
+func (idle) Queried() []host.Query { return nil }
+
+func (p idle) Ended() (error, bool) { return p.ends, p.ends != nil }
+
 func (p idle) Printed(n int) []string { return p.lines(n) }
 
 // If an operator does nothing for its sample, the last error that it logged is printed, and with -v all that it logged.
@@ -206,21 +211,6 @@ func TestCheckSamples(t *testing.T) {
 	got.wants(t, scenarios.ExitUsage, why+"\n")
 	write(t, "config/samples/web.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n")
 	c.run("-n", "5").wants(t, scenarios.ExitUsage)
-}
-
-func TestCheckJSON(t *testing.T) {
-	c := newChecked(t, sloppy())
-	for _, args := range [][]string{{"--json"}, {"-o", "json"}} {
-		got := c.run(append(args, "-n", "5")...)
-		var r checkReport
-		if err := json.Unmarshal([]byte(got.out), &r); err != nil {
-			t.Fatalf("%v\n%s", err, got.out)
-		}
-		if r.ExitCode != got.code || got.code != scenarios.ExitFail || len(r.Samples) != 1 || len(r.Samples[0].Laws) == 0 ||
-			r.Samples[0].Kind != "ReplicaSet" || len(r.Notes) != 2 {
-			t.Errorf("exit %d\n%s", got.code, got.out)
-		}
-	}
 }
 
 // With json-lines each case and each law is a line. The first line names the protocol.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"runtime"
 	"strconv"
 	"strings"
@@ -64,15 +65,12 @@ func (c *churn) create(pod *corev1.Pod) {
 }
 
 func (c *churn) delete(kind, name string, policy metav1.DeletionPropagation) {
-	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(kind), Name: name, Namespace: c.namespace(kind),
-		UserAgent: "kubectl", Delete: metav1.DeleteOptions{PropagationPolicy: &policy}})
-}
-
-func (c *churn) namespace(kind string) string {
-	if c.kind(kind).Namespaced {
-		return "default"
+	req := fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(kind), Name: name, UserAgent: "kubectl",
+		Delete: metav1.DeleteOptions{PropagationPolicy: &policy}}
+	if req.Kind.Namespaced {
+		req.Namespace = "default"
 	}
-	return ""
+	c.do(&req)
 }
 
 // load creates the objects of a YAML text, with a number for ID.
@@ -197,29 +195,25 @@ func TestServeIsFlat(t *testing.T) {
 // An old watch, and the rest of an old list, are answered as by a server that has compacted its store.
 func TestServeHistory(t *testing.T) {
 	s := startServe(t, "--history", "10")
-	if list := s.get(t, "/api/v1/pods?limit=1"); list.code != 200 {
-		t.Fatal(list)
-	}
 	for i := range 3 {
-		s.post(t, "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a`+strconv.Itoa(i)+`"}}`)
+		s.post(t, configsPath, `{"metadata":{"name":"a`+strconv.Itoa(i)+`"}}`)
 	}
-	first := s.get(t, "/api/v1/namespaces/default/configmaps?limit=1")
-	_, rest, _ := strings.Cut(first.body, `"continue":"`)
-	rest, _, _ = strings.Cut(rest, `"`)
-	_, version, _ := strings.Cut(first.body, `"resourceVersion":"`)
-	version, _, _ = strings.Cut(version, `"`)
+	var list metav1.List
+	if err := json.Unmarshal([]byte(s.get(t, configsPath+"?limit=1").body), &list); err != nil {
+		t.Fatal(err)
+	}
 	for i := range 30 {
 		s.post(t, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"b`+strconv.Itoa(i)+`"}}`)
 	}
-	for path, want := range map[string]string{
-		"/api/v1/namespaces/default/configmaps?limit=1&continue=" + rest: "The provided continue parameter is too old",
-		"/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=5&resourceVersion=" + version: "too old " +
-			"resource version: " + version,
+	for query, want := range map[string]string{
+		"?limit=1&continue=" + list.Continue: "The provided continue parameter is too old",
+		"?watch=1&timeoutSeconds=5&resourceVersion=" + list.ResourceVersion: "too old resource version: " +
+			list.ResourceVersion,
 	} {
-		got := s.get(t, path)
+		got := s.get(t, configsPath+query)
 		if !strings.Contains(got.body, want) || !strings.Contains(got.body, `"code":410`) ||
 			!strings.Contains(got.body, `"reason":"Expired"`) {
-			t.Errorf("%s: %d %s, want a 410 with %q", path, got.code, got.body, want)
+			t.Errorf("%s: %+v, want a 410 with %q", query, got, want)
 		}
 	}
 }

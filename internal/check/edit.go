@@ -157,18 +157,6 @@ func set(object map[string]any, path []string, value any) {
 	}
 }
 
-// less is the value of f.scale with one less than the sample has, if that leaves at least one.
-func (f *found) less() (value any, ok bool) {
-	if f.scale == nil {
-		return nil, false
-	}
-	was, number := f.scale.was.(int64)
-	if !number || was < 2 {
-		return nil, false // without dependents nothing goes wrong at the end
-	}
-	return f.scale.number(was - 1), true
-}
-
 // number is the edit's value with another number in its field.
 func (e *edit) number(n int64) any {
 	list, in := e.from.([]any)

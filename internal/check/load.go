@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -280,15 +279,6 @@ func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 // worded is a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-// finishes are the controllers that complete objects: Jobs end, Pods get ready. Kinds that never complete, such as
-// Deployments, are left to With: faults would hit their controllers too, and their laws are not the operator's.
-var finishes = map[string][]string{
-	"CronJob":               {"cronjob", "job", "kubelet"},
-	"Job":                   {"job", "kubelet"},
-	"Pod":                   {"kubelet"},
-	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
-}
-
 // accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is an
 // unknown name.
 func (s *subject) accompany(more []string) error {
@@ -307,22 +297,4 @@ func (s *subject) accompany(more []string) error {
 		s.With, s.beside = append(s.With, name), append(s.beside, b)
 	}
 	return nil
-}
-
-// finish adds controllers that complete what the subject created in a quiet run. It reports whether it added any.
-func (s *subject) finish(r *quiet) bool {
-	var more []string
-	for _, rec := range r.writes() {
-		if rec.Before != nil || rec.After == nil {
-			continue
-		}
-		if _, custom := r.Server.KindOf(rec.After.(runtime.Object)).Definition(); custom == nil {
-			more = append(more, finishes[rec.Object.Kind]...)
-		}
-	}
-	before := len(s.beside)
-	if err := s.accompany(more); err != nil {
-		panic("check: " + err.Error())
-	}
-	return len(s.beside) > before
 }

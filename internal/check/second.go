@@ -252,9 +252,6 @@ func eachChosen(v any, path string, do func(path, text string)) {
 
 var digits = regexp.MustCompile(`[0-9]`)
 
-// differentValues is the ID of the invariant that owners have different values.
-const differentValues = "different-values"
-
 func differ(first, second manifest, owns []schema.GroupVersionKind, fields []distinct) *law.Invariant {
 	var names []string
 	for _, d := range fields {

@@ -198,3 +198,6 @@ func (a *Accept) Check(own ...string) error {
 func (a *Accept) Is(in string, f *scenarios.Counterexample) bool {
 	return a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object)
 }
+
+// differentValues is the ID of the invariant that owners have different values.
+const differentValues = "different-values"

@@ -253,3 +253,15 @@ func (s *subject) timed(user []casefile.Action) []casefile.Action {
 
 // propagation is a policy as in the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
+
+// less is the value of f.scale with one less than the sample has, if that leaves at least one.
+func (f *found) less() (value any, ok bool) {
+	if f.scale == nil {
+		return nil, false
+	}
+	was, number := f.scale.was.(int64)
+	if !number || was < 2 {
+		return nil, false // without dependents nothing goes wrong at the end
+	}
+	return f.scale.number(was - 1), true
+}

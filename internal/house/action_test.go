@@ -34,22 +34,24 @@ type action struct {
 	}
 }
 
+func readAction(t *testing.T) (a action, text string) {
+	t.Helper()
+	text = read(t, "action.yml")
+	if err := yaml.UnmarshalStrict([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a, text
+}
+
 // action.yml uses each of its inputs and describes it. It uses no other action than actions/setup-go, and pastes no
 // input into a script, where it would be run.
 func TestAction(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var a action
-	if err := yaml.UnmarshalStrict(text, &a); err != nil {
-		t.Fatal(err)
-	}
+	a, text := readAction(t)
 	if a.Runs.Using != "composite" || a.Name == "" || a.Description == "" || len(a.Runs.Steps) == 0 {
 		t.Errorf("no composite action: %+v", a)
 	}
 	var used []string
-	for _, m := range regexp.MustCompile(`inputs\.([a-z-]+)`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`inputs\.([a-z-]+)`).FindAllStringSubmatch(text, -1) {
 		used = append(used, m[1])
 		if _, ok := a.Inputs[m[1]]; !ok {
 			t.Errorf("inputs.%s is used, and there is no such input", m[1])
@@ -79,7 +81,7 @@ func TestAction(t *testing.T) {
 	}
 	for name, out := range a.Outputs {
 		m := regexp.MustCompile(`^\$\{\{ steps\.([a-z]+)\.outputs\.` + name + ` \}\}$`).FindStringSubmatch(out.Value)
-		if m == nil || !slices.Contains(ids, m[1]) || !strings.Contains(string(text), `echo "`+name+"=") {
+		if m == nil || !slices.Contains(ids, m[1]) || !strings.Contains(text, `echo "`+name+"=") {
 			t.Errorf("output %s comes from nowhere: %s", name, out.Value)
 		}
 	}
@@ -91,14 +93,7 @@ func TestActionScript(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash, which GitHub's runners have and the script is written for: ", err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var a action
-	if err := yaml.UnmarshalStrict(text, &a); err != nil {
-		t.Fatal(err)
-	}
+	a, _ := readAction(t)
 	script := a.Runs.Steps[len(a.Runs.Steps)-1].Run
 	// The stub prints its words, writes the file of --junit, and fails.
 	const stub = "#!/bin/sh\nprintf '<%s>' \"$@\"\n[ -z \"$4\" ] || : >\"$4\"\nexit 3\n"
