@@ -199,3 +199,10 @@ func (e *edit) String() string {
 	}
 	return text
 }
+
+// mark is a field that a dependent has because of a field of its owner.
+type mark struct {
+	of    manifest // the dependent
+	path  []string // "[name=x]" and "[x]" are items of lists
+	value any
+}

@@ -267,13 +267,6 @@ func (f *found) wrote(rec *sim.Record) {
 	f.writes = appendOnce(f.writes, what)
 }
 
-func appendOnce[T comparable](list []T, item T) []T {
-	if slices.Contains(list, item) {
-		return list
-	}
-	return append(list, item)
-}
-
 // belongs says how a created object belongs to the owner. A program may have controllers for other kinds.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)

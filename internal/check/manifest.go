@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -140,4 +141,11 @@ func world(all ...manifest) string {
 		texts = append(texts, m.text())
 	}
 	return strings.Join(texts, "---\n")
+}
+
+func appendOnce[T comparable](list []T, item T) []T {
+	if slices.Contains(list, item) {
+		return list
+	}
+	return append(list, item)
 }

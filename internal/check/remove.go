@@ -24,13 +24,6 @@ type kept struct {
 	marks []mark
 }
 
-// mark is a field that a dependent has because of a field of its owner.
-type mark struct {
-	of    manifest // the dependent
-	path  []string // "[name=x]" and "[x]" are items of lists
-	value any
-}
-
 // How many optional fields are removed, from a reconciler's sample and from a whole program's.
 const (
 	mostRemoved        = 12
