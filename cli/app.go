@@ -46,15 +46,12 @@ func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 		return a.registry.Laws, nil
 	}
 	var found []*law.Law
-next:
 	for _, name := range names {
-		for _, l := range a.registry.Laws {
-			if l.Name == name || strings.EqualFold(l.ID, name) {
-				found = append(found, l)
-				continue next
-			}
+		i := slices.IndexFunc(a.registry.Laws, func(l *law.Law) bool { return l.Name == name || strings.EqualFold(l.ID, name) })
+		if i < 0 {
+			return nil, usage("laws: unknown law %s%s", name, suggest(name, a.lawWords()))
 		}
-		return nil, usage("laws: unknown law %s%s", name, suggest(name, a.lawWords()))
+		found = append(found, a.registry.Laws[i])
 	}
 	return found, nil
 }

@@ -62,23 +62,12 @@ settle
 apiVersion: apps/v1
 kind: ReplicaSet
 metadata: {name: a}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: a}}
-  template:
-    metadata: {labels: {app: a}}
-    spec: {containers: [{name: c, image: i}]}
+spec: {replicas: 0, selector: {matchLabels: {app: web}}, ` + podTemplate + `}
 ---
 apiVersion: apps/v1
 kind: ReplicaSet
 metadata: {name: b}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: b}}
-  template:
-    metadata: {labels: {app: b}}
-    spec: {containers: [{name: c, image: i}]}
-`
+spec: {replicas: 1, selector: {matchLabels: {app: web}}, ` + podTemplate + "}\n"
 
 // A registry with one controller has all commands, under the program's name. What every world needs is there.
 func TestOwnController(t *testing.T) {

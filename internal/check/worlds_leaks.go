@@ -132,9 +132,6 @@ func (f *found) early(s *subject) place {
 	}
 	p.user = append(p.user, verbs("delete "+f.of+" --cascade=background")...)
 	f.expectNothing(s, &p, metav1.DeletePropagationBackground)
-	if f.second.Unstructured == nil {
-		p.why = "no second owner can stand beside the one that is deleted"
-	}
 	return p
 }
 
@@ -199,5 +196,8 @@ func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropag
 	c := f.cleans[policy]
 	if gone := cleared(s.owner, c.removes); gone != nil {
 		p.atRest, p.faults = both(p.atRest, gone), atWork
+	}
+	if f.second.Unstructured == nil {
+		p.why = "no second owner can stand beside the one that is deleted"
 	}
 }

@@ -26,9 +26,6 @@ func (f *found) ends(s *subject) (all []place) {
 		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
 			p.atRest, p.faults = both(p.atRest, f.stillThere()), atWork
 		}
-		if f.second.Unstructured == nil {
-			p.why = "no second owner can stand beside the one that is deleted"
-		}
 		all = append(all, p)
 	}
 	all = append(all, f.early(s), f.unseen(s))

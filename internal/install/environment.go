@@ -19,7 +19,7 @@ type variableOf struct {
 	field       string // of the pod, "" for a plain value
 }
 
-// Process is how a pod of a workload starts the operator.
+// Process has the arguments and the environment of the operator in one pod.
 type Process struct {
 	Pod  string   // its name
 	Args []string // behind the program

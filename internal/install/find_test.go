@@ -143,107 +143,11 @@ spec:
 
 // What kubebuilder makes is found whole.
 func TestFindKubebuilder(t *testing.T) {
-	r := found(t, `
--- go.mod --
-module example.com/widget-operator/v2
-
-go 1.21
--- PROJECT --
-layout:
-- go.kubebuilder.io/v4
-projectName: widgets
--- cmd/main.go --
-package main
-
-func main() {}
--- Dockerfile --
-FROM golang AS builder
-ARG TARGETARCH
-RUN CGO_ENABLED=0 GOARCH=${TARGETARCH} \
-    go build -a -o manager cmd/main.go
-FROM scratch
-COPY --from=builder /workspace/manager .
-ENTRYPOINT ["/manager"]
--- config/default/kustomization.yaml --
-namespace: widget-system
-namePrefix: widget-
-resources:
-- ../crd
-- ../manager
-- ../rbac
-- certificate.yaml
-patches:
-- path: manager_config_patch.yaml
-configMapGenerator:
-- name: config
-  literals: [mode=fast]
--- config/default/certificate.yaml --
-apiVersion: cert-manager.io/v1
-kind: Certificate
-metadata: {name: serving-cert, namespace: system}
--- config/default/manager_config_patch.yaml --
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: controller-manager, namespace: system}
-spec:
-  template:
-    spec:
-      containers:
-      - name: manager
-        env:
-        - {name: MODE, valueFrom: {configMapKeyRef: {name: config, key: mode}}}
--- config/crd/kustomization.yaml --
-resources: [bases/example.com_widgets.yaml]
--- config/crd/bases/example.com_widgets.yaml --
----
-`+crd+`
--- config/crd/bases/example.com_gadgets.yaml --
-`+strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(crd)+`
--- config/manager/kustomization.yaml --
-resources: [manager.yaml]
-images:
-- {name: controller, newName: example.com/widgets, newTag: v1}
--- config/manager/manager.yaml --
-apiVersion: v1
-kind: Namespace
-metadata: {name: system}
----
-# The manager.
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: controller-manager, namespace: system}
-spec:
-  replicas: 2
-  template:
-    spec:
-      serviceAccountName: manager
-      containers:
-      - name: manager
-        image: controller:latest
-        command: [/manager]
-        args: [--leader-elect, --namespace=$(NAMESPACE), --price=$$5, --other=$(UNKNOWN)]
-        env:
-        - {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
-        - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
--- config/rbac/kustomization.yaml --
-resources: [account.yaml]
--- config/rbac/account.yaml --
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: manager, namespace: system}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: manager}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: manager}
-subjects: [{kind: ServiceAccount, name: manager, namespace: system}]
--- config/samples/v1_widget.yaml --
-apiVersion: example.com/v1
-kind: Widget
-metadata: {name: sample}
-spec: {size: 3}
-`, install.Options{})
-
+	archive, err := os.ReadFile("testdata/kubebuilder.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := found(t, string(archive), install.Options{})
 	if r.Main != "./cmd" {
 		t.Errorf("main package %s, want ./cmd", r.Main)
 	}

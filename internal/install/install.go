@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Repository is what was found in an operator's repository.
+// Repository has the parts of an operator's repository.
 type Repository struct {
 	Dir  string // the directory of the main module's go.mod, absolute
 	Main string // the main package, as go build takes it in Dir: "./cmd/manager"

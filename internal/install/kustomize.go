@@ -66,7 +66,10 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 				file = filepath.Join(dir, origin.ConfiguredIn)
 			}
 		}
-		dropOrigin(u)
+		unstructured.RemoveNestedField(u.Object, "metadata", "annotations", originAnnotation)
+		if len(u.GetAnnotations()) == 0 {
+			unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
+		}
 		o := Object{u, f.rel(file), 0}
 		o.Line = f.lineOf(o)
 		all = append(all, o)
@@ -75,13 +78,6 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 }
 
 const originAnnotation = "config.kubernetes.io/origin"
-
-func dropOrigin(u *unstructured.Unstructured) {
-	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", originAnnotation)
-	if len(u.GetAnnotations()) == 0 {
-		unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
-	}
-}
 
 // lineOf finds the document of a rendered object, whose name may have got a prefix and a suffix.
 func (f *finder) lineOf(o Object) int {

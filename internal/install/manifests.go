@@ -258,12 +258,7 @@ func (f *finder) folders() []manifests {
 		if path.Base(dir) == "manager" {
 			dirs = append(dirs, path.Join(dir, "../rbac"), path.Join(dir, "../webhook"))
 		}
-		var files []string
-		for _, file := range f.files {
-			if slices.Contains(dirs, path.Dir(file)) {
-				files = append(files, file)
-			}
-		}
+		files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return !slices.Contains(dirs, path.Dir(file)) })
 		if all := f.search(files, document.any); len(all) > len(alone) {
 			found = append(found, manifests{from: dir, objects: all})
 		}

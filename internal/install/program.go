@@ -176,12 +176,7 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 		}
 	}
 	found := f.commands()
-	var likely []string
-	for _, pkg := range found {
-		if f.likely(pkg) {
-			likely = append(likely, pkg)
-		}
-	}
+	likely := slices.DeleteFunc(slices.Clone(found), func(pkg string) bool { return !f.likely(pkg) })
 	if len(likely) == 1 {
 		found = likely
 	}

@@ -18,12 +18,7 @@ func (f *finder) findSamples(context.Context) error {
 	if len(f.opts.Samples) > 0 {
 		return f.givenSamples()
 	}
-	var files []string
-	for _, file := range f.files {
-		if likelihood(file) < unfit {
-			files = append(files, file)
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return likelihood(file) == unfit })
 	var without []string
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
