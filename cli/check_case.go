@@ -20,14 +20,14 @@ import (
 
 // sampleTried is a sample and its results, as check prints them with --json.
 type sampleTried struct {
-	Sample string     `json:"sample"` // its file
-	Kind   string     `json:"kind"`
-	Notes  []string   `json:"notes,omitempty"` // what was left out of its clusters
-	Shown  string     `json:"shown"`           // what quiet runs show of the operator
-	Cases  []caseJSON `json:"cases"`
-	Laws   []lawTold  `json:"laws"`
-	Text   string     `json:"summary"`
-	Short  []string   `json:"short,omitempty"` // the cases that were cut short, and those that were left out
+	Sample string      `json:"sample"` // its file
+	Kind   string      `json:"kind"`
+	Notes  []string    `json:"notes,omitempty"` // what was left out of its clusters
+	Shown  string      `json:"shown"`           // what quiet runs show of the operator
+	Cases  []caseJSON  `json:"cases"`
+	Laws   []lawResult `json:"laws"`
+	Text   string      `json:"summary"`
+	Short  []string    `json:"short,omitempty"` // the cases that were cut short, and those that were left out
 
 	began time.Time
 	plan  *check.Plan

@@ -21,7 +21,7 @@ type checkReport struct {
 	ExitCode int            `json:"exitCode"`
 }
 
-type lawTold struct {
+type lawResult struct {
 	Law    string `json:"law"`
 	Clause string `json:"clause"`
 	State  string `json:"state"` // held, violated, not exercised, not judged, does not apply
@@ -49,7 +49,7 @@ func (c *checking) judge(s *sampleTried) error {
 				continue
 			}
 			n++
-			told := lawTold{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
+			told := lawResult{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
 			s.Laws = append(s.Laws, told)
 			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
 				t.Add(told.Clause, told.Law, told.text(v))
@@ -100,7 +100,7 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 	}
 }
 
-func (l *lawTold) text(v *check.Verdict) string {
+func (l *lawResult) text(v *check.Verdict) string {
 	switch v.State {
 	case check.Held:
 		text := fmt.Sprintf("evaluated %s in %s", times(v.Asked), plural(v.Worlds, "case"))
@@ -152,7 +152,7 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	return one
 }
 
-func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
+func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.Case {
 	one := ci.Case{Name: s.label("laws/" + v.ID + "-" + v.Name)}
 	if v.State != check.Held && v.State != check.Broken {
 		one.Skipped = strings.TrimSuffix(told.State+": "+told.Why, ": ")
@@ -258,7 +258,7 @@ func (c *checking) caseLine(s *sampleTried, j *caseJSON) checkLine {
 	return l
 }
 
-func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawTold) checkLine {
+func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawResult) checkLine {
 	l := checkLine{Name: c.among(s, fmt.Sprintf("%s-%s", v.ID, v.Name)), Told: told.text(v)}
 	switch v.State {
 	case check.Held:

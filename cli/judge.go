@@ -127,7 +127,7 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 		return tell()
 	}
 	paged := j.page(auditor.Shown(report), files)
-	told := tell() // what took long to read is told, whatever comes of the page
+	told := tell() // a long read is reported, even if the page cannot be written
 	if paged != nil {
 		return usage("--html: %v", paged)
 	}
@@ -234,7 +234,7 @@ func (s *shelf) logged(name string) bool {
 	} else {
 		f, err := os.Open(name)
 		if err != nil {
-			return false // of the library, or not there: whoever reads it says so
+			return false // of the library, or missing: the reader reports it
 		}
 		defer f.Close()
 		in = bufio.NewReader(io.LimitReader(f, 1<<12))

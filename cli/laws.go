@@ -18,7 +18,7 @@ type lawJSON struct {
 	Kind      string   `json:"kind"`
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
-	Profile   string   `json:"profile"`             // who owes it
+	Profile   string   `json:"profile"`             // in which it holds
 	Needs     []string `json:"needs,omitempty"`     // what must be known of a run to ask it
 	Unasked   string   `json:"unasked,omitempty"`   // the part of the sentence that no check asks about
 	Where     string   `json:"where,omitempty"`     // the test that pins it, for a law that no history is held against

@@ -120,7 +120,7 @@ func (c Command) Run(ctx context.Context, args []string) int {
 }
 
 func execute(ctx context.Context, a *app, args []string) int {
-	var unknown error // help was asked for of a command that is not there
+	var unknown error // a request for help on an unknown command
 	root := rootCommand(a, &unknown)
 	root.SetArgs(doubleDashes(root, args))
 	root.SetOut(a.out)

@@ -58,7 +58,7 @@ type settings struct {
 	accepts []string // entries of Accept as flags have them
 	skips   []string // the same of Skip: NAME=REASON
 	faults  string
-	set     bool // Faults were given, none perhaps
+	set     bool // --faults is given, perhaps as none
 
 	packaged bool // the package was given as an argument
 }

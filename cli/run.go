@@ -19,7 +19,7 @@ type running struct {
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	whose   string // whose files they are where none was named
+	whose   string // where the files come from, if none is named
 }
 
 func runCommand(a *app) *cobra.Command {

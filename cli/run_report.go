@@ -26,7 +26,7 @@ type runReport struct {
 	Files       []*scenarios.Result `json:"files"`
 	Passed      int                 `json:"passed"`
 	Updated     int                 `json:"updated"`
-	Loose       int                 `json:"loose"` // settles whose output is held against nothing
+	Loose       int                 `json:"loose"` // settles without golden text
 	Interrupted bool                `json:"interrupted,omitempty"`
 	Seconds     float64             `json:"seconds"`
 	ExitCode    int                 `json:"exitCode"`

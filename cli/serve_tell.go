@@ -27,13 +27,13 @@ type serveLine struct {
 	Page        string   `json:"page,omitempty"` // for the browser, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // that run
-	Unattended  []string `json:"unattended,omitempty"`  // kinds whose controllers do not, with those
+	Unattended  []string `json:"unattended,omitempty"`  // kinds without a running controller, with its name
 	ID          string   `json:"id,omitempty"`          // of the law, by clause
 	Law         string   `json:"law,omitempty"`
-	By          []string `json:"by,omitempty"`     // the controllers that broke it
+	By          []string `json:"by,omitempty"`     // the controllers that violated it
 	Object      string   `json:"object,omitempty"` // what they wrote
 	Text        string   `json:"text,omitempty"`
-	Fault       string   `json:"fault,omitempty"` // the line that asked for it
+	Fault       string   `json:"fault,omitempty"` // its line
 
 	Verb    string  `json:"verb,omitempty"`
 	Path    string  `json:"path,omitempty"`
@@ -47,7 +47,7 @@ type serveLine struct {
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // resources that nobody acts on, and programs that are not judged, as "agent/"
+	told map[string]bool // reported resources without controllers, and programs that are not judged, as "agent/"
 }
 
 func (t *teller) say(l serveLine, text string) {
@@ -96,7 +96,8 @@ func (t *teller) verdict(v verdict) {
 	t.say(l, head+": "+text)
 }
 
-// created reports objects on which nothing here acts, the first one of each kind, and returns the client's warning.
+// created reports an object that is only stored, and the first object of a kind without controllers. It returns the
+// warning for the client.
 func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) string {
 	warning := u.warning(k)
 	if namespace != "" {

@@ -50,18 +50,18 @@ type serving struct {
 	plugins     []string // of admission, that are to be on
 	noPlugins   []string // and off
 	ui          bool
-	programs    []string                   // NAME=CONTROLLER: who uses the server, and whose work he does
+	programs    []string                   // NAME=CONTROLLER: a program, and the controller as which it is judged
 	played      map[string]host.Controller // the same, read
 	fault       []string                   // lines
 	faults      string                     // a file of them
 }
 
 type site struct {
-	trial   *trial.Trial // nil where there is nothing but the server: no controllers and no page
+	trial   *trial.Trial // nil without controllers and page
 	handler *httpapi.Handler
 	runner  *realtime.Runner // nil without a trial
 	feed    *live.Feed       // of the page, nil without one
-	broken  []render.Mark    // what was told of, for the page
+	broken  []render.Mark    // reported violations, for the page
 }
 
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {

@@ -14,7 +14,7 @@ import (
 
 // edit is a change of the sample to which the controller reacts: of one field, or a patch that the subject names.
 type edit struct {
-	path     []string // what a merge patch replaces: the field, or the list that holds it; none for a patch that is given
+	path     []string // what a merge patch replaces: the field, or the list that holds it; none for a given patch
 	from, to any      // its values; of a patch that is given, the patches back and there
 	name     string   // of the field, "spec.groups[0].replicas"
 	was, is  any      // the values of the field

@@ -15,7 +15,7 @@ import (
 // found is what quiet runs show of a controller.
 type found struct {
 	creates    []creation
-	owns       []schema.GroupVersionKind // what it creates, and takes ownership of or owes it
+	owns       []schema.GroupVersionKind // what it creates, and owns or should own
 	writes     []string                  // kinds of what it writes beside, as "Widget/status"
 	watches    []string
 	finalizers []string
@@ -24,17 +24,17 @@ type found struct {
 	shared     []sim.Ref                 // those of plain that a second owner has too
 	fixed      []string                  // kinds of dependents that it gives their names
 	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
-	unnoticed  []string                  // those whose deletion it does not notice, and what makes it look
+	unnoticed  []string                  // kinds whose deletion it does not notice, and what makes it look
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
 
 	of         string     // the sample, as steps of scenario files name it
-	dependents []manifest // its dependents, at rest
+	dependents []manifest // its dependents when it has settled
 	pair       []manifest // the same beside a second owner
 	second     manifest   // an owner beside the sample, with the same selector
 	seconds    []manifest // its dependents, beside the sample
 
 	adopts   bool // it adopted a copy of a dependent
-	byName   bool // it made what has a dependent's name, and was nobody's, its own
+	byName   bool // it took an object without an owner that has a dependent's name
 	applies  bool // it creates by server-side apply, which writes the reference again each time
 	releases bool // it let go one that was relabelled
 	selector *selector
@@ -184,7 +184,7 @@ func (f *found) alone(s *subject) error {
 		copy := d.copied(stray)
 		r, err := s.run(copy)
 		if err != nil {
-			continue // the cases of strangers say why none can be made
+			continue // the cases with lookalikes say why
 		}
 		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()
@@ -228,7 +228,7 @@ func (f *found) note(r *quiet) {
 			}
 			continue
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
-			continue // what it reports and stands for election with is nobody's
+			continue // events and leader election have no owner
 		case r.s.itself(rec.Object):
 			f.creates = appendOnce(f.creates, creation{gvk, itself})
 			continue

@@ -21,7 +21,7 @@ import (
 // refused is an object that the server does not accept.
 type refused struct {
 	what   string   // the object, in the words of the message
-	fields []string // that are wrong, as "spec.ports[0].name"; none where nobody says so
+	fields []string // that are wrong, as "spec.ports[0].name"; none if the error does not say it
 	text   string
 }
 

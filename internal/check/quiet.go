@@ -193,7 +193,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 // idle says what a reconciler did that wrote nothing.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
-		return r.asked()
+		return r.requested()
 	}
 	syncs, failed := 0, ""
 	for i := range r.World.History.Len() {
@@ -212,8 +212,8 @@ func (r *quiet) idle() string {
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
 }
 
-// asked says what a program did that wrote nothing.
-func (r *quiet) asked() string {
+// requested says what a program did that wrote nothing.
+func (r *quiet) requested() string {
 	n, last := 0, ""
 	for i := range r.World.History.Len() {
 		switch rec := r.World.History.At(i); {
@@ -321,7 +321,7 @@ func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 // Idle is the error of a controller that wrote nothing for its owner in a quiet world.
 type Idle struct {
 	Text    string   // what it did instead
-	Printed []string // the last lines that its process printed; none for a controller that is no program
+	Printed []string // the last lines that its process printed; none for a reconciler
 }
 
 func (i *Idle) Error() string {

@@ -16,10 +16,10 @@ type Verdict struct {
 	State  string
 	Why    string
 	Asked  int      // how often what it is about came up
-	Cases  []string // in which it was broken
-	Worlds int      // in which it was asked
+	Cases  []string // in which it was violated
+	Worlds int      // in which it was evaluated
 
-	known []string // the cases in which it was broken in a known way, and why that is accepted
+	known []string // the cases with accepted violations, and the reasons
 }
 
 // The states of a law, in the words of docs/evidence/clauses.md.
@@ -29,8 +29,8 @@ const (
 	Accepted  = "accepted"       // violated in ways that are known
 	Skipped   = "skipped"        // the subject says why
 	NotAsked  = "not asked"      // nothing came to it in any case
-	NotJudged = "not judged"     // nobody can tell it of a black box
-	NotIts    = "does not apply" // it is none of this controller's
+	NotJudged = "not judged"     // it cannot be seen from outside
+	NotIts    = "does not apply" // it does not concern this controller
 )
 
 // elsewhere are the actors whose laws concern no ordinary controller.
@@ -53,7 +53,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		if s.ofWorld(l) {
 			who = ""
 		}
-		v.hear(who, cases)
+		v.add(who, cases)
 		if l.ID == law.SameEnd {
 			p.compared(&v, cases)
 		}
@@ -128,8 +128,8 @@ func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
 	return left
 }
 
-// hear adds up the results of a law.
-func (v *Verdict) hear(controller string, cases []Tried) {
+// add adds up the results of a law.
+func (v *Verdict) add(controller string, cases []Tried) {
 	for _, t := range cases {
 		if t.X == nil {
 			continue
@@ -167,7 +167,7 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 // missing says why a law cannot be judged or does not apply: the state, a colon and the reason; "" if it can be judged.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
-	if c.Hosted() { // nothing but a Go test has a Contract
+	if c.Hosted() { // only a Go test has a Contract
 		declare = "a Go test (conformance.Test with Run) can declare "
 	}
 	switch {

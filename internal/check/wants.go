@@ -105,7 +105,7 @@ func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
 // count counts the dependents of a sample that was created with an edit.
 func (f *found) count(s *subject, w *wants, e *edit) error {
 	if w.by == nil {
-		return nil // it is known already that nobody can say
+		return nil // it is unknown already
 	}
 	owner := s.owner
 	if e != nil {

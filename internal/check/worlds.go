@@ -54,7 +54,7 @@ func (f *found) worlds(s *subject) (all []place) {
 		f.edit(s),
 		f.removed(s),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
-	all = append(all, f.strangers(s)...)
+	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
 }

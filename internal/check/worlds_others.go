@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// strangers are the cases with objects that look like dependents.
-func (f *found) strangers(s *subject) []place {
+// lookalikes are the cases with objects that look like dependents.
+func (f *found) lookalikes(s *subject) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
 	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
 	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}

@@ -37,7 +37,7 @@ func (f *found) ends(s *subject) (all []place) {
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
-			for _, d := range f.pair { // what was left to nobody stands in its way, and goes in the end
+			for _, d := range f.pair { // an orphan with the same name stands in its way until it is deleted
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))
 				}
@@ -45,7 +45,7 @@ func (f *found) ends(s *subject) (all []place) {
 		}
 		all = append(all, p)
 	}
-	return append(all, f.held(s), f.going(s), f.restored(s))
+	return append(all, f.held(s), f.terminating(s), f.restored(s))
 }
 
 // again recreates the sample with another value, and edits it. What belongs to the deleted owner must not follow.
@@ -141,8 +141,8 @@ func (f *found) stillThere() scenarios.Func {
 // In these cases the world settles first, so no controller can have seen its state too late. That makes them a test of
 // whole programs, too: nobody knows when a program read something.
 
-// going is the case in which the sample is terminating, and then there is something to adopt or to do.
-func (f *found) going(s *subject) place {
+// terminating is the case in which the sample is terminating, and then there is something to adopt or to do.
+func (f *found) terminating(s *subject) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
 	p := place{name: "terminating", objects: []manifest{held}, settled: true, faults: few,

@@ -101,7 +101,7 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 			return nil, fmt.Errorf("%s: helm template: %w", f.rel(dir), err)
 		}
 		for _, o := range objects {
-			o.File, o.Line = file, 0 // the line is of the rendered text, which nobody can open
+			o.File, o.Line = file, 0 // the line is one of the rendered text, which is no file
 			if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
 				f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
 				continue

@@ -83,7 +83,7 @@ type finder struct {
 
 	foreign   map[string]bool // names of CRDs that another module of go.mod defines
 	remote    []Object        // what takes the place of remote manifests in the kustomization that was read last
-	namespace string          // of objects that name none, "" where the manifests do not say it
+	namespace string          // of objects that name none, "" if it is unknown
 	picked    *picked         // the workload, before it is described
 }
 

@@ -18,7 +18,7 @@ type Case struct {
 	Name string // the file, as it was named
 	Took time.Duration
 
-	Problems []Problem // none where it passed
+	Problems []Problem // none if it passed
 	Skipped  string    // why it says nothing; "" where it does
 	Page     string    // what was printed of it
 }
