@@ -124,8 +124,8 @@ func TestCheckAccepts(t *testing.T) {
 	found := c.run("-n", "5", "-o", "json")
 	found.wants(t, scenarios.ExitFail, "threelaws.yaml:2: accept: no violation of exact-sum")
 	var report checkReport
-	if err := json.Unmarshal([]byte(found.out), &report); err != nil || report.ExitCode != found.code || len(report.Samples) != 1 ||
-		len(report.Samples[0].Laws) == 0 || report.Samples[0].Kind != "ReplicaSet" || len(report.Notes) != 3 {
+	if err := json.Unmarshal([]byte(found.out), &report); err != nil || report.ExitCode != found.code ||
+		len(report.Samples) != 1 || len(report.Samples[0].Laws) == 0 || report.Samples[0].Kind != "ReplicaSet" || len(report.Notes) != 3 {
 		t.Fatalf("%v\n%s", err, found.out)
 	}
 	entries := "accept:\n"

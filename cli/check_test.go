@@ -154,8 +154,8 @@ func TestCheckSomeCases(t *testing.T) {
 	if strings.Contains(got.out, "two-owners") {
 		t.Errorf("another case is tried:\n%s", got.out)
 	}
-	c.run("-n", "5", "--case", "fault").oneLine(t, "threelaws: --case: there is no case fault; did you mean faults?; there are "+
-		"one-owner, faults, ")
+	c.run("-n", "5", "--case", "fault").oneLine(t, "threelaws: --case: there is no case fault; "+
+		"did you mean faults?; there are one-owner, faults, ")
 }
 
 // However short --time is, the first case of the first sample is tried. Cases and samples that are cut short or left out

@@ -70,7 +70,8 @@ func TestReplayFindsNondeterminism(t *testing.T) {
 			return c.New(env)
 		}
 	}
-	threelaws(t.Context(), g, "replay", "testdata/settles.txtar").wants(t, scenarios.ExitNondetermine, "two runs of one schedule differ at step ")
+	threelaws(t.Context(), g, "replay", "testdata/settles.txtar").wants(t, scenarios.ExitNondetermine,
+		"two runs of one schedule differ at step ")
 }
 
 // run does not find the files that explore writes.
@@ -91,7 +92,8 @@ func TestExploreSeveral(t *testing.T) {
 	write(t, "b.txtar", "aply x\n")
 	copyFile(t, "testdata/fights.txtar", "c.txtar")
 	typed(t, "explore -n 5 a.txtar b.txtar c.txtar").wants(t, scenarios.ExitUsage, "=== a.txtar\n5 schedules, ",
-		"=== b.txtar\n", "=== c.txtar\n5 schedules, ", "3 files explored, ", "b.txtar:1: unknown verb aply; did you mean apply?\n")
+		"=== b.txtar\n", "=== c.txtar\n5 schedules, ", "3 files explored, ",
+		"b.txtar:1: unknown verb aply; did you mean apply?\n")
 	typed(t, "explore -n 5 a.txtar c.txtar").wants(t, scenarios.ExitFail)
 	documents := 0
 	out := typed(t, "explore --json -n 5 a.txtar c.txtar").out

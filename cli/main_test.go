@@ -244,7 +244,8 @@ func TestFullDisk(t *testing.T) {
 	} {
 		var err bytes.Buffer
 		c := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: full{}, Err: &err}
-		outcomeOf{c.Run(t.Context(), strings.Fields(line)), line, err.String()}.wants(t, scenarios.ExitUsage, "no space left on device")
+		code := c.Run(t.Context(), strings.Fields(line))
+		outcomeOf{code, line, err.String()}.wants(t, scenarios.ExitUsage, "no space left on device")
 	}
 }
 

@@ -73,8 +73,10 @@ spec: {replicas: 1, selector: {matchLabels: {app: web}}, ` + podTemplate + "}\n"
 func TestOwnController(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "own.txtar", ownWorld)
-	own := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{sloppy()}}, Name: "widgetctl", Version: "v1.2.3"}
-	own.try(t.Context(), "explore", "-n", "50", "own.txtar").wants(t, scenarios.ExitFail, "replay: widgetctl replay ", "picture: ")
+	own := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{sloppy()}}, Name: "widgetctl",
+		Version: "v1.2.3"}
+	own.try(t.Context(), "explore", "-n", "50", "own.txtar").wants(t, scenarios.ExitFail,
+		"replay: widgetctl replay ", "picture: ")
 	files, err := new(shelf).find([]string{failuresDir})
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,8 @@ func TestJUnit(t *testing.T) {
 	if e := s.Cases[4].Error; !strings.Contains(e.Message, "unknown verb aply") {
 		t.Errorf("%+v", e)
 	}
-	typed(t, "explore -n 20 --era selector --junit x.xml testdata/settles.txtar testdata/breaks.txtar").wants(t, scenarios.ExitFail)
+	typed(t, "explore -n 20 --era selector --junit x.xml testdata/settles.txtar testdata/breaks.txtar").wants(t,
+		scenarios.ExitFail)
 	s = readSuite(t, "x.xml")
 	if s.Tests != 2 || s.Failures != 2 {
 		t.Fatal(read(t, "x.xml"))
@@ -174,7 +175,8 @@ func TestWriteWhole(t *testing.T) {
 	if err != nil {
 		t.Skip("this file system has no links: ", err)
 	}
-	if err := errors.Join(writeWhole("link", []byte("new")), writeWhole("fresh", []byte("new")), writeWhole("null", nil)); err != nil {
+	err = errors.Join(writeWhole("link", []byte("new")), writeWhole("fresh", []byte("new")), writeWhole("null", nil))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]os.FileMode{"secret": 0o600, "fresh": 0o644} {

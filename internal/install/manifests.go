@@ -258,7 +258,9 @@ func (f *finder) folders() []manifests {
 		if path.Base(dir) == "manager" {
 			dirs = append(dirs, path.Join(dir, "../rbac"), path.Join(dir, "../webhook"))
 		}
-		files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return !slices.Contains(dirs, path.Dir(file)) })
+		files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool {
+			return !slices.Contains(dirs, path.Dir(file))
+		})
 		if all := f.search(files, document.any); len(all) > len(alone) {
 			found = append(found, manifests{from: dir, objects: all})
 		}
