@@ -220,6 +220,9 @@ func TestWorkload(t *testing.T) {
 			}
 		})
 	}
+	bad := strings.Replace(workloads("a x"), "image: x", "image: x, resources: {limits: {cpu: lots}}", 1)
+	wantNote(t, found(t, program+bad, install.Options{Install: "install.yaml"}),
+		"install.yaml:2: the pod template of StatefulSet a cannot be read: ")
 	_, err := find(t, program+workloads("a x", "b x"), install.Options{Install: "install.yaml"})
 	wantError(t, err, "several workloads may run the operator: StatefulSet a (install.yaml:2), StatefulSet b (install.yaml:7): "+
 		"name one with --workload")
