@@ -2,13 +2,25 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"golang.org/x/term"
+
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// app is what every command works with.
+// app is the state that all commands share.
 type app struct {
 	console
 	shelf
@@ -18,50 +30,194 @@ type app struct {
 	annotate bool   // GitHub reads what is printed
 	registry *scenarios.Registry
 
-	// operators finds the operator that check judges; nil for findOperator.
 	operators func(ctx context.Context, s *settings) (*operator, error)
 
 	code int // the exit code, if nothing goes wrong
 }
 
-// named puts the program's name into a text that calls it threelaws.
+// named replaces "threelaws" in a text by the name under which the program was called.
 func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
 
-// lawsNamed finds laws by name or clause; all without names.
+// lawsNamed finds laws by name or clause, and returns all laws for no names.
 func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	if len(names) == 0 {
 		return a.registry.Laws, nil
 	}
 	var found []*law.Law
-next:
 	for _, name := range names {
-		for _, l := range a.registry.Laws {
-			if l.Name == name || strings.EqualFold(l.ID, name) {
-				found = append(found, l)
-				continue next
-			}
+		i := slices.IndexFunc(a.registry.Laws, func(l *law.Law) bool { return l.Name == name || strings.EqualFold(l.ID, name) })
+		if i < 0 {
+			return nil, usage("laws: unknown law %s%s", name, suggest(name, a.lawWords()))
 		}
-		return nil, usage("laws: unknown law %s%s", name, suggest(name, a.lawWords()))
+		found = append(found, a.registry.Laws[i])
 	}
 	return found, nil
 }
 
-// lawWords are the names and clauses of all laws.
 func (a *app) lawWords() []string {
-	var words []string
-	for _, l := range a.registry.Laws {
-		words = append(words, l.Name, l.ID)
-	}
-	return words
+	return append(names(a.registry.Laws, func(l *law.Law) string { return l.Name }),
+		names(a.registry.Laws, func(l *law.Law) string { return l.ID })...)
 }
 
-// mutantNames are the names of all mutants.
 func (a *app) mutantNames() []string {
-	var names []string
-	for _, m := range a.registry.Mutants {
-		names = append(names, m.Name)
+	return names(a.registry.Mutants, func(m host.Mutant) string { return m.Name })
+}
+
+func names[T any](list []T, name func(T) string) (all []string) {
+	for _, item := range list {
+		all = append(all, name(item))
 	}
-	return names
+	return all
+}
+
+func (a *app) load(arg string) (*scenarios.File, error) {
+	name, err := a.one(arg)
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.read(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Check(a.registry)
+}
+
+// watch runs the steps of a file that do not explore. The error is a mistake in the file.
+func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) {
+	f, err := a.load(arg)
+	if err != nil {
+		return nil, err
+	}
+	f.Steps = slices.DeleteFunc(f.Steps, func(s *scenarios.Step) bool { return scenarios.FindVerb(s.Verb).Explores() })
+	o.Registry = a.registry
+	res := scenarios.Interpret(f, o)
+	for _, e := range res.Errors {
+		if e.Code == scenarios.ExitUsage {
+			return nil, e
+		}
+	}
+	return res, nil
+}
+
+type console struct {
+	out, err io.Writer
+	colour   bool // out may be coloured
+	live     bool // err may be written over, for progress
+	width    int  // the columns of a page
+
+	json bool // --json
+
+	lost error // the first that kept text from being printed
+}
+
+func (c *console) print(text string) {
+	if c.colour {
+		text = render.Color(text)
+	}
+	if _, err := io.WriteString(c.out, text); c.lost == nil {
+		c.lost = err
+	}
+}
+
+func (c *console) printf(format string, args ...any) { c.print(fmt.Sprintf(format, args...)) }
+
+func (c *console) encode(v any) error {
+	e := json.NewEncoder(c.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func (c *console) line(v any) error {
+	e := json.NewEncoder(c.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// prose is the line width for running text, which gets no easier to read in longer lines.
+func (c *console) prose() int { return min(c.width, render.Width) }
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// columns is the page width for a file: $COLUMNS, the terminal's own width, or render.Width if the file is no terminal.
+func columns(f *os.File, env string) int {
+	if !isTerminal(f) {
+		return render.Width
+	}
+	if n, err := strconv.Atoi(env); err == nil && n > 0 {
+		return n
+	}
+	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+		return n
+	}
+	return render.Width
+}
+
+// progressLine is a terminal line that is overwritten. It prints nothing if there is no terminal.
+type progressLine struct {
+	to   io.Writer // nil for nowhere
+	wide int       // its columns
+	used bool
+}
+
+func (c *console) progress() *progressLine {
+	if !c.live {
+		return &progressLine{}
+	}
+	return &progressLine{to: c.err, wide: min(c.width, 80) - 1}
+}
+
+func (p *progressLine) show(format string, args ...any) {
+	if p.to == nil {
+		return
+	}
+	p.used = true
+	fmt.Fprintf(p.to, "\r\x1b[K%.*s", p.wide, fmt.Sprintf(format, args...))
+}
+
+func (p *progressLine) clear() {
+	if p.used {
+		p.used = false
+		fmt.Fprint(p.to, "\r\x1b[K")
+	}
+}
+
+// inOrder calls work for every item on all cores, and take for each result in the order of the items. After ctx ends it
+// starts no more work. It reports whether every item was done.
+func inOrder[In, Out any](ctx context.Context, items []In, work func(In) Out, take func(Out)) bool {
+	type result struct {
+		out  Out
+		done bool
+	}
+	results := make([]chan result, len(items))
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	var next atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(items)) {
+		go func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(items) {
+					return
+				}
+				if ctx.Err() != nil {
+					results[i] <- result{}
+					continue
+				}
+				results[i] <- result{work(items[i]), true}
+			}
+		}()
+	}
+	all := true
+	for _, c := range results {
+		if r := <-c; r.done {
+			take(r.out)
+		} else {
+			all = false
+		}
+	}
+	return all
 }

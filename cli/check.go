@@ -9,31 +9,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 )
-
-// operator is what check is to judge: what was found in an operator's repository.
-type operator struct {
-	Name      string   // of its processes
-	Dir       string   // the repository, from the working directory
-	Builds    string   // what Host builds, in a few words
-	Notes     []string // what was taken from where
-	Found     settings // the settings that name what was found: Package, Install, Args, CRDs, Samples, from Dir
-	CRDs      []*check.File
-	Installed []*unstructured.Unstructured
-	Samples   []*check.File // each is tried by itself
-
-	// Host builds the operator. The function makes a controller of it, once for each sample.
-	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil where that is never possible
-	Waits func() []string                      // what its goroutines wait for after it has settled; nil for unknown
-	Close func()                               // ends what Host began; nil for nothing
-}
 
 func checkCommand(a *app) *cobra.Command {
 	c := &checking{app: a, checks: checks{annotate: a.annotate}}
@@ -74,7 +54,6 @@ written. The file threelaws.yaml of the repository may hold the flags, by their 
 	return cmd
 }
 
-// checking is one check.
 type checking struct {
 	*app
 	settings
@@ -94,20 +73,15 @@ type checking struct {
 	left   time.Time // until when the cases of a sample are tried
 }
 
-// run finds the operator, builds it, and tries it with each sample.
 func (c *checking) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	if err := c.settle(cmd); err != nil {
 		return err
 	}
 	c.line(checkLine{Protocol: checkProtocol})
-	find := c.operators
-	if find == nil {
-		find = findOperator
-	}
 	line := c.progress()
 	line.show("looking for the operator, with go list: modules that are missing are downloaded")
-	op, err := find(ctx, &c.settings)
+	op, err := c.operators(ctx, &c.settings)
 	line.clear()
 	if err != nil {
 		return err
@@ -167,7 +141,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	return c.finish()
 }
 
-// unmet notes what is accepted and did not occur, where all cases were tried.
+// unmet notes accepted findings that did not occur, if all cases were tried.
 func (c *checking) unmet() {
 	short := func(s *sampleTried) bool { return s.plan == nil || len(s.Short) > 0 }
 	if len(c.cases) > 0 || c.replay != "" || c.code == exitInterrupted || slices.ContainsFunc(c.report.Samples, short) {
@@ -182,16 +156,14 @@ func (c *checking) unmet() {
 	}
 }
 
-// share is until when the next of n may go on that share the time to an end.
+// share returns when the next of n items has to end that share the time until end.
 func (c *checking) share(end time.Time, n int) time.Time {
 	now := time.Now()
 	return now.Add(end.Sub(now) / time.Duration(n))
 }
 
-// late reports whether no time is left for the cases of this sample.
 func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
 
-// leaveOut notes samples for which no time is left.
 func (c *checking) leaveOut(samples []*check.File) {
 	for _, sample := range samples {
 		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
@@ -201,7 +173,6 @@ func (c *checking) leaveOut(samples []*check.File) {
 	c.code = worse(c.code, exitUncovered)
 }
 
-// with adds the objects of the files that were named.
 func (c *checking) with(op *operator) error {
 	for _, path := range c.With {
 		data, err := os.ReadFile(path)
@@ -219,20 +190,17 @@ func (c *checking) with(op *operator) error {
 	return nil
 }
 
-// say prints text unless JSON is printed.
 func (c *checking) say(format string, args ...any) {
 	if !c.json {
 		c.printf(format, args...)
 	}
 }
 
-// note tells what was taken from where, or left out.
 func (c *checking) note(text string) {
 	c.say("%s\n", text)
 	c.line(checkLine{Note: text})
 }
 
-// try tries the operator with one sample.
 func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller,
 	sample *check.File) error {
 	if len(op.Samples) > 1 {

@@ -18,16 +18,16 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// sampleTried is a sample with what became of it: what check prints of it with --json.
+// sampleTried is a sample and its results, as check prints them with --json.
 type sampleTried struct {
-	Sample string     `json:"sample"` // its file
-	Kind   string     `json:"kind"`
-	Notes  []string   `json:"notes,omitempty"` // what was left out of its clusters
-	Shown  string     `json:"shown"`           // what quiet runs show of the operator
-	Cases  []caseJSON `json:"cases"`
-	Laws   []lawTold  `json:"laws"`
-	Text   string     `json:"summary"`
-	Short  []string   `json:"short,omitempty"` // the cases that were cut short, and those that were left out
+	Sample string      `json:"sample"` // its file
+	Kind   string      `json:"kind"`
+	Notes  []string    `json:"notes,omitempty"` // what was left out of its clusters
+	Shown  string      `json:"shown"`           // what quiet runs show of the operator
+	Cases  []caseJSON  `json:"cases"`
+	Laws   []lawResult `json:"laws"`
+	Text   string      `json:"summary"`
+	Short  []string    `json:"short,omitempty"` // the cases that were cut short, and those that were left out
 
 	began time.Time
 	plan  *check.Plan
@@ -35,7 +35,6 @@ type sampleTried struct {
 	tried []check.Tried
 }
 
-// caseJSON is what became of a case.
 type caseJSON struct {
 	Name      string        `json:"name"`
 	Skipped   string        `json:"skipped,omitempty"` // why it makes no sense for this operator
@@ -58,15 +57,13 @@ type caseJSON struct {
 	known []check.Known
 }
 
-// label is a case as it is named beside those of other samples.
+// label names a case among those of several samples.
 func (s *sampleTried) label(name string) string { return strings.ToLower(s.Kind) + "/" + name }
 
-// home is the directory in which failures of a case are kept.
 func (s *sampleTried) home(name string) string {
 	return filepath.Join(s.dir, strings.ToLower(s.Kind)+"-"+strings.ReplaceAll(name, "/", "-"))
 }
 
-// chosen are the cases to try: those that --case names, or all.
 func (c *checking) chosen(plan *check.Plan) (cases []*check.Case) {
 	for i := range plan.Cases {
 		if len(c.cases) == 0 || slices.Contains(c.cases, plan.Cases[i].Name) {
@@ -76,7 +73,6 @@ func (c *checking) chosen(plan *check.Plan) (cases []*check.Case) {
 	return cases
 }
 
-// aCase checks the name of a case.
 func aCase(name string) error {
 	if slices.Contains(check.Names, name) {
 		return nil
@@ -88,7 +84,7 @@ func aCase(name string) error {
 	return usage("--case: there is no case %s%s; there are %s", name, near, strings.Join(check.Names, ", "))
 }
 
-// tryCase explores a case and tells what became of it. So many cases share the time that is left.
+// tryCase explores a case and prints the result. The number of cases that share the remaining time includes this one.
 func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
 	if s.plan.Restless && len(s.Cases) > 0 && one.Skip == "" {
@@ -127,7 +123,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case,
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
-// stillFails runs the failures of a case that were kept. What it returns is nil where none happens any more.
+// stillFails replays the kept failures of a case. It returns nil if none of them happens any more.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range casefile.Kept(s.home(j.Name)) {
@@ -152,7 +148,6 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 	return x
 }
 
-// explore draws schedules of a case, and keeps what fails.
 func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, world *casefile.Case,
 	cases int) *scenarios.Exploration {
 	home := s.home(j.Name)
@@ -250,7 +245,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	return x
 }
 
-// accept takes the known findings out of an exploration. What does not settle is counted there as well.
+// accept removes accepted findings from an exploration.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
 		a := acceptedAs(c.Accept, j.Name, f)
@@ -269,26 +264,22 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	}
 }
 
-// mostSteps is how many steps a run takes, beside what the default one needs, before it counts as one that does not
-// settle. It is more than a quiet run of a program takes, several times in some cases: a program that polls takes
-// thousands in the hour after which it has settled. mostRestless is the same for one that did not settle in a quiet
-// run: a step of a hosted program takes a hundred times as long as one of a reconciler.
+// A run counts as not settling after mostSteps steps more than the default run needs. A program that polls takes
+// thousands of steps in the hour after which it counts as settled. A program that did not settle in a quiet run gets
+// mostRestless: its steps take a hundred times as long as those of a reconciler.
 const (
 	mostSteps    = 30_000
 	mostRestless = 5_000
 )
 
-// minimizing is the share of the time that is left, one in so many, that minimizing a violation may take: each of its
-// runs may take seconds, as those of a program that never waits do.
+// minimizing is the divisor of the remaining time that minimizing one violation may take.
 const minimizing = 8
 
-// leastForOne is how long one schedule may take, however short the time is.
+// leastForOne is the least time that one schedule gets, however short --time is.
 const leastForOne = 10 * time.Second
 
-// mostDrawn bounds the schedules of a case where time does not.
 const mostDrawn = 100_000
 
-// noTime words why a case is left out.
 func (j *caseJSON) noTime() string {
 	if j.slow {
 		return fmt.Sprintf("one schedule of it takes longer than %s: a larger --time may do", round(j.took))
@@ -296,7 +287,7 @@ func (j *caseJSON) noTime() string {
 	return "no time is left"
 }
 
-// tell shows a failure, which is kept at a path; "" for nowhere.
+// tell shows a failure. Its path is "" if it could not be kept.
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
@@ -327,7 +318,6 @@ func (j *caseJSON) fail(text string, code int) {
 	j.Errors, j.ExitCode = append(j.Errors, text), worse(j.ExitCode, code)
 }
 
-// line tells a case in one line.
 func (j *caseJSON) line() string {
 	var laws []string
 	for _, f := range j.Failures {
@@ -365,7 +355,7 @@ func (j *caseJSON) line() string {
 	return fmt.Sprintf("  %-22s %s", j.Name, what)
 }
 
-// replayKept runs one failure that was kept, where it is one of this sample's.
+// replayKept replays the failure of --replay if it belongs to this sample.
 func (c *checking) replayKept(s *sampleTried) error {
 	for i := range s.plan.Cases {
 		one := &s.plan.Cases[i]

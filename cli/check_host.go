@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,11 +21,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// kubernetes is the version of the simulated clusters, for which charts are rendered.
 const kubernetes = "1.36.3"
 
-// findOperator finds the operator of a repository. It is the one place where check meets what reads repositories
-// and what hosts a main.
+// findOperator finds the operator of a repository.
 func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	from := install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
 		CRDs: absolute(s.CRDs), Samples: absolute(s.Samples), Version: kubernetes}
@@ -94,7 +94,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	return op, nil
 }
 
-// absolute makes paths independent of the working directory. A path of which that is unknown stays as it is.
+// absolute makes paths absolute. A path stays as it is if the working directory is unknown.
 func absolute(paths []string) (all []string) {
 	for _, p := range paths {
 		if at, err := filepath.Abs(p); err == nil {
@@ -105,7 +105,6 @@ func absolute(paths []string) (all []string) {
 	return all
 }
 
-// build builds the operator's main.
 func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.Binary) error {
 	cache, err := cacheDir()
 	if err != nil {
@@ -116,19 +115,14 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 		return err
 	}
 	b.Path = filepath.Join(dir, "main")
-	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function(s.Test), Out: b.Path, Cache: cache}).Run(ctx); err != nil {
+	function, _, _ := strings.Cut(s.Test, "/") // without subtests
+	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
 		return usage("%v", err)
 	}
 	return nil
 }
 
-// function is the function of a test.
-func function(test string) string {
-	name, _, _ := strings.Cut(test, "/")
-	return name
-}
-
-// pattern matches a test, or a subtest as "TestX/name", alone.
+// pattern is the regular expression of -test.run that matches one test or subtest ("TestX/name").
 func pattern(test string) string {
 	names := strings.Split(test, "/")
 	for i, name := range names {
@@ -137,7 +131,6 @@ func pattern(test string) string {
 	return strings.Join(names, "/")
 }
 
-// file is the objects of one file.
 func file(dir string, objects []install.Object) *check.File {
 	f := &check.File{Name: objects[0].File}
 	if at := filepath.Join(dir, filepath.FromSlash(f.Name)); onDisk(at) {
@@ -149,8 +142,7 @@ func file(dir string, objects []install.Object) *check.File {
 	return f
 }
 
-// fromHere is a path from the working directory, as that of the folder in which failures are kept: they name the file
-// by the way from one to the other.
+// fromHere makes a path relative to the working directory. Kept failures name files relative to their own folder.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -163,22 +155,18 @@ func fromHere(path string) string {
 	return from
 }
 
-// files are objects by the files that hold them.
 func files(dir string, objects []install.Object) (all []*check.File) {
-	at := map[string]*check.File{}
 	for _, o := range objects {
-		f := at[o.File]
-		if f == nil {
-			f = file(dir, []install.Object{o})
-			at[o.File], all = f, append(all, f)
+		i := slices.IndexFunc(all, func(f *check.File) bool { return f.Name == o.File })
+		if i < 0 {
+			all = append(all, file(dir, []install.Object{o}))
 			continue
 		}
-		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
+		all[i].Objects = append(all[i].Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
 	}
 	return all
 }
 
-// appendOnce appends a word unless it is there.
 func appendOnce(list []string, word string) []string {
 	if slices.Contains(list, word) {
 		return list
@@ -186,7 +174,6 @@ func appendOnce(list []string, word string) []string {
 	return append(list, word)
 }
 
-// binary is how the operator's process is started, as its workload says.
 func binary(repo *install.Repository, name string) *agent.Binary {
 	b := &agent.Binary{Name: name, Repository: repo.Dir, Args: repo.Args}
 	w := repo.Workload
@@ -194,13 +181,15 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 		return b
 	}
 	p := w.Process(0)
-	b.Args, b.Env, b.Namespace, b.WorkingDir = p.Args, p.Env, w.GetNamespace(), w.WorkingDir
-	b.Ports = ports(w)
+	b.Args, b.Env, b.Namespace, b.WorkingDir = p.Args, p.Env, w.GetNamespace(), w.Container.WorkingDir
+	b.Ports = map[string]int64{}
+	for _, c := range w.Pod.Spec.Containers {
+		for _, port := range c.Ports {
+			b.Ports[port.Name] = int64(port.ContainerPort)
+		}
+	}
 	for _, m := range w.Mounts {
 		for _, source := range m.Sources {
-			if source.Kind != "Secret" && source.Kind != "ConfigMap" {
-				continue
-			}
 			projection := agent.Projection{Kind: source.Kind, Namespace: w.GetNamespace(), Name: source.Name, Path: m.Path}
 			for _, item := range source.Items {
 				if projection.Keys == nil {
@@ -217,18 +206,80 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 	return b
 }
 
-// ports are the named ports of the operator's container.
-func ports(w *install.Workload) map[string]int64 {
-	named := map[string]int64{}
-	containers, _, _ := unstructured.NestedSlice(w.Object.Object, "spec", "template", "spec", "containers")
-	for _, c := range containers {
-		list, _, _ := unstructured.NestedSlice(c.(map[string]any), "ports")
-		for _, p := range list {
-			port, _ := p.(map[string]any)
-			name, _ := port["name"].(string)
-			number, _ := port["containerPort"].(int64)
-			named[name] = number
+// certify stands in for cert-manager. It adds the Secrets of the manifests' Certificates, and Secrets that the operator
+// mounts for its webhooks and nothing creates. It fills in the CA bundles of webhooks.
+func certify(op *operator, b *agent.Binary) {
+	made := false
+	for _, o := range slices.Clone(op.Installed) {
+		if o.GetKind() != "Certificate" || !strings.HasPrefix(o.GetAPIVersion(), "cert-manager.io/") {
+			continue
+		}
+		name, _, _ := unstructured.NestedString(o.Object, "spec", "secretName")
+		names, _, _ := unstructured.NestedStringSlice(o.Object, "spec", "dnsNames")
+		if name != "" && len(names) > 0 {
+			made = op.certificate(o.GetNamespace(), name, names) || made
 		}
 	}
-	return named
+	services := op.webhookServices()
+	for _, p := range b.Projections {
+		if p.Kind == "Secret" && len(services) > 0 && op.find("Secret", p.Namespace, p.Name) == nil {
+			made = op.certificate(p.Namespace, p.Name, services) || made
+		}
+	}
+	if !made {
+		return
+	}
+	op.eachClientConfig(func(config map[string]any) {
+		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // a placeholder of manifests
+			config["caBundle"] = base64.StdEncoding.EncodeToString([]byte(agent.Authority))
+		}
+	})
+}
+
+// certificate adds a TLS Secret, unless a Secret of that name is installed.
+func (op *operator) certificate(namespace, name string, hosts []string) bool {
+	certificate, key := agent.Certificate(hosts...)
+	s := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
+		"stringData": map[string]any{"tls.crt": certificate, "tls.key": key, "ca.crt": agent.Authority}}}
+	s.SetNamespace(namespace)
+	s.SetName(name)
+	if op.find("Secret", namespace, name) != nil {
+		return false
+	}
+	op.Installed = append(op.Installed, s)
+	op.Notes = append(op.Notes, fmt.Sprintf("Secret %s/%s is made with a certificate for %s", namespace, name,
+		strings.Join(hosts, ", ")))
+	return true
+}
+
+func (op *operator) webhookServices() (hosts []string) {
+	op.eachClientConfig(func(config map[string]any) {
+		name, _, _ := unstructured.NestedString(config, "service", "name")
+		namespace, _, _ := unstructured.NestedString(config, "service", "namespace")
+		if host := name + "." + namespace + ".svc"; name != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	})
+	return hosts
+}
+
+func (op *operator) eachClientConfig(visit func(config map[string]any)) {
+	for _, o := range op.Installed {
+		hooks, _ := o.Object["webhooks"].([]any)
+		for _, h := range hooks {
+			hook, _ := h.(map[string]any)
+			if config, is := hook["clientConfig"].(map[string]any); is {
+				visit(config)
+			}
+		}
+	}
+	for _, f := range op.CRDs {
+		for _, o := range f.Objects {
+			conversion, _, _ := unstructured.NestedMap(o.Object, "spec", "conversion", "webhook", "clientConfig")
+			if conversion != nil {
+				visit(conversion)
+				_ = unstructured.SetNestedMap(o.Object, conversion, "spec", "conversion", "webhook", "clientConfig")
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// checkReport is what check prints with --json.
 type checkReport struct {
 	Notes    []string       `json:"notes"` // what was taken from where
 	Samples  []*sampleTried `json:"samples"`
@@ -21,8 +21,7 @@ type checkReport struct {
 	ExitCode int            `json:"exitCode"`
 }
 
-// lawTold is what became of a law in all cases of a sample.
-type lawTold struct {
+type lawResult struct {
 	Law    string `json:"law"`
 	Clause string `json:"clause"`
 	State  string `json:"state"` // held, violated, not exercised, not judged, does not apply
@@ -30,13 +29,12 @@ type lawTold struct {
 	Asked  int    `json:"asked"` // how often it was evaluated
 }
 
-// states are what can become of a law, as they are printed, in their order.
+// states are the states of a law as they are printed, in this order.
 var states = []struct{ state, told string }{
 	{check.Broken, "violated"}, {check.Accepted, "accepted"}, {check.Skipped, "skipped"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
 	{check.Held, "held"}, {check.NotIts, "does not apply"},
 }
 
-// judge tells what became of the laws.
 func (c *checking) judge(s *sampleTried) error {
 	verdicts := s.plan.Verdicts(s.tried)
 	var b strings.Builder
@@ -51,7 +49,7 @@ func (c *checking) judge(s *sampleTried) error {
 				continue
 			}
 			n++
-			told := lawTold{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
+			told := lawResult{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
 			s.Laws = append(s.Laws, told)
 			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
 				t.Add(told.Clause, told.Law, told.text(v))
@@ -81,7 +79,6 @@ func (c *checking) judge(s *sampleTried) error {
 	return nil
 }
 
-// sum is the verdict, and what was cut short.
 func (s *sampleTried) sum(verdicts []check.Verdict) {
 	s.Text = s.plan.Summary(s.tried, verdicts)
 	var cut, left []string
@@ -103,8 +100,7 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 	}
 }
 
-// text says why.
-func (l *lawTold) text(v *check.Verdict) string {
+func (l *lawResult) text(v *check.Verdict) string {
 	switch v.State {
 	case check.Held:
 		text := fmt.Sprintf("evaluated %s in %s", times(v.Asked), plural(v.Worlds, "case"))
@@ -127,7 +123,6 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// caseChecked is a case in JUnit and annotations.
 func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	one := ci.Case{Name: s.label(j.Name), Took: j.took, Skipped: j.Skipped,
 		Page: j.line() + "\n" + j.pages}
@@ -157,8 +152,7 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	return one
 }
 
-// lawChecked is a law in JUnit and annotations. Violations stand with the cases.
-func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
+func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.Case {
 	one := ci.Case{Name: s.label("laws/" + v.ID + "-" + v.Name)}
 	if v.State != check.Held && v.State != check.Broken {
 		one.Skipped = strings.TrimSuffix(told.State+": "+told.Why, ": ")
@@ -166,7 +160,7 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
 	return one
 }
 
-// unprepared notes a sample with which nothing could be tried. It fails the check if the user named it, or if no other
+// unprepared notes a sample that could not be tried. The check fails if the user named the sample, or if no other
 // sample gives a verdict.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
@@ -202,7 +196,6 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	return c.add(c.app, one)
 }
 
-// finish prints what is left to print.
 func (c *checking) finish() error {
 	elapsed := time.Since(c.began)
 	c.report.Seconds, c.report.ExitCode = elapsed.Seconds(), c.code
@@ -226,4 +219,61 @@ func (c *checking) finish() error {
 		c.printf("\n%s, %s\n", plural(len(c.report.Samples), "sample"), round(elapsed))
 	}
 	return nil
+}
+
+// checkProtocol is the version of the lines of -o json-lines. The module agent reads them.
+const checkProtocol = 1
+
+// checkLine is a line of -o json-lines. The first line has the protocol alone.
+type checkLine struct {
+	Protocol int    `json:"protocol,omitempty"`
+	Note     string `json:"note,omitempty"`    // what was taken from where
+	Name     string `json:"name,omitempty"`    // of a case or a law
+	Failed   string `json:"failed,omitempty"`  // the page of each violation, or what else is wrong
+	Skipped  string `json:"skipped,omitempty"` // why nothing can be said
+	Told     string `json:"told,omitempty"`    // what was tried
+}
+
+func (c *checking) line(l checkLine) {
+	if c.lines {
+		text, _ := json.Marshal(l) // texts and a number always encode
+		c.printf("%s\n", text)
+	}
+}
+
+func (c *checking) caseLine(s *sampleTried, j *caseJSON) checkLine {
+	l := checkLine{Name: c.among(s, j.Name), Skipped: j.Skipped, Told: strings.TrimSpace(j.line())}
+	switch {
+	case len(j.Failures) > 0:
+		l.Failed = j.pages
+	case len(j.Errors) > 0:
+		l.Failed = strings.Join(j.Errors, "\n")
+	case j.ExitCode == scenarios.ExitNotSettled:
+		l.Failed = l.Told
+	case j.LeftOut:
+		l.Skipped, l.Told = "left out: "+j.noTime(), ""
+	case len(j.Uncovered) > 0:
+		l.Skipped = "not covered: " + strings.Join(j.Uncovered, "; ")
+	}
+	return l
+}
+
+func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawResult) checkLine {
+	l := checkLine{Name: c.among(s, fmt.Sprintf("%s-%s", v.ID, v.Name)), Told: told.text(v)}
+	switch v.State {
+	case check.Held:
+	case check.Broken:
+		l.Failed = "violated " + l.Told
+	default:
+		l.Skipped, l.Told = strings.TrimSuffix(told.State+": "+told.Why, ": "), ""
+	}
+	return l
+}
+
+// among names a case or a law, with the sample's kind if there are several samples.
+func (c *checking) among(s *sampleTried, name string) string {
+	if c.samples > 1 {
+		return s.label(name)
+	}
+	return name
 }

@@ -16,42 +16,9 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// settings are what flags and threelaws.yaml say.
-type settings struct {
-	Dir      string // the repository, from the working directory: where go.mod is
-	Package  string // the main package; "" to find it
-	Test     string // a test of the package that stands in place of a main; "" for a main
-	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
-	Workload string // the name of the workload that runs the operator; "" to find it
-	Args     []string
-	Env      []string // NAME=value
-	CRDs     []string
-	Samples  []string
-	With     []string // files with further objects
-	Accept   []*accepted
-	Skip     map[string]string // cases and laws that are left out, by name, with the reason
-	Edits    []string          // merge patches of the sample
-
-	Time      time.Duration
-	For       time.Duration // in the time of the clusters, how long each lasts; 0 for until it settles
-	Schedules int           // of each case; 0 for as many as the time allows
-	Seed      uint64
-	Faults    map[string]int // nil for those of each case
-	Workers   int
-	Budget    int
-
-	accepts []string // entries of Accept as flags have them
-	skips   []string // the same of Skip: NAME=REASON
-	faults  string
-	set     bool // Faults were given, none perhaps
-
-	packaged bool // the package was given as an argument
-}
-
-// fewest is how many schedules of a case say something of it: with fewer it counts as cut short.
+// A case with fewer than fewest schedules counts as cut short.
 const fewest = 5
 
-// register gives the command its flags.
 func (c *checking) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	c.found(fl)
@@ -85,7 +52,6 @@ func (c *checking) register(cmd *cobra.Command) {
 	complete(cmd, "faults", completeList(append(faultWords(), "none")))
 }
 
-// found gives a command the flags for what is found without them.
 func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringVar(&s.Install, "install", "",
 		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
@@ -95,7 +61,7 @@ func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator works on")
 }
 
-// settle reads threelaws.yaml, which flags overrule, and looks at the values.
+// settle reads threelaws.yaml and the flags, which override it, and checks the values.
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
@@ -155,7 +121,6 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	return nil
 }
 
-// known reads the flags --accept and --skip.
 func (c *checking) known(given func(name string) bool) error {
 	if given("accept") {
 		c.Accept = nil
@@ -184,7 +149,7 @@ func (c *checking) known(given func(name string) bool) error {
 	return nil
 }
 
-// repository is the nearest directory above with a go.mod, from the working directory; that itself where there is none.
+// repository is the nearest directory above with a go.mod, as a relative path, "." for none.
 func repository() string {
 	at, err := filepath.Abs(".")
 	for dir := "."; err == nil; dir = filepath.Join(dir, "..") {
@@ -199,7 +164,6 @@ func repository() string {
 	return "."
 }
 
-// fields are the settings that the file may have, by name.
 func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time, "for": &c.For,
@@ -207,7 +171,7 @@ func (c *checking) fields() map[string]any {
 		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }
 
-// readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.
+// readFile reads threelaws.yaml if it exists. Its paths are relative to it.
 func (c *checking) readFile(given func(name string) bool) error {
 	path := filepath.Join(c.Dir, settingsFile)
 	wrong := func(line int, text string) error {
@@ -274,7 +238,7 @@ func (c *checking) readFile(given func(name string) bool) error {
 	return nil
 }
 
-// listed is a single word as a list of one, and a mapping as one of NAME=value.
+// listed makes a list of a single word, or of a mapping (as NAME=value).
 func listed(n *yaml.Node) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Line: n.Line}
 	if n.Kind != yaml.MappingNode {
@@ -288,7 +252,6 @@ func listed(n *yaml.Node) *yaml.Node {
 	return list
 }
 
-// from is a path of the file, from the working directory.
 func (c *checking) from(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -296,11 +259,21 @@ func (c *checking) from(path string) string {
 	return filepath.Join(c.Dir, path)
 }
 
-// decodeError words what is wrong with a value.
+// decodeError removes the YAML library's prefixes from an error.
 func decodeError(err error) string {
 	text := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: unmarshal errors:")
 	if _, rest, ok := strings.Cut(text, ": "); ok && strings.Contains(text, "line ") {
 		text = rest
 	}
 	return strings.TrimSpace(text)
+}
+
+func acceptedAs(all []*accepted, in string, f *scenarios.Counterexample) *accepted {
+	for _, a := range all {
+		if a.Is(in, f) {
+			a.met = true
+			return a
+		}
+	}
+	return nil
 }

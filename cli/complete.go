@@ -14,20 +14,14 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// What a shell offers behind a word that is begun. cobra takes these functions
-// by flag, and one for a command's arguments.
-
-// completing is what cobra asks for what may come next.
 type completing = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
 
-// completeWords offers words.
 func completeWords(words ...string) completing {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return beginning(words, "", begun), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// completeList offers words for a list with commas, each of them once.
 func completeList(words []string) completing {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		done := begun[:strings.LastIndex(begun, ",")+1]
@@ -37,8 +31,7 @@ func completeList(words []string) completing {
 	}
 }
 
-// completeFiles offers scenario files of the disk and of the library, a directory
-// or a family at a time, for a command that takes so many; any number for 0.
+// completeFiles offers scenario files, one directory or family at a time. most is how many the command takes; 0: any.
 func completeFiles(s *shelf, most int) completing {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -53,7 +46,7 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// stage lists the families of the library, or what is in them.
+// stage lists the families of the library, or the files in them.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {
@@ -67,8 +60,6 @@ func (s *shelf) stage(within bool) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return !within && slices.Contains(words, w+"/") })
 }
 
-// filesBeginning lists the scenario files and the directories of the disk whose
-// paths begin as typed.
 func filesBeginning(begun string) []string {
 	dir, name := filepath.Split(begun)
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
@@ -86,12 +77,11 @@ func filesBeginning(begun string) []string {
 	return fit
 }
 
-// completeDirs lets the shell offer directories.
 func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// beginning lists the words that begin as typed, each behind what stands before it.
+// beginning lists the words that begin as typed, each after a prefix.
 func beginning(words []string, before, begun string) []string {
 	var fit []string
 	for _, w := range words {
@@ -103,14 +93,13 @@ func beginning(words []string, before, begun string) []string {
 	return slices.Compact(fit)
 }
 
-// complete tells what the values of a flag may be.
 func complete(cmd *cobra.Command, flag string, with completing) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, with); err != nil {
 		panic(err) // there is no such flag, or it has them already
 	}
 }
 
-// controllerWords are what a file may call a controller.
+// controllerWords are the names of controllers in scenario files.
 func controllerWords(g *scenarios.Registry) []string {
 	var words []string
 	for _, c := range g.Controllers {
@@ -126,28 +115,72 @@ func controllerWords(g *scenarios.Registry) []string {
 	return slices.Compact(words)
 }
 
-// faultWords are the faults, each as often as a run usually has it.
+// faultWords are the faults with their usual number.
 func faultWords() []string {
-	var words []string
-	for _, name := range host.FaultNames {
-		words = append(words, name+":1")
-	}
-	return words
+	return names(host.FaultNames, func(name string) string { return name + ":1" })
 }
 
-// verbNames are the verbs of scenario files.
 func verbNames() []string {
-	var names []string
-	for _, v := range scenarios.Verbs() {
-		names = append(names, v.Name)
-	}
-	return names
+	return names(scenarios.Verbs(), func(v *scenarios.Verb) string { return v.Name })
 }
 
 func commandNames(root *cobra.Command) []string {
-	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
+	return names(root.Commands(), (*cobra.Command).Name)
+}
+
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+type completionJSON struct {
+	Shell  string `json:"shell"`
+	Script string `json:"script"`
+}
+
+func completionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "print a script that lets a shell complete the command line",
+		Long: `Prints the script for a shell. What it offers it asks the program itself: files,
+the scenarios in the program, mutants, laws, controllers, generations, faults.`,
+		Example: `  source <(threelaws completion bash)
+  threelaws completion zsh > "${fpath[1]}/_threelaws"
+  threelaws completion fish > ~/.config/fish/completions/threelaws.fish`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("completion: one shell must be named: %s", strings.Join(shells, ", "))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeWords(shells...)(cmd, args, begun)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return printCompletion(a, cmd.Root(), args[0]) },
 	}
-	return names
+}
+
+func printCompletion(a *app, root *cobra.Command, shell string) error {
+	var script strings.Builder
+	var err error
+	switch shell {
+	case "bash":
+		err = root.GenBashCompletionV2(&script, true)
+	case "zsh":
+		err = root.GenZshCompletion(&script)
+	case "fish":
+		err = root.GenFishCompletion(&script, true)
+	case "powershell":
+		err = root.GenPowerShellCompletionWithDesc(&script)
+	default:
+		err = usage("completion: unknown shell %s%s", shell, suggest(shell, shells))
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.encode(completionJSON{shell, script.String()})
+	}
+	_, err = a.out.Write([]byte(script.String()))
+	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// churn creates and deletes objects for ever, in a site with two controllers.
+// churn creates and deletes objects in a site with two controllers.
 type churn struct {
 	t testing.TB
 	s *site
@@ -39,7 +40,7 @@ func newChurn(t testing.TB, history uint64) *churn {
 	return &churn{t: t, s: s}
 }
 
-// do executes a request, and has the controllers do what there is to do.
+// do executes a request, and lets the controllers work.
 func (c *churn) do(req *fakeapi.Request) {
 	c.s.handler.With(func(server *fakeapi.Server) {
 		if resp := c.s.runner.Do(req); resp.Err != nil {
@@ -64,18 +65,15 @@ func (c *churn) create(pod *corev1.Pod) {
 }
 
 func (c *churn) delete(kind, name string, policy metav1.DeletionPropagation) {
-	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(kind), Name: name, Namespace: c.namespace(kind),
-		UserAgent: "kubectl", Delete: metav1.DeleteOptions{PropagationPolicy: &policy}})
-}
-
-func (c *churn) namespace(kind string) string {
-	if c.kind(kind).Namespaced {
-		return "default"
+	req := fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(kind), Name: name, UserAgent: "kubectl",
+		Delete: metav1.DeleteOptions{PropagationPolicy: &policy}}
+	if req.Kind.Namespaced {
+		req.Namespace = "default"
 	}
-	return ""
+	c.do(&req)
 }
 
-// load creates the objects of a YAML text, in which ID is a number of its own.
+// load creates the objects of a YAML text, with a number for ID.
 func (c *churn) load(text string) (id string) {
 	c.n++
 	id = strconv.Itoa(c.n)
@@ -85,14 +83,13 @@ func (c *churn) load(text string) (id string) {
 	return id
 }
 
-// pod creates a pod of a new name, and deletes it.
 func (c *churn) pod() {
 	name := "plain-" + strconv.Itoa(c.n)
 	c.create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	c.delete("pod", name, metav1.DeletePropagationBackground)
 }
 
-// dangling creates a pod whose owner there never was; the collector deletes it.
+// dangling creates a pod with a missing owner. The garbage collector deletes it.
 func (c *churn) dangling() {
 	name := "dangling-" + strconv.Itoa(c.n)
 	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: types.UID(name)}
@@ -109,7 +106,7 @@ spec:
   template: {metadata: {labels: {app: web-ID}}, spec: {containers: [{name: c, image: img}]}}
 `
 
-// set creates a ReplicaSet, which makes a pod, and deletes both, in each way in turn.
+// set creates and deletes a ReplicaSet, with each policy in turn.
 func (c *churn) set() {
 	id := c.load(setYAML)
 	policies := []metav1.DeletionPropagation{"Background", "Foreground", "Orphan"}
@@ -137,13 +134,12 @@ kind: Shirt
 metadata: {name: shirt-ID, namespace: default}
 `
 
-// definition defines a kind, and takes it away again with what there is of it.
 func (c *churn) definition() {
 	c.load(definitionYAML)
 	c.delete("crd", "shirts.example.com", metav1.DeletePropagationBackground)
 }
 
-// turn makes and deletes 16 objects, and now and then a definition.
+// turn creates and deletes 16 objects, and sometimes a CRD.
 func (c *churn) turn(n int) {
 	for range 10 {
 		c.pod()
@@ -157,7 +153,6 @@ func (c *churn) turn(n int) {
 	}
 }
 
-// held is how many objects the heap holds, and their bytes.
 func held() (objects, bytes uint64) {
 	var m runtime.MemStats
 	runtime.GC()
@@ -166,8 +161,7 @@ func held() (objects, bytes uint64) {
 	return m.HeapObjects, m.HeapAlloc
 }
 
-// peak is the most that is held in the course of some turns: what is forgotten is
-// forgotten in bulk.
+// peak is the highest number of objects on the heap in some turns.
 func (c *churn) peak(turns int) (most uint64) {
 	for i := range turns {
 		if c.turn(i); i%8 == 0 {
@@ -178,7 +172,7 @@ func (c *churn) peak(turns int) (most uint64) {
 	return most
 }
 
-// A server that has created and deleted five times as much holds no more.
+// A server that has created and deleted five times as many objects holds no more.
 func TestServeIsFlat(t *testing.T) {
 	c := newChurn(t, 100)
 	for range 500 { // as many absent owners as a collector remembers
@@ -198,40 +192,34 @@ func TestServeIsFlat(t *testing.T) {
 	t.Logf("%d objects, then %d, at revision %d", before, after, c.s.trial.Server.Version())
 }
 
-// A watch that begins before what is kept, and the rest of a list from before, are
-// answered as by a server that has compacted its store.
+// An old watch, and the rest of an old list, are answered as by a server that has compacted its store.
 func TestServeHistory(t *testing.T) {
 	s := startServe(t, "--history", "10")
-	if list := s.get(t, "/api/v1/pods?limit=1"); list.code != 200 {
-		t.Fatal(list)
-	}
 	for i := range 3 {
-		s.post(t, "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a`+strconv.Itoa(i)+`"}}`)
+		s.post(t, configsPath, `{"metadata":{"name":"a`+strconv.Itoa(i)+`"}}`)
 	}
-	first := s.get(t, "/api/v1/namespaces/default/configmaps?limit=1")
-	_, rest, _ := strings.Cut(first.body, `"continue":"`)
-	rest, _, _ = strings.Cut(rest, `"`)
-	_, version, _ := strings.Cut(first.body, `"resourceVersion":"`)
-	version, _, _ = strings.Cut(version, `"`)
+	var list metav1.List
+	if err := json.Unmarshal([]byte(s.get(t, configsPath+"?limit=1").body), &list); err != nil {
+		t.Fatal(err)
+	}
 	for i := range 30 {
 		s.post(t, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"b`+strconv.Itoa(i)+`"}}`)
 	}
-	for path, want := range map[string]string{
-		"/api/v1/namespaces/default/configmaps?limit=1&continue=" + rest: "The provided continue parameter is too old",
-		"/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=5&resourceVersion=" + version: "too old " +
-			"resource version: " + version,
+	for query, want := range map[string]string{
+		"?limit=1&continue=" + list.Continue: "The provided continue parameter is too old",
+		"?watch=1&timeoutSeconds=5&resourceVersion=" + list.ResourceVersion: "too old resource version: " +
+			list.ResourceVersion,
 	} {
-		got := s.get(t, path)
+		got := s.get(t, configsPath+query)
 		if !strings.Contains(got.body, want) || !strings.Contains(got.body, `"code":410`) ||
 			!strings.Contains(got.body, `"reason":"Expired"`) {
-			t.Errorf("%s: %d %s, want a 410 with %q", path, got.code, got.body, want)
+			t.Errorf("%s: %+v, want a 410 with %q", query, got, want)
 		}
 	}
 }
 
-// BenchmarkServeForEver has a server with two controllers create and delete objects, a
-// million of each with "make forever". It tells what the heap holds at the end and after a
-// twentieth, how that compares, and how long the last twentieth took beside the first.
+// BenchmarkServeForEver creates and deletes objects in a server with two controllers, a million with "make forever". It
+// compares the heap and the speed at the start and at the end.
 func BenchmarkServeForEver(b *testing.B) {
 	c := newChurn(b, keptHistory)
 	part := max(b.N/20, 1)

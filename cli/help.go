@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
 )
 
 func helpCommand(a *app) *cobra.Command {
@@ -46,12 +47,10 @@ files, "help scenario VERB" describes one. "help json" lists the keys of all tha
 	}
 }
 
-// more is what else help has.
 const more = `"threelaws help COMMAND" explains one, "threelaws help scenario" the verbs of scenario files.
 Every command takes --json; "threelaws help json" lists what it prints.
 `
 
-// explain explains a command, or lists them all for the root.
 func explain(a *app, cmd *cobra.Command) {
 	j := describe(a, cmd)
 	if a.json {
@@ -80,7 +79,6 @@ func explain(a *app, cmd *cobra.Command) {
 	a.print(b.String())
 }
 
-// explainJSON lists what is printed with --json.
 func explainJSON(a *app, args []string) error {
 	if len(args) > 1 {
 		return usage("help json: one command at a time")
@@ -123,7 +121,6 @@ const casing = `Every command prints JSON with --json. Keys are in lowerCamel; w
 the API has the keys that the API gives it. "[]" stands for each element of a list.
 `
 
-// completeHelp offers what help is there for.
 func completeHelp(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	switch {
@@ -135,4 +132,120 @@ func completeHelp(cmd *cobra.Command, args []string, begun string) ([]string, co
 		words = commandNames(cmd.Root())
 	}
 	return beginning(words, "", begun), cobra.ShellCompDirectiveNoFileComp
+}
+
+func explainScenario(a *app, args []string) error {
+	if len(args) > 1 {
+		return usage("help scenario: one verb at a time")
+	}
+	if len(args) == 1 {
+		v := scenarios.FindVerb(args[0])
+		if v == nil {
+			return usage("help scenario: unknown verb %s%s", args[0], suggest(args[0], verbNames()))
+		}
+		if a.json {
+			return a.encode(verbOf(v))
+		}
+		a.print(verbText(verbOf(v), a.prose()))
+		return nil
+	}
+	var all []verbJSON
+	t := render.Table{Indent: "  ", Width: a.prose()}
+	for _, v := range scenarios.Verbs() {
+		all = append(all, verbOf(v))
+		t.Add(v.Name, v.Summary)
+	}
+	if a.json {
+		return a.encode(all)
+	}
+	a.print(a.named(format + "\nverbs\n" + t.String() + "\n\"threelaws help scenario VERB\" describes one.\n"))
+	return nil
+}
+
+const format = `A scenario file is a txtar archive: a script of verbs, one a line, and manifests
+below it. The lines beneath ---- are what the step above printed; they end at a
+blank line, and "threelaws run --update" rewrites them. A step with ! in front is
+expected to break a law, not to settle, or to be refused.
+
+  # Two ReplicaSets select one orphan Pod. The loser of the race leaves it alone.
+  controllers replicaset@controllerref
+  apply world.yaml
+  settle
+  ----
+    1  0s  rs/web-a  adopt  pod/p1  controller: none -> rs/web-a
+  settled at 0s after 1 write
+
+  -- world.yaml --
+  apiVersion: v1
+  kind: Pod
+  ...
+`
+
+func verbText(v verbJSON, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n\n%s%s.\n", v.Name, v.Args, strings.ToUpper(v.Summary[:1]), v.Summary[1:])
+	if v.Detail != "" {
+		b.WriteString("\n" + strings.TrimSpace(v.Detail) + "\n")
+	}
+	if len(v.Params) > 0 {
+		t := render.Table{Indent: "  ", Width: width}
+		for _, p := range v.Params {
+			text := p.Summary
+			if len(p.Values) > 0 {
+				text += ": " + strings.Join(p.Values, ", ")
+			}
+			t.Add(p.Name, text)
+		}
+		b.WriteString("\nparameters\n" + t.String())
+	}
+	if v.Example != "" {
+		b.WriteString("\nexample\n" + indent(strings.TrimSpace(v.Example)+"\n"))
+	}
+	return b.String()
+}
+
+type commandJSON struct {
+	Name     string        `json:"name"`
+	Usage    string        `json:"usage"`
+	Summary  string        `json:"summary"`
+	Detail   string        `json:"detail,omitempty"`
+	Flags    string        `json:"flags,omitempty"`
+	Example  string        `json:"example,omitempty"`
+	Commands []commandJSON `json:"commands,omitempty"`
+}
+
+func describe(a *app, c *cobra.Command) commandJSON {
+	j := commandJSON{Name: c.Name(), Usage: c.UseLine(), Summary: c.Short,
+		Detail: a.named(c.Long), Example: a.named(c.Example)}
+	if c.HasParent() {
+		c.InitDefaultHelpFlag()
+		j.Flags = c.Flags().FlagUsagesWrapped(a.prose() - 2)
+	}
+	for _, sub := range c.Commands() {
+		j.Commands = append(j.Commands, describe(a, sub))
+	}
+	return j
+}
+
+type verbJSON struct {
+	Name    string      `json:"name"`
+	Args    string      `json:"args,omitempty"`
+	Summary string      `json:"summary"`
+	Detail  string      `json:"detail,omitempty"`
+	Params  []paramJSON `json:"params,omitempty"`
+	Example string      `json:"example,omitempty"`
+}
+
+type paramJSON struct {
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`
+	Values  []string `json:"values,omitempty"`
+}
+
+func verbOf(v *scenarios.Verb) verbJSON {
+	j := verbJSON{Name: v.Name, Args: v.Args, Summary: v.Summary, Detail: v.Detail, Example: v.Example}
+	for _, p := range v.Params {
+		j.Params = append(j.Params, paramJSON{p.Name, p.Summary, p.Values})
+	}
+	return j
 }

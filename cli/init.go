@@ -16,7 +16,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// initializing is one run of init.
 type initializing struct {
 	*app
 	settings
@@ -57,7 +56,6 @@ An existing file is never overwritten: init names it and leaves it unchanged.`,
 	return cmd
 }
 
-// initJSON is what init prints with --json.
 type initJSON struct {
 	Notes   []string `json:"notes"`   // what was found where, and what was not
 	Written []string `json:"written"` // files
@@ -65,14 +63,10 @@ type initJSON struct {
 
 func (c *initializing) run(cmd *cobra.Command) error {
 	c.Dir = repository()
-	find := c.operators
-	if find == nil {
-		find = findOperator
-	}
 	if cmd.Flags().Changed("args") {
 		c.Args = strings.Fields(strings.Join(c.Args, " "))
 	}
-	op, err := find(cmd.Context(), &c.settings)
+	op, err := c.operators(cmd.Context(), &c.settings)
 	if err != nil {
 		return err
 	}
@@ -114,7 +108,6 @@ func (c *initializing) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// leave writes a file where there is none.
 func (c *initializing) leave(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return usage("init: %v", err)
@@ -136,7 +129,6 @@ func (c *initializing) leave(path, text string) error {
 	return nil
 }
 
-// testText is a test of the main package, which runs its main.
 func testText(op *operator) (string, error) {
 	from := filepath.Join(op.Dir, op.Found.Package)
 	var b strings.Builder
@@ -197,7 +189,6 @@ func serve(context.Context, *agent.Process) error {
 `
 )
 
-// text is threelaws.yaml: what flags said, and what was found as comments.
 func (c *initializing) text(op *operator) string {
 	var b strings.Builder
 	b.WriteString("# Settings of threelaws check. What is a comment is what check finds by itself.\n#\n")
@@ -240,7 +231,6 @@ func (c *initializing) text(op *operator) string {
 	return b.String()
 }
 
-// workflow runs check on GitHub.
 const workflow = `name: ownership
 on: [push, pull_request]
 permissions:

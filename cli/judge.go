@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -19,7 +22,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// judging is what judge was told to do.
 type judging struct {
 	checks
 
@@ -125,14 +127,13 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 		return tell()
 	}
 	paged := j.page(auditor.Shown(report), files)
-	told := tell() // what took long to read is told, whatever comes of the page
+	told := tell() // a long read is reported, even if the page cannot be written
 	if paged != nil {
 		return usage("--html: %v", paged)
 	}
 	return told
 }
 
-// page writes the page of a log.
 func (j *judging) page(s *audit.Shown, files []string) error {
 	text, err := page.Of(strings.Join(files, ", "), logPage(s)).HTML()
 	if err != nil {
@@ -141,7 +142,6 @@ func (j *judging) page(s *audit.Shown, files []string) error {
 	return writeWhole(j.html, text)
 }
 
-// progress shows how far it is, and says when it was interrupted.
 func (j *judging) progress(ctx context.Context, a *app, s *audit.Source, size int64, began time.Time) func() bool {
 	line := a.progress()
 	shown := time.Time{}
@@ -158,7 +158,6 @@ func (j *judging) progress(ctx context.Context, a *app, s *audit.Source, size in
 	}
 }
 
-// soFar says how much was read, of how much where that is known.
 func soFar(read, size int64, took time.Duration) string {
 	const mb = 1 << 20
 	speed := float64(read) / mb / max(took.Seconds(), 0.001)
@@ -171,7 +170,7 @@ func soFar(read, size int64, took time.Duration) string {
 		speed)
 }
 
-// hosted are the controllers of kube-controller-manager, as the registry knows them.
+// hosted returns the controllers of kube-controller-manager that the registry knows.
 func (a *app) hosted() []audit.Controller {
 	server := fakeapi.New(fakeapi.Options{})
 	return audit.Hosted(a.registry.Controllers, func(gvk schema.GroupVersionKind) runtime.Object {
@@ -182,7 +181,6 @@ func (a *app) hosted() []audit.Controller {
 	})
 }
 
-// report prints what was found.
 func (j *judging) report(ctx context.Context, a *app, r *audit.Report, took time.Duration) error {
 	switch {
 	case r.Broken:
@@ -213,14 +211,12 @@ func (j *judging) report(ctx context.Context, a *app, r *audit.Report, took time
 	return nil
 }
 
-// judgement is what judge prints with --json.
 type judgement struct {
 	*audit.Report
 	Seconds  float64 `json:"seconds"`
 	ExitCode int     `json:"exitCode"`
 }
 
-// printTree prints who owns what at the end of what was read.
 func printTree(a *app, auditor *audit.Auditor) error {
 	text := render.Tree(auditor.Owned())
 	if a.json {
@@ -228,4 +224,89 @@ func printTree(a *app, auditor *audit.Auditor) error {
 	}
 	a.print(text)
 	return nil
+}
+
+// logged reports whether a file is an audit log. A scenario file is never compressed and begins with no brace.
+func (s *shelf) logged(name string) bool {
+	in := bufio.NewReader(s.input)
+	if name == stdin {
+		s.input = in
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return false // of the library, or missing: the reader reports it
+		}
+		defer f.Close()
+		in = bufio.NewReader(io.LimitReader(f, 1<<12))
+	}
+	if magic, _ := in.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
+		return true
+	}
+	for n := 1; n <= in.Size(); n++ {
+		text, err := in.Peek(n)
+		if err != nil {
+			return false
+		}
+		switch text[n-1] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return text[n-1] == '{'
+		}
+	}
+	return false
+}
+
+func (s *shown) log(a *app, name string) error {
+	source := audit.NewSource()
+	var err error
+	if name == stdin {
+		err = source.Add(titleOf(name), a.input)
+	} else {
+		err = source.Open(name)
+	}
+	auditor := audit.New(audit.Options{Controllers: a.hosted(), Laws: a.registry.Laws, Keep: true})
+	if err == nil {
+		err = auditor.Run(source, func() bool { return false })
+	}
+	if err != nil {
+		return usage("show: %v", err)
+	}
+	report := auditor.Report(source)
+	for _, n := range report.Notes {
+		a.aside(n)
+	}
+	for _, k := range report.Skipped {
+		a.aside(k.String())
+	}
+	all := auditor.Shown(report)
+	s.h, s.breaches = &all.History, all.Marks
+	if s.as == "html" || s.as == "svg" {
+		src := logPage(all)
+		src.Replay = a.name + " judge " + argument(titleOf(name))
+		return picture(a, s.as, name, src)
+	}
+	if n := partly(all); n != "" {
+		a.aside(n)
+	}
+	if s.as == "timeline" && !a.json && s.h.Len() > 0 {
+		a.print("times count from " + all.Began.UTC().Format("2006-01-02T15:04:05.000Z07:00") + "\n")
+	}
+	return show(a, s)
+}
+
+func (a *app) aside(text string) { fmt.Fprint(a.err, render.Fold(a.name+": "+text)) }
+
+func logPage(s *audit.Shown) page.Source {
+	src := page.Whole("the log", &s.History, s.Marks)
+	src.Began, src.Small = s.Began, partly(s)
+	return src
+}
+
+// partly says which part of a log is shown. It is "" if all of it is.
+func partly(s *audit.Shown) string {
+	n := s.History.Len()
+	if n == s.Of {
+		return ""
+	}
+	return fmt.Sprintf("of %d writes and refusals this shows %d: the last, and those around what was found", s.Of, n)
 }

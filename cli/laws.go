@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/clause"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// lawJSON is one law with what is known of it.
 type lawJSON struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
 	Kind      string   `json:"kind"`
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
-	Profile   string   `json:"profile"`             // who owes it
+	Profile   string   `json:"profile"`             // in which it holds
 	Needs     []string `json:"needs,omitempty"`     // what must be known of a run to ask it
 	Unasked   string   `json:"unasked,omitempty"`   // the part of the sentence that no check asks about
 	Where     string   `json:"where,omitempty"`     // the test that pins it, for a law that no history is held against
@@ -64,7 +65,7 @@ its sentence no check covers.`,
 	return cmd
 }
 
-// owed leaves those laws that a controller of a profile owes; all without one.
+// owed returns the laws that hold for a profile; all laws for "".
 func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 	if profile == "" {
 		return laws, nil
@@ -110,4 +111,38 @@ func (l *lawJSON) text(width int) string {
 		}
 	}
 	return l.ID + "  " + l.Name + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
+}
+
+// pins lists, for each clause, the scenario files whose comments name it.
+type pins map[string][]string
+
+// pins reads the scenario files below a directory. Files that cannot be read are skipped: run reports them.
+func (s *shelf) pins(dir string) (pins, error) {
+	p := pins{}
+	files, err := s.all(dir)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	for _, name := range files {
+		if f, err := s.read(name); err == nil {
+			p.add(f)
+		}
+	}
+	return p, nil
+}
+
+func (p pins) add(f *scenarios.File) {
+	for line := range strings.Lines(string(f.Format())) {
+		if strings.HasPrefix(line, "-- ") {
+			break
+		}
+		if line[0] != '#' {
+			continue
+		}
+		for _, id := range clause.In(line) {
+			if !slices.Contains(p[id], f.Name) {
+				p[id] = append(p[id], f.Name)
+			}
+		}
+	}
 }

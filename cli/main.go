@@ -1,29 +1,16 @@
-// Package cli is the command line: run, explore, replay, show, laws and
-// serve, with help, version and shell completion, for whatever controllers
-// it is given. A main of one statement has it with its own:
+// Package cli is the command line of threelaws, for any registry of controllers. A main needs one statement:
 //
 //	func main() {
 //		cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget.Controller()}})
 //	}
 //
-// Each command has a file that makes it, and stands on the files beneath: the
-// console it prints to, the shelf it takes scenario files from, the words for
-// what is wrong. The file root.go names them all.
-//
-// # Names to know
-//
-//   - [Main] runs the command line of the process with a registry, and exits.
-//   - [Command] is the same with streams, a name and a library of scenarios of one's
-//     own; [Command.Run] returns the exit code instead. Its example is one that runs.
-//
-// # Where to go next
-//
-// Package scenarios is what the commands do, for programs; "threelaws help" explains
-// each, and docs/use/scenarios.md the files.
+// [Main] runs the command line of the process. [Command] also takes streams, a name and scenarios of its own, and
+// [Command.Run] returns the exit code. "threelaws help" explains each command, and docs/use/scenarios.md the files.
 package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,24 +18,27 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// Command is a command line and what it works with.
+// Command is a command line with its controllers, scenarios and streams.
 type Command struct {
-	// Registry is what files may name. What every world needs is added to it,
-	// see [builtin.Complete], unless Bare is set.
+	// Registry has the controllers that files may name. Run adds what every world needs ([builtin.Complete]) unless
+	// Bare is set.
 	Registry *scenarios.Registry
 	Bare     bool
 
-	// Library is the scenarios in the program, *.txtar files that are found by
-	// family, the directory they are in, and by name; nil for none. Those of
-	// this module are [scenarios.Library].
+	// Library has the program's scenarios, *.txtar files in a directory for each family; nil for none. See
+	// [scenarios.Library].
 	Library fs.FS
 
 	Name    string // in usage and help; "" for the last element of os.Args[0]
@@ -62,21 +52,19 @@ type Command struct {
 
 	operators func(ctx context.Context, s *settings) (*operator, error) // see app
 
-	// GitHub says that GitHub Actions reads what is printed: annotations are added,
-	// and name files as they are in the Workspace, where the repository is.
+	// GitHub says that GitHub Actions reads the output: annotations are printed, with paths relative to Workspace.
 	GitHub    bool
 	Workspace string
 }
 
-// Main runs the command line of the process with a registry and exits.
+// Main runs the command line of the process with a registry, and exits.
 func Main(g *scenarios.Registry) {
 	Command{Registry: g}.Main()
 }
 
-// Main runs the command line of the process and exits. Streams that are nil are
-// those of the process.
+// Main runs the command line of the process, and exits. Streams that are nil are those of the process.
 func (c Command) Main() {
-	// Runs make much garbage and keep little. GOGC and GOMEMLIMIT still hold.
+	// Runs allocate much and keep little. GOGC and GOMEMLIMIT override this.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -101,7 +89,7 @@ func (c Command) Main() {
 	os.Exit(c.Run(ctx, os.Args[1:]))
 }
 
-// Run executes one command line and returns its exit code.
+// Run executes a command line and returns its exit code.
 func (c Command) Run(ctx context.Context, args []string) int {
 	a := &app{
 		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
@@ -111,6 +99,9 @@ func (c Command) Run(ctx context.Context, args []string) int {
 	}
 	if !c.Bare {
 		a.registry = builtin.Complete(c.Registry)
+	}
+	if a.operators == nil {
+		a.operators = findOperator
 	}
 	if a.input == nil {
 		a.input = strings.NewReader("")
@@ -126,4 +117,103 @@ func (c Command) Run(ctx context.Context, args []string) int {
 		return scenarios.ExitUsage
 	}
 	return execute(ctx, a, args)
+}
+
+func execute(ctx context.Context, a *app, args []string) int {
+	var unknown error // a request for help on an unknown command
+	root := rootCommand(a, &unknown)
+	root.SetArgs(doubleDashes(root, args))
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = unknown
+	}
+	if err == nil && a.lost != nil {
+		err = usage("not all could be printed: %v", a.lost)
+	}
+	if err != nil {
+		a.complain(err)
+		return scenarios.ExitCode(err)
+	}
+	return a.code
+}
+
+// complain prints an error and counts it in the exit code. An error without a file gets the command's name.
+func (a *app) complain(err error) {
+	var e *scenarios.Error
+	if errors.As(err, &e) && e.File == "" {
+		e.File = a.name
+	}
+	fmt.Fprintln(a.err, err)
+	a.code = worse(a.code, scenarios.ExitCode(err))
+}
+
+// rootCommand makes the command tree. cobra's help returns no error, so help for an unknown command sets unknown.
+func rootCommand(a *app, unknown *error) *cobra.Command {
+	version := false
+	root := &cobra.Command{
+		Use:           a.name + " COMMAND",
+		Short:         "Runs Kubernetes controllers under every schedule and checks the laws of ownership",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0:
+				return unknownCommand(cmd, args[0])
+			case version:
+				return printVersion(a)
+			}
+			return usage("no command is given; %q lists them", a.name+" help")
+		},
+	}
+	root.DisableFlagsInUseLine = true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 {
+			*unknown = unknownCommand(root, words[0])
+			return
+		}
+		explain(a, cmd)
+	})
+	root.AddCommand(a.hostsMain(runCommand(a)), a.hostsMain(exploreCommand(a)), checkCommand(a), initCommand(a), testCommand(a),
+		a.hostsMain(replayCommand(a)), showCommand(a), lawsCommand(a),
+		judgeCommand(a), watchCommand(a), serveCommand(a),
+		faultsCommand(a), overlayCommand(a), versionCommand(a),
+		completionCommand(a))
+	root.SetHelpCommand(helpCommand(a))
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		c.Flags().SortFlags = false
+		c.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
+}
+
+// doubleDashes accepts long flags with one dash, as go test does: -update.
+func doubleDashes(root *cobra.Command, args []string) []string {
+	long := map[string]bool{}
+	for _, c := range append(root.Commands(), root) {
+		note := func(f *pflag.Flag) { long[f.Name] = true }
+		c.LocalFlags().VisitAll(note)
+		c.PersistentFlags().VisitAll(note)
+	}
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if arg == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if strings.HasPrefix(arg, "-") && len(name) > 1 && long[name] {
+			out[i] = "-" + arg
+		}
+	}
+	return out
 }

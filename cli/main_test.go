@@ -2,35 +2,82 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// outcomeOf is what a command line came to.
+// outcomeOf is the result of a command line.
 type outcomeOf struct {
 	code     int
 	out, err string
 }
 
-// threelaws runs a command line in this process.
-func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
+// wants checks the exit code, and that the output has some texts in this order.
+func (o outcomeOf) wants(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	if missing := inOrderIn(o.out+o.err, texts...); missing != "" || o.code != code {
+		t.Errorf("exit code %d, want %d; %q is missing, or not in its place:\n%s%s", o.code, code, missing, o.out, o.err)
+	}
+}
+
+// passes also wants that nothing is on stderr.
+func (o outcomeOf) passes(t *testing.T, texts ...string) {
+	t.Helper()
+	o.wants(t, 0, texts...)
+	if o.err != "" {
+		t.Errorf("on stderr: %s", o.err)
+	}
+}
+
+// oneLine wants a mistake: a line on stderr that begins with a text and holds others, exit code 2, and nothing on stdout.
+func (o outcomeOf) oneLine(t *testing.T, begin string, texts ...string) {
+	t.Helper()
+	if o.out != "" || !strings.HasPrefix(o.err, begin) || strings.Index(o.err, "\n") != len(o.err)-1 {
+		t.Errorf("%q\n%q is not one line that begins with %q", o.out, o.err, begin)
+	}
+	o.wants(t, scenarios.ExitUsage, texts...)
+}
+
+// inOrderIn returns the first of some texts that is not after those before it, "" for none.
+func inOrderIn(text string, parts ...string) string {
+	for _, p := range parts {
+		_, rest, ok := strings.Cut(text, p)
+		if !ok {
+			return p
+		}
+		text = rest
+	}
+	return ""
+}
+
+// try runs a command line in this process, with this module's controllers unless c has others.
+func (c Command) try(ctx context.Context, args ...string) outcomeOf {
 	var out, err bytes.Buffer
-	c := Command{Registry: g, Bare: true, Name: "threelaws", Library: scenarios.Library(), Out: &out, Err: &err}
+	if c.Registry == nil {
+		c.Registry, c.Bare = builtin.Registry(), true
+	}
+	c.Name, c.Out, c.Err = cmp.Or(c.Name, "threelaws"), &out, &err
 	return outcomeOf{c.Run(ctx, args), out.String(), err.String()}
+}
+
+func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
+	return Command{Registry: g, Bare: true, Library: scenarios.Library()}.try(ctx, args...)
 }
 
 func cli(t *testing.T, args ...string) outcomeOf {
@@ -38,16 +85,14 @@ func cli(t *testing.T, args ...string) outcomeOf {
 	return threelaws(t.Context(), builtin.Registry(), args...)
 }
 
-// typed runs a command line that has no blanks in its words.
 func typed(t *testing.T, line string) outcomeOf {
 	t.Helper()
 	return cli(t, strings.Fields(line)...)
 }
 
-var durations = regexp.MustCompile(`\b[0-9.]+m?s$`)
+var durations = regexp.MustCompile(`(?m)\b[0-9.]+m?s$`)
 
-// work goes to a copy of the test's files, so that commands can be given paths
-// as a user types them, and write.
+// work changes to a copy of the test's files, in which commands can write.
 func work(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,14 +102,8 @@ func work(t *testing.T) {
 	t.Chdir(dir)
 }
 
-// stable takes out what differs from run to run: how long it took.
-func stable(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(durations.ReplaceAllString(strings.TrimSuffix(line, "\n"), "TIME") + "\n")
-	}
-	return b.String()
-}
+// stable replaces durations, which differ from run to run.
+func stable(text string) string { return durations.ReplaceAllString(text, "TIME") }
 
 func TestGolden(t *testing.T) {
 	t.Setenv("CI", "")
@@ -108,256 +147,41 @@ func TestGolden(t *testing.T) {
 func compare(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
+		write(t, path, got)
+	} else if want := read(t, path); want != got {
 		t.Errorf("%s: want\n%s\ngot\n%s", path, want, got)
 	}
 }
 
-// A failure that explore writes is run exactly by replay, twice, and passes as
-// a scenario.
-func TestFailureReplays(t *testing.T) {
-	dir := t.TempDir()
-	got := cli(t, "explore", "-n", "40", "--era", "selector", "--out", dir, "testdata/settles.txtar")
-	if got.code != scenarios.ExitFail {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	files, err := new(shelf).find([]string{dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fights := 0
-	for _, f := range files {
-		got := cli(t, "replay", f)
-		again := cli(t, "replay", f)
-		if got.code != scenarios.ExitFail || !strings.Contains(got.out, "reproduced: ") {
-			t.Errorf("%s: exit %d\n%s%s", f, got.code, got.out, got.err)
-		}
-		if got != again {
-			t.Errorf("two replays differ:\n%s\n%s", got.out, again.out)
-		}
-		if strings.Contains(got.out, "the fight: ") {
-			fights++
-		}
-		if got := cli(t, "run", f); got.code != scenarios.ExitPass {
-			t.Errorf("run %s: exit %d\n%s%s", f, got.code, got.out, got.err)
-		}
-	}
-	if fights != 1 {
-		t.Errorf("%d of %d failures are fights, want 1", fights, len(files))
-	}
-}
-
-// A kept failure of a controller that the command does not know is replayed by the test, or the check, that knows it.
-func TestReplayOfUnknownController(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for path, want := range map[string]string{
-		"pkg/testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar": "unknown controller operator; it is replayed by " +
-			"go test ./pkg -run '^TestOwnership$' " +
-			"-threelaws.replay=testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar\n",
-		"testdata/threelaws/FuzzOwnership/exact-sum-01ab.txtar": "; it is replayed by go test . -run '^FuzzOwnership$' ",
-		"testdata/threelaws/widget-faults/exact-sum-01ab.txtar": "; it is replayed by threelaws check --replay " +
-			"testdata/threelaws/widget-faults/exact-sum-01ab.txtar\n",
-		"widget-faults/exact-sum-01ab.txtar": "unknown controller operator; there are ",
-	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("controllers operator\nsettle\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if got := typed(t, "replay "+path); got.code != scenarios.ExitUsage || !strings.Contains(got.err, want) {
-			t.Errorf("%s: exit %d\n got %s\nwant %s", path, got.code, got.err, want)
-		}
-	}
-}
-
-func TestReplayOfAPassingFile(t *testing.T) {
-	got := cli(t, "replay", "testdata/settles.txtar")
-	if got.code != scenarios.ExitPass ||
-		!regexp.MustCompile(`^no law is broken; hash [0-9a-f]{16}, twice\n$`).MatchString(got.out) {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-}
-
-// A controller that is no function of its inputs is found out.
-func TestReplayFindsNondeterminism(t *testing.T) {
-	g := builtin.Registry()
-	starts := 0
-	for i, c := range g.Controllers {
-		if c.Name != "replicaset" {
-			continue
-		}
-		g.Controllers[i].New = func(env *host.Env) host.Reconciler {
-			real := c.New(env)
-			if starts++; starts%2 == 0 {
-				return host.SyncFunc(func(context.Context, string) error { return nil })
-			}
-			return real
-		}
-	}
-	got := threelaws(t.Context(), g, "replay", "testdata/settles.txtar")
-	if got.code != scenarios.ExitNondetermine ||
-		!strings.Contains(got.err, "two runs of one schedule differ at step ") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-}
-
-func TestRunUpdate(t *testing.T) {
-	work(t)
-	t.Setenv("CI", "")
-	path := filepath.Join(t.TempDir(), "a.txtar")
-	before := copyFile(t, "testdata/differs.txtar", path)
-	t.Setenv("CI", "true")
-	if got := cli(t, "run", "-update", path); got.code != scenarios.ExitUsage || read(t, path) != before {
-		t.Errorf("under CI: exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	t.Setenv("CI", "")
-	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitPass ||
-		!strings.Contains(got.out, "1 updated") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	if !strings.Contains(read(t, path), "\nrs/a  a-1\n") {
-		t.Errorf("not updated:\n%s", read(t, path))
-	}
-	if got := cli(t, "run", path); got.code != scenarios.ExitPass {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	before = copyFile(t, "testdata/breaks.txtar", path)
-	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitFail || read(t, path) != before {
-		t.Errorf("a broken law was blessed: exit %d\n%s%s", got.code, got.out, got.err)
-	}
-}
-
-func TestJSON(t *testing.T) {
-	work(t)
-	for _, args := range []string{
-		"run testdata/settles.txtar testdata/breaks.txtar", "explore -n 10 testdata/settles.txtar",
-		"replay testdata/settles.txtar",
-		"replay testdata/breaks.txtar", "show --as timeline testdata/settles.txtar",
-		"show --as tree testdata/settles.txtar", "laws", "help", "help run", "help scenario",
-		"help scenario settle",
-	} {
-		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
-		if !json.Valid([]byte(got.out)) || got.out == "" || got.err != "" {
-			t.Errorf("%s: no JSON:\n%s%s", args, got.out, got.err)
-		}
-	}
-}
-
-// A file may come from standard input, for every command that takes one.
+// Each command that takes a file can read it from standard input.
 func TestStandardInput(t *testing.T) {
 	work(t)
 	text := read(t, "testdata/settles.txtar")
-	for _, c := range []struct{ args, text, want, err string }{
-		{"run -", text, "1 file, 1 passed", ""},
-		{"explore -n 5 -", text, "5 schedules", ""},
-		{"replay -", text, "no law is broken", ""},
-		{"show -", text, "create", ""},
-		{"run -", "aply x\n", "", "stdin:1: unknown verb aply; did you mean apply?\n"},
-	} {
-		var out, err bytes.Buffer
-		Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out,
-			Err: &err}.Run(t.Context(), strings.Fields(c.args))
-		if !strings.Contains(out.String(), c.want) || err.String() != c.err {
-			t.Errorf("%s: %s%s", c.args, out.String(), err.String())
-		}
+	for line, want := range map[string]string{"run -": "1 file, 1 passed", "explore -n 5 -": "5 schedules",
+		"replay -": "no law is broken", "show -": "create"} {
+		Command{In: strings.NewReader(text)}.try(t.Context(), strings.Fields(line)...).passes(t, want)
+	}
+	got := Command{In: strings.NewReader("aply x\n")}.try(t.Context(), "run", "-")
+	if got.err != "stdin:1: unknown verb aply; did you mean apply?\n" {
+		t.Error(got.err)
 	}
 }
 
-// A settle whose output nothing is held against is said to be one.
-func TestLooseSettles(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("a.txtar",
-		[]byte("controllers replicaset\nsettle quiet\nsettle\n! settle\nsettle\n----\nsettled at 0s after 0 writes\n"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("b.txtar", []byte("controllers replicaset\nsettle\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got := cli(t, "run", "-v", "b.txtar")
-	if got.code != 0 || !strings.Contains(got.out, "1 passed, 1 settle without ----") ||
-		!strings.Contains(got.out, "settle   (no ---- beneath it") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	if got := cli(t, "run", "a.txtar"); !strings.Contains(got.out, "1 settle without ----") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-}
-
-// What explore writes of itself is out of the way of run and of git.
-func TestFailuresAreNoScenarios(t *testing.T) {
-	work(t)
-	got := cli(t, "explore", "-n", "20", "--era", "selector", "testdata/settles.txtar")
-	if got.code != scenarios.ExitFail {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	files, err := new(shelf).find([]string{"."})
-	if err != nil || len(files) != 4 {
-		t.Errorf("run . finds %s, %v", files, err)
-	}
-	failures, err := new(shelf).find([]string{".threelaws"})
-	if err != nil || len(failures) == 0 {
-		t.Errorf("there are no failures: %v", err)
-	}
-	if got := read(t, ".threelaws/.gitignore"); got != "*\n" {
-		t.Errorf(".gitignore is %q", got)
-	}
-}
-
-// A file keeps its line ends when its golden text is rewritten.
-func TestUpdateKeepsLineEnds(t *testing.T) {
-	t.Setenv("CI", "")
-	work(t)
-	text := strings.ReplaceAll(read(t, "testdata/differs.txtar"), "\n", "\r\n")
-	if err := os.WriteFile("a.txtar", []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := cli(t, "run", "--update", "a.txtar"); !strings.Contains(got.out, "1 updated") {
-		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
-	}
-	if got := read(t, "a.txtar"); strings.Count(got, "\n") != strings.Count(got, "\r\n") || got == text ||
-		strings.Contains(got, "\r\r") {
-		t.Errorf("line ends are mixed:\n%q", got)
-	}
-	if got := cli(t, "run", "--update", "a.txtar"); got.code != 0 || strings.Contains(got.out, "updated") {
-		t.Errorf("rewritten again: exit %d\n%s%s", got.code, got.out, got.err)
-	}
-}
-
+// show --json prints the records in order.
 func TestShowRecords(t *testing.T) {
-	got := cli(t, "show", "--json", "testdata/settles.txtar")
-	n, commits := 0, 0
-	for line := range strings.Lines(got.out) {
-		var r struct {
-			Index  int
-			Op     string
-			Verb   string
-			Object struct{ Kind string }
-			After  struct{ Kind string }
+	n, creates := 0, 0
+	for line := range strings.Lines(cli(t, "show", "--json", "testdata/settles.txtar").out) {
+		var r recordJSON
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Index != n {
+			t.Fatalf("record %d is number %d: %v", r.Index, n, err)
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
-		if r.Index != n {
-			t.Fatalf("record %d comes as number %d", r.Index, n)
-		}
-		if r.Op == "commit" && r.Verb == "create" && r.Object.Kind == "Pod" && r.After.Kind == "Pod" {
-			commits++
+		if r.Op == "commit" && r.Verb == "create" && r.Object.Kind == "Pod" && r.After != nil {
+			creates++
 		}
 		n++
 	}
-	if commits != 3 {
-		t.Errorf("%d pods are created in %d records, want 3", commits, n)
+	if creates != 3 {
+		t.Errorf("%d pods are created in %d records, want 3", creates, n)
 	}
 }
 
@@ -365,14 +189,11 @@ func TestShowRecords(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range []string{
+	for _, line := range []string{
 		"run testdata/settles.txtar", "explore -n 1000000 testdata/settles.txtar",
 		"explore --strategy exhaustive testdata/settles.txtar",
 	} {
-		got := threelaws(ctx, builtin.Registry(), strings.Fields(args)...)
-		if got.code != exitInterrupted || !strings.Contains(got.out, "interrupted") {
-			t.Errorf("%s: exit %d\n%s%s", args, got.code, got.out, got.err)
-		}
+		threelaws(ctx, builtin.Registry(), strings.Fields(line)...).wants(t, exitInterrupted, "interrupted")
 	}
 }
 
@@ -390,10 +211,16 @@ func TestWorstExitCodeCounts(t *testing.T) {
 func copyFile(t *testing.T, from, to string) string {
 	t.Helper()
 	text := read(t, from)
-	if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+	write(t, to, text)
+	return text
+}
+
+// write writes a file, and makes its directory.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	return text
 }
 
 func read(t *testing.T, path string) string {
@@ -405,37 +232,96 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// Several files are explored one after the other, each under its name; one that is
-// wrong does not end it, and the worst exit code counts.
-func TestExploreSeveral(t *testing.T) {
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A command fails if its output is lost.
+func TestFullDisk(t *testing.T) {
+	for _, line := range []string{
+		"help", "help --json", "laws", "laws --json", "version", "completion bash",
+		"run testdata/settles.txtar", "show testdata/settles.txtar",
+	} {
+		var err bytes.Buffer
+		c := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: full{}, Err: &err}
+		code := c.Run(t.Context(), strings.Fields(line))
+		outcomeOf{code, line, err.String()}.wants(t, scenarios.ExitUsage, "no space left on device")
+	}
+}
+
+// On a terminal, run shows its progress from the start, and clears it at the end.
+func TestRunShowsProgress(t *testing.T) {
 	work(t)
-	copyFile(t, "testdata/settles.txtar", "a.txtar")
-	if err := os.WriteFile("b.txtar", []byte("aply x\n"), 0o644); err != nil {
+	got := Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Live: true}.try(t.Context(), "run",
+		"testdata/settles.txtar", "overlap/adoption-lost")
+	got.wants(t, 0, "0 of 2 files", "1 of 2 files, 0 failed, ", "2 of 2 files")
+	if !strings.HasSuffix(got.err, "\r\x1b[K") {
+		t.Errorf("something is left on the terminal: %q", got.err)
+	}
+}
+
+// Pages have the width of the terminal. A file has the default width.
+func TestWidth(t *testing.T) {
+	work(t)
+	got := Command{Width: 72}.try(t.Context(), strings.Fields(
+		"explore -n 20 --era selector --out a-directory-of-some-length testdata/settles.txtar")...)
+	for line := range strings.Lines(got.out + got.err) {
+		if n := len([]rune(line)) - 1; n > 72 && !strings.Contains(line, "threelaws ") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	f, err := os.Open("testdata/settles.txtar")
+	if err != nil {
 		t.Fatal(err)
 	}
-	copyFile(t, "testdata/fights.txtar", "c.txtar")
-	got := typed(t, "explore -n 5 a.txtar b.txtar c.txtar")
-	for _, want := range []string{"=== a.txtar\n5 schedules, ", "=== b.txtar\n", "=== c.txtar\n5 schedules, ",
-		"3 files explored, "} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("%q is missing:\n%s", want, got.out)
+	defer f.Close()
+	if n := columns(f, "60"); n != render.Width {
+		t.Errorf("a file has %d columns", n)
+	}
+}
+
+func TestBuilt(t *testing.T) {
+	main := debug.Module{Path: module, Version: "v0.3.0"}
+	stamps := []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "4708600"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
+		{Key: "vcs.modified", Value: "true"},
+	}
+	clone, other := debug.Module{Path: module, Version: "(devel)"}, debug.Module{Path: "example.com/w"}
+	local := debug.Module{Path: module, Version: "v0.3.0", Replace: &debug.Module{Path: "../x", Version: "(devel)"}}
+	for _, c := range []struct {
+		name string
+		info *debug.BuildInfo
+		want string
+	}{
+		{"nothing is recorded", nil, "tl devel\n"},
+		{"installed at a version", &debug.BuildInfo{GoVersion: "go1.26.8", Main: main},
+			"tl v0.3.0\n  go         go1.26.8\n"},
+		{"built in a clone", &debug.BuildInfo{GoVersion: "go1.26.8", Main: clone, Settings: stamps},
+			"tl devel\n  revision   4708600, modified\n  time       2026-11-21T10:00:00Z\n  go         go1.26.8\n"},
+		{"another module", &debug.BuildInfo{GoVersion: "go1.26.8", Main: other, Deps: []*debug.Module{&main}},
+			"tl devel\n  threelaws  v0.3.0\n  go         go1.26.8\n"},
+		{"another module, with this one replaced", &debug.BuildInfo{Deps: []*debug.Module{&local}},
+			"tl devel\n  threelaws  devel\n"},
+	} {
+		v := built(c.info)
+		v.Name = "tl"
+		if got := v.text(); got != c.want {
+			t.Errorf("%s:\n%swant\n%s", c.name, got, c.want)
 		}
 	}
-	if got.code != scenarios.ExitUsage || got.err != "b.txtar:1: unknown verb aply; did you mean apply?\n" {
-		t.Errorf("exit %d, %s", got.code, got.err)
-	}
-	if got := typed(t, "explore -n 5 a.txtar c.txtar"); got.code != scenarios.ExitFail {
-		t.Errorf("exit %d", got.code)
-	}
-	documents := 0
-	out := typed(t, "explore --json -n 5 a.txtar c.txtar").out
-	for d := json.NewDecoder(strings.NewReader(out)); d.More(); documents++ {
-		var x exploration
-		if err := d.Decode(&x); err != nil {
-			t.Fatal(err)
+}
+
+// The command and the flag print the same, in text and in JSON.
+func TestVersion(t *testing.T) {
+	for _, flag := range []string{"", "--json "} {
+		command, flagged := cli(t, strings.Fields(flag+"version")...), cli(t, strings.Fields(flag+"--version")...)
+		if command.code != 0 || command.out == "" || command != flagged {
+			t.Errorf("%v and %v", command, flagged)
 		}
 	}
-	if documents != 2 {
-		t.Errorf("%d documents, want 2", documents)
+	var v versionJSON
+	err := json.Unmarshal([]byte(cli(t, "version", "--json").out), &v)
+	if err != nil || v.Name != "threelaws" || v.Version == "" || v.Go == "" {
+		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// output is one thing that a command prints with --json.
+// output describes one JSON document of a command.
 type output struct {
 	command string
 	when    string // "" for always
@@ -18,8 +18,7 @@ type output struct {
 	value   reflect.Type
 }
 
-// outputs is all that --json prints: what "help json" tells of, and what the tests
-// hold to one casing.
+// outputs are all documents that --json prints. "help json" lists their keys.
 var outputs = []output{
 	{"run", "", false, reflect.TypeFor[runReport]()},
 	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
@@ -44,7 +43,6 @@ var outputs = []output{
 	{"help", "of the keys", false, reflect.TypeFor[[]outputJSON]()},
 }
 
-// outputJSON is one thing that a command prints, described.
 type outputJSON struct {
 	Command string    `json:"command"`
 	When    string    `json:"when,omitempty"`
@@ -52,14 +50,13 @@ type outputJSON struct {
 	Keys    []keyJSON `json:"keys"`
 }
 
-// keyJSON is a key: its place in the document, as files[].exitCode.
+// keyJSON is a key with its place in the document: files[].exitCode.
 type keyJSON struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"`
 	Optional bool   `json:"optional,omitempty"` // left out where there is nothing to say
 }
 
-// describeOutputs describes what a command prints, all commands for "".
 func describeOutputs(command string) []outputJSON {
 	var all []outputJSON
 	for _, o := range outputs {
@@ -78,7 +75,6 @@ func describeOutputs(command string) []outputJSON {
 	return all
 }
 
-// keysOf lists the keys of a type's documents, those of the types in it included.
 func keysOf(t reflect.Type, at string, within []reflect.Type) []keyJSON {
 	var keys []keyJSON
 	for i := range t.NumField() {
@@ -108,7 +104,6 @@ func keysOf(t reflect.Type, at string, within []reflect.Type) []keyJSON {
 	return keys
 }
 
-// pointee is what a type points at, itself where it is no pointer.
 func pointee(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -116,7 +111,6 @@ func pointee(t reflect.Type) reflect.Type {
 	return t
 }
 
-// typeName words a type as JSON has it.
 func typeName(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():

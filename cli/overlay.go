@@ -1,15 +1,20 @@
 package cli
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/overlay"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
-// overlayJSON is what overlay prints with --json.
 type overlayJSON struct {
 	Path string `json:"path"` // for go build -overlay
 	Go   string `json:"go"`   // the version of the toolchain
@@ -62,11 +67,81 @@ folder (XDG_CACHE_HOME); --clean removes them.`,
 	return cmd
 }
 
-// cacheDir is the folder in which overlays, toolchains and built programs are kept.
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return "", usage("there is no cache folder: %v; set XDG_CACHE_HOME", err)
 	}
 	return filepath.Join(dir, "threelaws"), nil
+}
+
+func testCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test [GO TEST FLAGS] [PACKAGES]",
+		Short: "run go test with the overlay",
+		Long: `Runs "go test" of the module in the working directory, with the overlay that "threelaws
+overlay" prints. All arguments go to go test. In the tests, bubbles of
+testing/synctest repeat maps, selects and random numbers, and agent.Test finds this
+command. go vet does not know the overlay, and is left out.`,
+		Example:            "  threelaws test ./...\n  threelaws test -run TestOperator -v ./internal/controller",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
+				return cmd.Help()
+			}
+			cache, err := cacheDir()
+			if err != nil {
+				return err
+			}
+			own, err := os.Executable()
+			if err != nil {
+				return usage("test: %v", err)
+			}
+			test, err := overlay.Test(cmd.Context(), ".", cache, args)
+			if err != nil {
+				return usage("test: %v", err)
+			}
+			test.Env = append(test.Env, "THREELAWS="+own)
+			test.Stdin, test.Stdout, test.Stderr = os.Stdin, a.out, a.err
+			err = test.Run()
+			if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+				a.code = scenarios.ExitFail // go test has said why
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// hostsMain adds the flag --main: a main package is built and hosted, and scenario files name it as a controller.
+func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
+	var pkg string
+	cmd.Flags().StringVar(&pkg, "main", "",
+		"build and host this main package of an operator; files name it as a controller by the operator's name")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if pkg == "" {
+			return run(cmd, args)
+		}
+		op, err := a.operators(cmd.Context(), &settings{Dir: repository(), Package: pkg})
+		if err != nil {
+			return err
+		}
+		if op.Close != nil {
+			defer op.Close()
+		}
+		made, err := op.Host(cmd.Context())
+		if err != nil {
+			return err
+		}
+		g := *a.registry
+		if slices.ContainsFunc(g.Controllers, func(c host.Controller) bool { return c.Name == op.Name }) {
+			return usage("--main %s: the operator is named %s, as a controller of threelaws is", pkg, op.Name)
+		}
+		g.Controllers = append(slices.Clone(g.Controllers), made(host.Controller{Name: op.Name}))
+		g.Server = &fakeapi.Options{WebhooksLater: true}
+		a.registry = &g
+		return run(cmd, args)
+	}
+	return cmd
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// replayed is what replay prints with --json.
 type replayed struct {
 	File       string             `json:"file"`
 	Hash       string             `json:"hash"`
@@ -80,8 +79,8 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds to the error of a file that names an unknown controller the command that knows it: a kept failure
-// lies below testdata/threelaws, in a directory that is named for the test or for the sample and the case.
+// elsewhere adds the right replay command to the error of a kept failure whose controller is unknown. Kept failures are
+// below testdata/threelaws, in a directory named after the test, or after the sample and the case.
 func (a *app) elsewhere(path string, err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
@@ -108,9 +107,7 @@ func (a *app) elsewhere(path string, err error) error {
 	return &known
 }
 
-// inspect finds the failure that the file expects: the first step whose "!"
-// stands for a broken law, an expectation or a world that does not settle. A
-// refusal is no failure.
+// inspect finds the first failed step that the file expects with "!". A refusal is no failure.
 func (r *replayed) inspect(run *scenarios.Run) {
 	failures := run.Failures()
 	i := slices.IndexFunc(failures, func(f scenarios.Failure) bool { return f.Expected() })
@@ -121,7 +118,6 @@ func (r *replayed) inspect(run *scenarios.Run) {
 	r.Reproduced, r.Law, r.ExitCode, r.Page = true, f.Breach.Law, f.Code, run.Page(f)
 }
 
-// text renders the page, what went otherwise than recorded, and the verdict.
 func (r *replayed) text(width int) string {
 	text := ""
 	if r.Page != nil {
@@ -143,7 +139,7 @@ func (r *replayed) text(width int) string {
 	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
 }
 
-// wording says what went wrong: the law of a failure that broke none is a verb.
+// wording says what went wrong. The law of a failure without a law is a verb.
 func (r *replayed) wording() string {
 	switch {
 	case r.ExitCode == scenarios.ExitNotSettled:

@@ -13,14 +13,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// running is what run was told to do.
 type running struct {
 	scenarios.Options
 	checks
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	whose   string // whose files they are where none was named
+	whose   string // where the files come from, if none is named
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -65,7 +64,6 @@ writes one for every file, and an index with the violated laws.
 	return cmd
 }
 
-// files lists the files that are meant.
 func (r *running) files(a *app, args []string) ([]string, error) {
 	if len(args) > 0 {
 		return a.find(args)
@@ -80,7 +78,6 @@ func (r *running) files(a *app, args []string) ([]string, error) {
 	return files, err
 }
 
-// updatable says what of the files cannot be rewritten.
 func (r *running) updatable(a *app, files []string) error {
 	if !r.Update {
 		return nil
@@ -96,7 +93,7 @@ func (r *running) updatable(a *app, files []string) error {
 	return nil
 }
 
-// runFiles runs the files in parallel and reports on them in their order.
+// runFiles runs files in parallel and reports on them in order.
 func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	began := time.Now()
 	rep := runReport{Files: []*scenarios.Result{}}
@@ -151,8 +148,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	return nil
 }
 
-// doubleShare is the share of files whose default run is done twice: one in so
-// many, the same ones each time.
+// One in doubleShare files is run twice, always the same ones.
 const doubleShare = 16
 
 func doubled(path string) bool {
@@ -161,7 +157,7 @@ func doubled(path string) bool {
 	return sum.Sum32()%doubleShare == 0
 }
 
-// runFile runs one file. Should we have made a mistake, it is one in this file.
+// runFile adds the file's name to a panic, which is a bug of threelaws.
 func runFile(a *app, name string, o scenarios.Options) (t timed) {
 	defer func() {
 		if e := recover(); e != nil {

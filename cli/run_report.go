@@ -1,33 +1,37 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/threelaws/threelaws/cli/internal/ci"
+	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// timed is what became of a file, and how long it took.
 type timed struct {
 	*scenarios.Result
 	took time.Duration
 }
 
-// runReport is what run prints with --json.
 type runReport struct {
 	Files       []*scenarios.Result `json:"files"`
 	Passed      int                 `json:"passed"`
 	Updated     int                 `json:"updated"`
-	Loose       int                 `json:"loose"` // settles whose output is held against nothing
+	Loose       int                 `json:"loose"` // settles without golden text
 	Interrupted bool                `json:"interrupted,omitempty"`
 	Seconds     float64             `json:"seconds"`
 	ExitCode    int                 `json:"exitCode"`
 }
 
-// add counts a file.
 func (r *runReport) add(res *scenarios.Result) {
 	r.Files = append(r.Files, res)
 	r.ExitCode = worse(r.ExitCode, res.ExitCode)
@@ -44,7 +48,6 @@ func (r *runReport) add(res *scenarios.Result) {
 	}
 }
 
-// summary is the last line.
 func (r *runReport) summary(whose string, files int, elapsed time.Duration) string {
 	parts := []string{plural(files, "file"), fmt.Sprintf("%d passed", r.Passed)}
 	if whose != "" {
@@ -65,7 +68,6 @@ func (r *runReport) summary(whose string, files int, elapsed time.Duration) stri
 	return strings.Join(append(parts, round(elapsed)), ", ") + "\n"
 }
 
-// report prints what went wrong in a file, and with verbose all its steps.
 func report(a *app, res *scenarios.Result, verbose bool) {
 	if verbose {
 		a.printf("=== %s\n", res.File)
@@ -85,8 +87,7 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 	a.print(wrongs(a, res, a.width))
 }
 
-// wrongs is what went wrong in the run of a file: each error under the phase that
-// it is in, and the page of the one that ended it.
+// wrongs lists the errors of a run, each below its phase, and the page of the error that ended the run.
 func wrongs(a *app, res *scenarios.Result, width int) string {
 	var b strings.Builder
 	phase := ""
@@ -106,7 +107,6 @@ func wrongs(a *app, res *scenarios.Result, width int) string {
 	return b.String()
 }
 
-// point says in the page of what went wrong how it is run again, and leaves it as a file.
 func point(a *app, res *scenarios.Result) {
 	p := res.Page
 	if p == nil {
@@ -117,7 +117,6 @@ func point(a *app, res *scenarios.Result) {
 	a.leave(pageOf(res.File, p.Breach.Law), p, nil)
 }
 
-// phaseAt is the phase that the step on a line belongs to.
 func phaseAt(res *scenarios.Result, line int) string {
 	for _, s := range res.Steps {
 		if s.Line == line {
@@ -127,7 +126,6 @@ func phaseAt(res *scenarios.Result, line int) string {
 	return ""
 }
 
-// caseOf is what continuous integration is told of a file.
 func (a *app) caseOf(t timed) ci.Case {
 	c := ci.Case{Name: t.File, Took: t.took, Page: wrongs(a, t.Result, render.Width)}
 	for i, e := range t.Errors {
@@ -141,4 +139,165 @@ func (a *app) caseOf(t timed) ci.Case {
 		}
 	}
 	return c
+}
+
+// pages collects the pages of all files of a run, and their index.
+type pages struct {
+	dir string // "" for none
+
+	mu   sync.Mutex // files are run several at a time
+	rows map[string]page.Row
+	err  error // the first that kept one from being written
+}
+
+func newPages(dir string) (*pages, error) {
+	s := &pages{dir: dir, rows: map[string]page.Row{}}
+	if dir == "" {
+		return s, nil
+	}
+	if err := makeOut(dir); err != nil {
+		return nil, usage("--html: %v", err)
+	}
+	return s, nil
+}
+
+// watching makes a run write its page when it is over.
+func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
+	if s.dir == "" {
+		return o
+	}
+	o.Inspect = func(r *scenarios.Run) {
+		src := page.Whole("the run", &r.World().History, r.Breaches())
+		src.Replay = a.name + " replay " + argument(name)
+		row := page.Row{Name: titleOf(name), Page: slug(titleOf(name))}
+		for _, b := range r.Breaches() {
+			row.Broken = append(row.Broken, page.Cell{Law: b.Law, Sentence: b.Sentence, Race: b.Race})
+		}
+		text, err := page.Of(titleOf(name), src).HTML()
+		if err == nil {
+			err = writeWhole(filepath.Join(s.dir, row.Page), text)
+		} else {
+			row.Page, row.Why, err = "", err.Error(), nil
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for other, r := range s.rows {
+			if err == nil && r.Page != "" && r.Page == row.Page {
+				err = fmt.Errorf("%s and %s have one page, %s", min(name, other), max(name, other), row.Page)
+			}
+		}
+		s.rows[name] = row
+		if s.err == nil {
+			s.err = err
+		}
+	}
+	return o
+}
+
+// passed notes that a file's violations are those that it expects.
+func (s *pages) passed(name string, code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if row, ok := s.rows[name]; ok {
+		row.Expected = code == scenarios.ExitPass
+		s.rows[name] = row
+	}
+}
+
+func slug(title string) string {
+	return strings.NewReplacer("/", "-", "\\", "-").Replace(strings.TrimSuffix(title, extension)) + extensionHTML
+}
+
+func (s *pages) index(files []string) error {
+	if s.dir == "" {
+		return nil
+	}
+	var rows []page.Row
+	for _, name := range files {
+		if row, ok := s.rows[name]; ok {
+			rows = append(rows, row)
+		}
+	}
+	if s.err == nil {
+		s.err = os.WriteFile(filepath.Join(s.dir, "index.html"), page.Index("threelaws run", rows), 0o644)
+	}
+	if s.err != nil {
+		return usage("--html: %v", s.err)
+	}
+	return nil
+}
+
+// checks reports results to continuous integration: annotations at once, a JUnit file at the end.
+type checks struct {
+	junit    string // the file; "" for none
+	annotate bool
+	cases    []ci.Case
+}
+
+func (c *checks) flags(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&c.junit, "junit", "", "write a JUnit XML file, with one test case for each file")
+	fl.BoolVar(&c.annotate, "annotations", c.annotate,
+		"print annotations for GitHub Actions, where they are on by themselves")
+}
+
+// add annotates the problems of a file. The annotations go to stderr if JSON is on stdout; GitHub reads both.
+func (c *checks) add(a *app, one ci.Case) error {
+	c.cases = append(c.cases, one)
+	if !c.annotate {
+		return nil
+	}
+	if a.json {
+		return ci.Annotate(a.err, &one)
+	}
+	return ci.Annotate(a.out, &one)
+}
+
+func (c *checks) write(suite string) error {
+	if c.junit == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	err := ci.WriteJUnit(&b, suite, c.cases)
+	if err == nil {
+		err = writeWhole(c.junit, b.Bytes())
+	}
+	if err != nil {
+		return usage("--junit: %v", err)
+	}
+	return nil
+}
+
+// place is the path of a scenario file in the repository, "" for a file that is not on disk.
+func (s *shelf) place(name string) string {
+	if name == stdin || !onDisk(name) {
+		return ""
+	}
+	return ci.InRepository(s.workspace, name)
+}
+
+// problem describes an error of a file. law is "" if no law was violated.
+func (s *shelf) problem(e *scenarios.Error, law string) ci.Problem {
+	p := ci.Problem{File: s.place(e.File), Line: e.Line, Text: e.Text}
+	if e.Verb != "" {
+		p.Text = e.Verb + ": " + p.Text
+	}
+	if e.Diff != "" {
+		p.Text += "\n" + strings.TrimRight(e.Diff, "\n")
+	}
+	switch {
+	case e.Code == scenarios.ExitUsage:
+		p.Error, p.Title = true, "bad file"
+	case e.Code == scenarios.ExitNondetermine:
+		p.Error, p.Title = true, "two runs differ"
+	case law != "":
+		p.Title = law
+	case e.Code == scenarios.ExitNotSettled:
+		p.Title = "does not settle"
+	case e.Diff != "":
+		p.Title = "output differs"
+	default:
+		p.Title = "not as expected"
+	}
+	return p
 }

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +18,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/fault"
 	"github.com/threelaws/threelaws/internal/live"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -93,7 +98,6 @@ PriorityClasses, and the service account default in each namespace.`,
 	return cmd
 }
 
-// serve runs until the context is over or the port fails.
 func serve(ctx context.Context, a *app, o *serving) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -165,7 +169,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	return err
 }
 
-// open listens, on a loopback address unless told that anything goes.
+// open listens on a loopback address, unless --unauthenticated-anywhere is set.
 func (o *serving) open() (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", o.listen)
 	if err != nil {
@@ -180,4 +184,92 @@ func (o *serving) open() (net.Listener, error) {
 		return nil, usage("--listen=%s: %v", o.listen, err)
 	}
 	return listener, nil
+}
+
+// withoutPlugins returns the admission plugins that are off.
+func withoutPlugins(on, off []string) ([]string, error) {
+	has, others := fakeapi.Plugins(), fakeapi.OtherPlugins()
+	known := slices.Concat(has, others)
+	for _, name := range off {
+		if !slices.Contains(known, name) {
+			return nil, usage("--disable-admission-plugins: %s is unknown%s", name, suggest(name, known))
+		}
+	}
+	for _, name := range on {
+		switch {
+		case !slices.Contains(known, name):
+			return nil, usage("--enable-admission-plugins: %s is unknown%s", name, suggest(name, known))
+		case slices.Contains(off, name):
+			return nil, usage("--enable-admission-plugins: %s is in --disable-admission-plugins, too", name)
+		case !slices.Contains(has, name):
+			return nil, usage("--enable-admission-plugins: %s is not modelled; this server has the plugins %v", name, has)
+		}
+	}
+	return off, nil
+}
+
+// playedBy reads --programs: the controller as which a program is judged, by the name in its user agent.
+func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
+	played := map[string]host.Controller{}
+	for _, word := range words {
+		name, controller, ok := strings.Cut(word, "=")
+		if !ok || name == "" || strings.Contains(name, "/") {
+			return nil, usage("--programs: %s is no NAME=CONTROLLER: a user agent up to its slash, and a "+
+				"controller of the table", word)
+		}
+		if _, twice := played[name]; twice {
+			return nil, usage("--programs: %s is named twice", name)
+		}
+		if name == law.User || name == law.Server {
+			return nil, usage("--programs: %s is what the server calls %s: give the program another user agent", name,
+				map[string]string{law.User: "whoever has no user agent", law.Server: "itself"}[name])
+		}
+		if slices.ContainsFunc(runs, func(c host.Controller) bool { return c.Name == name }) {
+			return nil, usage("--programs: %s is a controller that the server runs: give the program another user "+
+				"agent, or leave it out of --controllers", name)
+		}
+		chosen, what := g.Choose([]string{controller})
+		switch {
+		case what != "":
+			return nil, usage("--programs: %s", what)
+		case len(chosen) != 1 || chosen[0].For.Empty():
+			return nil, usage("--programs: %s is not one controller that syncs a kind", controller)
+		}
+		played[name] = chosen[0]
+	}
+	return played, nil
+}
+
+// starts are the values of --start, with the part of a new server that each adds.
+var starts = []struct {
+	word string
+	in   func(*fakeapi.Start)
+}{
+	{"namespaces", func(s *fakeapi.Start) { s.Namespaces = true }},
+	{"service", func(s *fakeapi.Start) { s.Service = true }},
+	{"priority-classes", func(s *fakeapi.Start) { s.PriorityClasses = true }},
+	{"service-accounts", func(s *fakeapi.Start) { s.ServiceAccounts = true }},
+}
+
+func startWords() (words []string) {
+	for _, s := range starts {
+		words = append(words, s.word)
+	}
+	return words
+}
+
+func startOf(words []string, now time.Time) (fakeapi.Start, error) {
+	start := fakeapi.Start{At: now.UTC().Truncate(time.Second)}
+	if len(words) == 1 && words[0] == "none" {
+		return start, nil
+	}
+	for _, word := range words {
+		i := slices.Index(startWords(), word)
+		if i < 0 {
+			return start, usage("--start: %s is not one of %s, or none alone%s", word, strings.Join(startWords(), ", "),
+				suggest(word, startWords()))
+		}
+		starts[i].in(&start)
+	}
+	return start, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,28 +9,31 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
-// serveLine is one line of serve --json: where the server is, once it can be
-// reached, and then what happens.
+// serveLine is one line of serve --json: first where the server is, then events.
 type serveLine struct {
 	Event       string   `json:"event"` // serving, violates, fails, stored, unattended, unjudged, fault, unstruck or request
 	URL         string   `json:"url,omitempty"`
 	Page        string   `json:"page,omitempty"` // for the browser, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // that run
-	Unattended  []string `json:"unattended,omitempty"`  // kinds whose controllers do not, with those
+	Unattended  []string `json:"unattended,omitempty"`  // kinds without a running controller, with its name
 	ID          string   `json:"id,omitempty"`          // of the law, by clause
 	Law         string   `json:"law,omitempty"`
-	By          []string `json:"by,omitempty"`     // the controllers that broke it
+	By          []string `json:"by,omitempty"`     // the controllers that violated it
 	Object      string   `json:"object,omitempty"` // what they wrote
 	Text        string   `json:"text,omitempty"`
-	Fault       string   `json:"fault,omitempty"` // the line that asked for it
+	Fault       string   `json:"fault,omitempty"` // its line
 
 	Verb    string  `json:"verb,omitempty"`
 	Path    string  `json:"path,omitempty"`
@@ -39,14 +43,13 @@ type serveLine struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// teller writes what a server has to say. Several goroutines may tell it things.
+// teller prints what a server reports. Several goroutines use it.
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // resources that nobody acts on, and programs that are not judged, as "agent/"
+	told map[string]bool // reported resources without controllers, and programs that are not judged, as "agent/"
 }
 
-// say writes a line: of text on standard error, or of JSON on standard output.
 func (t *teller) say(l serveLine, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,10 +60,8 @@ func (t *teller) say(l serveLine, text string) {
 	fmt.Fprintln(t.a.err, text)
 }
 
-// inRealTime is what whoever comes from simulations has to know of a server.
 const inRealTime = "in real time: what happens here is not deterministic, and cannot be replayed"
 
-// announce says where the server is, and what it does.
 func announce(a *app, l serveLine) error {
 	l.Event = "serving"
 	if a.json {
@@ -74,18 +75,13 @@ func announce(a *app, l serveLine) error {
 		a.printf("kubeconfig: %s\n", l.Kubeconfig)
 	}
 	a.printf("%s\n", inRealTime)
-	running := "none"
-	if len(l.Controllers) > 0 {
-		running = strings.Join(l.Controllers, ", ")
-	}
-	a.printf("controllers: %s\n", running)
+	a.printf("controllers: %s\n", cmp.Or(strings.Join(l.Controllers, ", "), "none"))
 	if len(l.Unattended) > 0 {
 		a.printf("no controller runs for: %s\n", strings.Join(l.Unattended, ", "))
 	}
 	return nil
 }
 
-// verdict tells of a law that is broken while the server runs.
 func (t *teller) verdict(v verdict) {
 	text := render.WithoutUIDs(v.breach.Text)
 	l := serveLine{Event: "violates", ID: v.breach.Law.ID, Law: v.breach.Law.Name, By: v.by, Object: v.object,
@@ -100,9 +96,8 @@ func (t *teller) verdict(v verdict) {
 	t.say(l, head+": "+text)
 }
 
-// created tells of an object that was created and does not do here what it does in a
-// cluster, and of the first of a kind whose controller does not run. It returns what the
-// creator is to be warned of.
+// created reports an object that is only stored, and the first object of a kind without controllers. It returns the
+// warning for the client.
 func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) string {
 	warning := u.warning(k)
 	if namespace != "" {
@@ -121,10 +116,10 @@ func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) 
 	return warning
 }
 
-// hands begin the user agents of programs by which people work, and of Go programs that say nothing of themselves.
+// hands are user agents of interactive programs, and of Go programs that set none.
 var hands = []string{"kubectl", "oc", "helm", "Helm", "k9s", "Mozilla", "curl", "Wget", "Go-http-client"}
 
-// unjudged tells once of each program that creates an object with an owner, and is judged as no controller.
+// unjudged reports once each program that creates owned objects and is not judged.
 func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Request, object metav1.Object) {
 	name, _, _ := strings.Cut(req.UserAgent, "/")
 	_, judged := played[name]
@@ -137,9 +132,170 @@ func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Reques
 	t.say(serveLine{Event: "unjudged", By: []string{name}, Text: text}, text)
 }
 
-// request tells of a request that was answered.
 func (t *teller) request(e httpapi.Exchange) {
 	t.say(serveLine{Event: "request", Verb: e.Verb, Path: e.URI, User: e.User, Agent: e.UserAgent, Status: e.Code,
 		Seconds: e.Took.Seconds()},
 		fmt.Sprintf("%s %s %s %q %d %s", e.Verb, e.URI, e.User, e.UserAgent, e.Code, e.Took.Round(10*time.Microsecond)))
+}
+
+// reporter reports each violation once for each controller and law. A fight is reported once for its controllers.
+type reporter struct {
+	judge *law.Judge
+	told  map[string]bool
+	wrote [cyclesBack]writeOf // the last writes, by where their records stand
+	tell  func(verdict)
+}
+
+type verdict struct {
+	breach *law.Breach
+	by     []string
+	object string
+}
+
+type writeOf struct {
+	record  int
+	process string
+}
+
+// cyclesBack is how many records back the writes of a fight are looked up.
+const cyclesBack = 1 << 12
+
+func newReporter(judge *law.Judge, tell func(verdict)) *reporter {
+	return &reporter{judge: judge, told: map[string]bool{}, tell: tell}
+}
+
+// Observe reports violations and then clears them, because the judge keeps a limited number for each law.
+func (r *reporter) Observe(rec *sim.Record) {
+	if rec.Op == sim.Commit {
+		r.wrote[rec.Index%cyclesBack] = writeOf{rec.Index, rec.Process}
+	}
+	all := r.judge.Breaches()
+	for i := range all {
+		b := &all[i]
+		if b.Strength != law.Informed {
+			continue
+		}
+		v := verdict{breach: b, by: r.fighters(b)}
+		if b.Controller != "" {
+			v.by = []string{b.Controller}
+		}
+		if b.Record == rec.Index && rec.Op == sim.Commit {
+			v.object = rec.Object.String()
+		}
+		if key := b.Law.ID + " " + strings.Join(v.by, " "); !r.told[key] {
+			r.told[key] = true
+			r.tell(v)
+		}
+	}
+	if len(all) > 0 {
+		r.judge.Since(rec.Index + 1)
+	}
+}
+
+func (r *reporter) fighters(b *law.Breach) (who []string) {
+	for _, at := range b.Cycle {
+		if w := r.wrote[at%cyclesBack]; w.record == at && w.process != "" && !slices.Contains(who, w.process) {
+			who = append(who, w.process)
+		}
+	}
+	slices.Sort(who)
+	return who
+}
+
+// attended names the controllers that act on a kind, and what is missing without them.
+type attended struct {
+	by      []string // names of controllers
+	lacking string
+}
+
+// attendants returns the controllers that act on each kind. Some have no kind of their own.
+func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
+	all := map[schema.GroupKind]attended{
+		{Kind: "Pod"}:       {[]string{"kubelet"}, "it is not run"},
+		{Kind: "Namespace"}: {[]string{"namespace"}, "it is not emptied when it is deleted, and stays"},
+		{Kind: "PersistentVolumeClaim"}: {[]string{"persistentvolumeclaim-protection"},
+			"it keeps its finalizer when it is deleted, and stays"},
+	}
+	for _, c := range g.Controllers {
+		at := c.For.GroupKind()
+		if c.For.Empty() || slices.Contains(all[at].by, c.Name) {
+			continue
+		}
+		all[at] = attended{append(all[at].by, c.Name), "nothing acts on it"}
+	}
+	return all
+}
+
+type unattended map[schema.GroupKind]attended
+
+// unattendedBy returns the kinds on which none of the chosen controllers acts.
+func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
+	all := unattended(attendants(g))
+	for at, a := range all {
+		if slices.ContainsFunc(chosen, func(c host.Controller) bool { return slices.Contains(a.by, c.Name) }) {
+			delete(all, at)
+		}
+	}
+	return all
+}
+
+func (u unattended) resources(s *fakeapi.Server) (list []string) {
+	for _, k := range s.Kinds() {
+		if a, is := u[k.GVK.GroupKind()]; is {
+			list = append(list, k.Resource+" ("+strings.Join(a.by, " or ")+")")
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// warning is the warning for creating an object of a kind on which nothing here acts, "" for none and for Pods:
+// controllers create many of them and could not act on it.
+func (u unattended) warning(k *fakeapi.Kind) string {
+	if why := k.Inert(); why != "" {
+		return "this server only stores " + k.Resource + ": " + why
+	}
+	a, is := u[k.GVK.GroupKind()]
+	if !is || k.GVK.Kind == "Pod" {
+		return ""
+	}
+	return "no " + strings.Join(a.by, " or ") + " controller runs in this server: " + a.lacking
+}
+
+// stuckAfter is how many syncs in a row must fail before it is reported. Conflicts and late caches are over by then.
+const stuckAfter = 5
+
+// stuck reports once each object at which a controller keeps failing.
+type stuck struct {
+	failed map[failing]int
+	tell   func(process, object, text string)
+}
+
+type failing struct{ process, object string }
+
+func (s *stuck) Observe(r *sim.Record) {
+	if r.Op != sim.SyncEnd {
+		return
+	}
+	at := failing{r.Process, r.Object.String()}
+	if r.Message == "" {
+		delete(s.failed, at)
+		return
+	}
+	if s.failed[at]++; s.failed[at] == stuckAfter {
+		object := at.object
+		if r.Object.Kind == "" {
+			object = "" // a key of the collector's is no object's name
+		}
+		s.tell(at.process, object, render.WithoutUIDs(r.Message))
+	}
+}
+
+func (t *teller) fails(process, object, text string) {
+	at := ""
+	if object != "" {
+		at = " at " + object
+	}
+	t.say(serveLine{Event: "fails", By: []string{process}, Object: object, Text: text},
+		fmt.Sprintf("%s fails%s, %d times by now, and tries again ever more rarely: %s", process, at, stuckAfter, text))
 }

@@ -1,16 +1,16 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +18,20 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
+
+const (
+	setsPath        = "/apis/apps/v1/namespaces/default/replicasets"
+	deploymentsPath = "/apis/apps/v1/namespaces/default/deployments"
+	rcsPath         = "/api/v1/namespaces/default/replicationcontrollers"
+	podsPath        = "/api/v1/namespaces/default/pods"
+	configsPath     = "/api/v1/namespaces/default/configmaps"
+)
+
+// podTemplate is the template of pods with the label app: web.
+const podTemplate = "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}"
 
 const worldYAML = `apiVersion: v1
 kind: Namespace
@@ -31,45 +43,158 @@ metadata: {name: web, namespace: shop}
 spec:
   replicas: 2
   selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: c, image: img}]}
-`
+  ` + podTemplate + "\n"
 
-// served is a server that was started by the command.
+// heard is what a command prints while it runs.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// until waits until a text is printed.
+func (h *heard) until(t *testing.T, want string) {
+	t.Helper()
+	eventually(t, func() (missing string) {
+		if !strings.Contains(h.String(), want) {
+			missing = fmt.Sprintf("%q is not printed:\n%s", want, h)
+		}
+		return missing
+	})
+}
+
+// eventually waits until nothing is missing, for at most 30 seconds.
+func eventually(t *testing.T, missing func() string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		what := missing()
+		if what == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(what)
+		}
+	}
+}
+
+// served is a server that the command runs.
 type served struct {
-	url   string
-	stop  func() (code int, stderr string)
-	heard *heard
+	url      string
+	out, err heard
+	stop     func() (code int, stderr string)
 }
 
 // startServe runs "threelaws serve" and waits until it serves.
 func startServe(t *testing.T, args ...string) *served {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r, w := io.Pipe()
-	stderr := newHeard()
-	code := make(chan int, 1)
-	a := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: stderr}
-	go func() {
-		code <- a.Run(ctx, append([]string{"serve"}, args...))
-		w.Close()
-	}()
-	var url string
-	if _, err := fmt.Fscanf(r, "serving on %s\n", &url); err != nil {
-		cancel()
-		t.Fatalf("%v; exit code %d: %s", err, <-code, stderr.String())
-	}
-	go io.Copy(io.Discard, r)
-	stop := func() (int, string) {
-		cancel()
-		return <-code, stderr.String()
-	}
 	t.Cleanup(cancel)
-	return &served{url, stop, stderr}
+	s := &served{}
+	code := make(chan int, 1)
+	go func() {
+		code <- Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &s.out, Err: &s.err}.Run(ctx,
+			append([]string{"serve"}, args...))
+	}()
+	s.stop = func() (int, string) {
+		cancel()
+		return <-code, s.err.String()
+	}
+	address := regexp.MustCompile(`https?://[0-9.:]+`)
+	eventually(t, func() string {
+		select {
+		case n := <-code:
+			t.Fatalf("it ended with exit code %d: %s", n, &s.err)
+		default:
+		}
+		if s.url = address.FindString(s.out.String()); s.url == "" {
+			return "it does not serve"
+		}
+		return ""
+	})
+	return s
 }
 
-// until reads a watch until the condition holds of an event's object.
+// answered is the answer to a request.
+type answered struct {
+	code     int
+	body     string
+	warnings []string
+	err      error // the connection broke
+}
+
+func (a answered) ok() bool { return a.err == nil && a.code < 300 }
+
+// call sends a request, under the user agent of Go programs for "".
+func (s *served) call(t *testing.T, agent, method, path, body string) answered {
+	t.Helper()
+	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case method == http.MethodPatch:
+		req.Header.Set("Content-Type", "application/json-patch+json")
+	case strings.Contains(body, "kind: "):
+		req.Header.Set("Content-Type", "application/yaml")
+	default:
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if agent != "" {
+		req.Header.Set("User-Agent", agent+"/v1.0 (linux/amd64)")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return answered{err: err}
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return answered{resp.StatusCode, string(text), resp.Header.Values("Warning"), err}
+}
+
+func (s *served) get(t *testing.T, path string) answered {
+	t.Helper()
+	return s.call(t, "", "GET", path, "")
+}
+
+func (s *served) post(t *testing.T, path, body string) answered {
+	t.Helper()
+	return s.call(t, "", "POST", path, body)
+}
+
+// send sends a request that must succeed, and returns the UID of the object in the answer.
+func (s *served) send(t *testing.T, method, path, body string) (uid string) {
+	t.Helper()
+	got := s.call(t, "", method, path, body)
+	var object struct{ Metadata struct{ UID string } }
+	if err := json.Unmarshal([]byte(got.body), &object); !got.ok() || err != nil {
+		t.Fatalf("%s %s: %+v", method, path, got)
+	}
+	return object.Metadata.UID
+}
+
+// gone waits until there is nothing at a path.
+func (s *served) gone(t *testing.T, path string) {
+	t.Helper()
+	eventually(t, func() (missing string) {
+		if got := s.get(t, path); got.code != http.StatusNotFound {
+			missing = path + " is still there: " + got.body
+		}
+		return missing
+	})
+}
+
+// until reads a watch until an event is enough.
 func (s *served) until(t *testing.T, path string, enough func(kind string, p *corev1.Pod) bool) {
 	t.Helper()
 	resp, err := http.Get(s.url + path + "?watch=1&timeoutSeconds=20")
@@ -91,19 +216,15 @@ func (s *served) until(t *testing.T, path string, enough func(kind string, p *co
 	}
 }
 
-// Controllers work in real time on what was loaded; what is dumped loads again
-// and dumps the same.
+// Controllers work in real time on what was loaded. A dump loads again, and dumps the same.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(file("world.yaml"), []byte(worldYAML), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file("world.yaml"), worldYAML)
 	s := startServe(t, "--load", file("world.yaml"), "--controllers", "replicaset,gc", "--kubeconfig",
 		file("kubeconfig"), "--dump", file("one.yaml"))
-	config, err := os.ReadFile(file("kubeconfig"))
-	if err != nil || !strings.Contains(string(config), "server: "+s.url) {
-		t.Errorf("the kubeconfig does not name %s: %s %v", s.url, config, err)
+	if config := read(t, file("kubeconfig")); !strings.Contains(config, "server: "+s.url) {
+		t.Errorf("the kubeconfig does not name %s: %s", s.url, config)
 	}
 	pods := 0
 	s.until(t, "/api/v1/namespaces/shop/pods", func(kind string, p *corev1.Pod) bool {
@@ -117,45 +238,13 @@ func TestServe(t *testing.T) {
 	}
 	s = startServe(t, "--load", file("one.yaml"), "--dump", file("two.yaml"))
 	s.stop()
-	one, _ := os.ReadFile(file("one.yaml"))
-	two, _ := os.ReadFile(file("two.yaml"))
-	if len(one) == 0 || !bytes.Equal(one, two) {
-		t.Errorf("what was dumped, loaded and dumped differs: %d and %d bytes", len(one), len(two))
-	}
-	if n := bytes.Count(two, []byte("kind: Pod\n")); n != 2 {
-		t.Errorf("%d Pods in the dump, want 2", n)
+	one, two := read(t, file("one.yaml")), read(t, file("two.yaml"))
+	if n := strings.Count(two, "kind: Pod\n"); one != two || n != 2 {
+		t.Errorf("%d bytes were dumped, and after loading them %d, with %d Pods, want 2", len(one), len(two), n)
 	}
 }
 
-// What is only stored is created with a warning, and a line in the log.
-func TestServeTellsWhatIsOnlyStored(t *testing.T) {
-	s := startServe(t)
-	post := func(query, body string) []string {
-		t.Helper()
-		resp, err := http.Post(s.url+"/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"+query,
-			"application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		return resp.Header.Values("Warning")
-	}
-	const closed = `{"metadata":{"name":"closed"},"spec":{"podSelector":{}}}`
-	for _, c := range []struct {
-		query string
-		warns int
-	}{{"?dryRun=All", 0}, {"", 1}, {"", 0}} { // the last is refused: the name is taken
-		if got := post(c.query, closed); len(got) != c.warns {
-			t.Errorf("%q is created with warnings %q, want %d", c.query, got, c.warns)
-		}
-	}
-	const want = "networkpolicy default/closed is stored: no traffic is filtered\n"
-	if _, stderr := s.stop(); stderr != want {
-		t.Errorf("the log is %q, want %q", stderr, want)
-	}
-}
-
-// Over TLS, the certificate is in the kubeconfig; without it, the kubeconfig says that there is none.
+// Over TLS, the kubeconfig has the certificate. Without TLS it says so.
 func TestServeKubeconfigs(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--tls"}} {
 		path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -164,9 +253,8 @@ func TestServeKubeconfigs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil || strings.Contains(string(text), "insecure-skip-tls-verify: true") != (flags == nil) {
-			t.Errorf("%v: %s %v", flags, text, err)
+		if text := read(t, path); strings.Contains(text, "insecure-skip-tls-verify: true") != (flags == nil) {
+			t.Errorf("%v: %s", flags, text)
 		}
 		version, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerVersion()
 		if err != nil || version.Minor != "36" {
@@ -175,77 +263,24 @@ func TestServeKubeconfigs(t *testing.T) {
 	}
 }
 
-// A plugin of admission can be switched off, and controllers of others be reckoned with.
+// An admission plugin can be switched off, and warnings about missing controllers, too.
 func TestServePluginsAndExternalControllers(t *testing.T) {
 	s := startServe(t, "--disable-admission-plugins", "TaintNodesByCondition,NamespaceLifecycle", "--external-controllers")
-	post := func(path, body string) (string, []string) {
-		t.Helper()
-		resp, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusCreated {
-			t.Fatalf("%s: %d %s %v", path, resp.StatusCode, text, err)
-		}
-		return string(text), resp.Header.Values("Warning")
+	if node := s.post(t, "/api/v1/nodes", `{"metadata":{"name":"n"}}`); !node.ok() || strings.Contains(node.body, "taints") {
+		t.Errorf("a new node: %+v", node)
 	}
-	if node, _ := post("/api/v1/nodes", `{"metadata":{"name":"n"}}`); strings.Contains(node, "taints") {
-		t.Errorf("a new node is tainted: %s", node)
-	}
-	if _, warnings := post("/apis/apps/v1/namespaces/none/deployments", `{"metadata":{"name":"d"},"spec":{"selector":
-		{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",
-		"image":"i"}]}}}}`); len(warnings) > 0 {
-		t.Errorf("warned: %q", warnings)
-	}
-}
-
-// In a hurry, timers wait only until nothing else can happen: minutes of a
-// controller's backoff pass at once.
-func TestServeInAHurry(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(path, []byte(worldYAML), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := startServe(t, "--load", path, "--controllers", "all", "--realtime=false")
-	ready := map[string]bool{}
-	s.until(t, "/api/v1/namespaces/shop/pods", func(_ string, p *corev1.Pod) bool {
-		if p.Status.Phase == corev1.PodRunning {
-			ready[p.Name] = true
-		}
-		return len(ready) == 2
-	})
-	if code, stderr := s.stop(); code != 0 {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
-}
-
-// Requests that were meant for another host are refused.
-func TestServeOtherHost(t *testing.T) {
-	s := startServe(t)
-	req, err := http.NewRequest("GET", s.url+"/api", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Host = "rebound.example"
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusForbidden {
-		t.Errorf("status %d, want 403", resp.StatusCode)
+	got := s.post(t, "/apis/apps/v1/namespaces/none/deployments",
+		"{kind: Deployment, apiVersion: apps/v1, metadata: {name: d}, spec: {selector: {matchLabels: {app: web}}, "+podTemplate+"}}")
+	if !got.ok() || len(got.warnings) > 0 {
+		t.Errorf("%+v", got)
 	}
 }
 
 func TestServeUsage(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
-	text := "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n"
-	if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, bad, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n")
+	faults := filepath.Join(t.TempDir(), "faults")
+	write(t, faults, "# one\nhold op sees=Pod\nhodl op sees=Pod\n")
 	for _, x := range []struct{ args, want string }{
 		{"--listen 0.0.0.0:0", "no loopback address; --unauthenticated-anywhere"},
 		{"--listen nowhere", "an address is HOST:PORT"},
@@ -263,141 +298,86 @@ func TestServeUsage(t *testing.T) {
 		{"--enable-admission-plugins PodNodeSelector", "PodNodeSelector is not modelled"},
 		{"--enable-admission-plugins Priority --disable-admission-plugins Priority",
 			"Priority is in --disable-admission-plugins, too"},
+		{"--start servis", "did you mean service?"},
 		{"--tls --kubeconfig /nowhere/file", "--kubeconfig: "},
 		{"more", "serve takes no arguments"},
+		{"--faults " + faults, "faults:3: unknown fault hodl; did you mean hold?"},
+		{"--faults " + faults + "x", "faultsx: "},
+		{"--faults " + t.TempDir(), "cannot be read: is a directory\n"},
+		{"--programs user=job", "user is what the server calls whoever has no user agent"},
+		{"--programs job=job --controllers job", "job is a controller that the server runs"},
+		{"--programs my-op", "--programs: my-op is no NAME=CONTROLLER"},
+		{"--programs my-op=replicasett", "did you mean replicaset?"},
+		{"--programs my-op=gc", "gc is not one controller that syncs a kind"},
+		{"--programs a=job,a=job", "a is named twice"},
 	} {
-		var stdout, stderr bytes.Buffer
-		c := Command{Registry: builtin.Registry(), Bare: true, Out: &stdout, Err: &stderr}
-		if code := c.Run(context.Background(), append([]string{"serve"}, strings.Fields(x.args)...)); code != 2 ||
-			!strings.Contains(stderr.String(), x.want) {
-			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", x.args, code, stderr.String(), x.want)
-		}
+		typed(t, "serve "+x.args).wants(t, scenarios.ExitUsage, x.want)
 	}
+	cli(t, "serve", "--fault", "fail op craete pod with=500").wants(t, scenarios.ExitUsage,
+		"--fault: fail: unknown API verb craete; did you mean create?")
 }
 
-// With --json a server tells where it is, and what breaks, in lines of JSON.
+// With --json a server prints its URL and each violation as lines of JSON.
 func TestServeJSON(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(path, []byte(worldYAML), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	r, w := io.Pipe()
-	var stderr bytes.Buffer
-	go func() {
-		Command{Registry: builtin.Registry(), Bare: true, Out: w, Err: &stderr}.Run(ctx,
-			[]string{"serve", "--json", "--load", path, "--controllers", "replicaset@selector"})
-		w.Close()
-	}()
+	path := filepath.Join(t.TempDir(), "world.yaml")
+	write(t, path, worldYAML)
+	s := startServe(t, "--json", "--load", path, "--controllers", "replicaset@selector")
+	s.out.until(t, `"violates"`)
+	_, stderr := s.stop()
 	var lines []serveLine
-	for in := bufio.NewScanner(r); in.Scan(); {
+	for text := range strings.Lines(s.out.String()) {
 		var l serveLine
-		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
-			t.Fatalf("%v: %s", err, in.Text())
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%v: %s", err, text)
 		}
-		if lines = append(lines, l); l.Event == "violates" {
-			cancel()
-		}
+		lines = append(lines, l)
 	}
-	if len(lines) < 2 || lines[0].Event != "serving" || !strings.HasPrefix(lines[0].URL, "http://127.0.0.1:") {
-		t.Fatalf("%+v %s", lines, stderr.String())
+	if lines[0].Event != "serving" || lines[0].URL != s.url || stderr != "" {
+		t.Errorf("%+v %s", lines[0], stderr)
 	}
 	if l := lines[1]; l.Event != "violates" || l.ID != "LAW-1" || l.Law != "take-ownership" ||
 		l.Text != "created without a ControllerRef" {
 		t.Errorf("%+v", l)
 	}
-	if stderr.Len() > 0 {
-		t.Errorf("on standard error: %s", stderr.String())
-	}
 }
 
-// A server that runs controllers judges them, and tells of each law once for each of them.
+// A server judges the controllers that it runs, and reports each law once for each of them.
 func TestServeJudges(t *testing.T) {
-	s := startServe(t, "--listen", "127.0.0.1:0", "--controllers", "replicaset@selector,replication@selector")
-	post := func(path, body string) {
-		t.Helper()
-		resp, err := http.Post(s.url+path, "application/yaml", strings.NewReader(body))
-		if err != nil || resp.StatusCode != http.StatusCreated {
-			t.Fatal(resp, err)
-		}
-		resp.Body.Close()
-	}
-	pod := "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}"
-	post("/apis/apps/v1/namespaces/default/replicasets",
-		"{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1, selector: {matchLabels: "+
-			"{app: web}}, "+pod+"}}")
-	post("/api/v1/namespaces/default/replicationcontrollers",
-		"{apiVersion: v1, kind: ReplicationController, metadata: {name: b}, spec: {replicas: 2, selector: {app: web}, "+
-			pod+"}}")
+	s := startServe(t, "--controllers", "replicaset@selector,replication@selector")
+	s.rivals(t)
 	events := 0
-	s.until(t, "/api/v1/namespaces/default/pods", func(string, *corev1.Pod) bool { events++; return events > 50 })
+	s.until(t, podsPath, func(string, *corev1.Pod) bool { events++; return events > 50 })
 	_, stderr := s.stop()
 	for _, want := range []string{"VIOLATES take-ownership by replicaset: pod/a-",
 		"VIOLATES take-ownership by replication: pod/b-", "VIOLATES never-fight by replicaset and replication: "} {
 		if strings.Count(stderr, want) != 1 {
-			t.Errorf("%q is not told once:\n%s", want, stderr)
+			t.Errorf("%q is not printed once:\n%s", want, stderr)
 		}
 	}
 }
 
-// What a controller fails at for ever is told once, and the others go on.
-func TestServeTellsOfWhatFails(t *testing.T) {
-	s := startServe(t, "--listen", "127.0.0.1:0", "--controllers", "replicaset")
-	post := func(name, finalizer string) {
-		t.Helper()
-		resp, err := http.Post(s.url+"/apis/apps/v1/namespaces/default/replicasets", "application/yaml",
-			strings.NewReader("{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: "+name+"}, spec: "+
-				"{replicas: 1, selector: {matchLabels: {app: "+name+"}}, template: {metadata: {labels: {app: "+
-				name+"}, finalizers: ["+finalizer+"]}, spec: {containers: [{name: c, image: i}]}}}}"))
-		if err != nil || resp.StatusCode != http.StatusCreated {
-			t.Fatal(resp, err)
-		}
-		resp.Body.Close()
+// rivals creates a ReplicaSet and a ReplicationController that select the same pods.
+func (s *served) rivals(t *testing.T) {
+	t.Helper()
+	s.send(t, "POST", setsPath, "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1, "+
+		"selector: {matchLabels: {app: web}}, "+podTemplate+"}}")
+	s.send(t, "POST", rcsPath, "{apiVersion: v1, kind: ReplicationController, metadata: {name: b}, spec: {replicas: 2, "+
+		"selector: {app: web}, "+podTemplate+"}}")
+}
+
+// A controller that keeps failing at an object is reported once, and the other objects are not affected.
+func TestServeReportsFailures(t *testing.T) {
+	s := startServe(t, "--controllers", "replicaset")
+	for name, finalizer := range map[string]string{"bad": "nobody", "good": ""} {
+		s.send(t, "POST", setsPath, "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: "+name+"}, spec: "+
+			"{replicas: 1, selector: {matchLabels: {app: "+name+"}}, template: {metadata: {labels: {app: "+
+			name+"}, finalizers: ["+finalizer+"]}, spec: {containers: [{name: c, image: i}]}}}}")
 	}
-	post("bad", "nobody")
-	post("good", "")
-	s.until(t, "/api/v1/namespaces/default/pods",
-		func(_ string, p *corev1.Pod) bool { return p.Labels["app"] == "good" })
-	s.untilSaid(t, "replicaset fails at rs/bad, 5 times by now")
+	s.until(t, podsPath, func(_ string, p *corev1.Pod) bool { return p.Labels["app"] == "good" })
+	s.err.until(t, "replicaset fails at rs/bad, 5 times by now")
 	_, stderr := s.stop()
 	if n := strings.Count(stderr, " fails at "); n != 1 ||
 		!strings.Contains(stderr, "metadata.finalizers[0]: Invalid value: \"nobody\"") {
-		t.Errorf("told %d times:\n%s", n, stderr)
+		t.Errorf("%d reports:\n%s", n, stderr)
 	}
-}
-
-// answered is what a server answered.
-type answered struct {
-	code     int
-	body     string
-	warnings []string
-}
-
-// get asks a served server for what is at a path.
-func (s *served) get(t *testing.T, path string) answered {
-	t.Helper()
-	resp, err := http.Get(s.url + path)
-	return answerOf(t, resp, err)
-}
-
-// post creates an object.
-func (s *served) post(t *testing.T, path, body string) answered {
-	t.Helper()
-	resp, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
-	return answerOf(t, resp, err)
-}
-
-func answerOf(t *testing.T, resp *http.Response, err error) answered {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answered{resp.StatusCode, string(body), resp.Header.Values("Warning")}
 }

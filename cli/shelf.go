@@ -16,23 +16,18 @@ import (
 
 const extension = ".txtar"
 
-// defaultDir is where a checkout of this module has its scenarios, and where
-// anybody may have theirs.
+// defaultDir is the directory of scenarios in this repository, and by default in others.
 const defaultDir = "scenarios"
 
-// stdin is the name of the scenario file that is read from standard input.
 const stdin = "-"
 
-// shelf is where scenario files come from: paths of the disk, the program's own
-// library, which has them by family and name, and standard input. A path that is
-// on the disk is meant before one of the library.
+// shelf finds scenario files on disk, in the program's library (by family and name), and on standard input.
 type shelf struct {
 	embedded  fs.FS // nil for none
 	input     io.Reader
 	workspace string // where the repository is that the files are in; "" when that is not known
 }
 
-// titleOf is what a file is called in what is printed of it.
 func titleOf(name string) string {
 	if name == stdin {
 		return "stdin"
@@ -40,13 +35,11 @@ func titleOf(name string) string {
 	return name
 }
 
-// onDisk reports whether a path is that of a file or directory.
 func onDisk(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
 
-// read parses a scenario file.
 func (s *shelf) read(name string) (*scenarios.File, error) {
 	switch {
 	case name == stdin:
@@ -65,7 +58,6 @@ func (s *shelf) read(name string) (*scenarios.File, error) {
 	return scenarios.Load(name)
 }
 
-// own reports whether a name is one of the library, and not on the disk.
 func (s *shelf) own(name string) bool {
 	if s.embedded == nil || !fs.ValidPath(name) || onDisk(name) {
 		return false
@@ -74,8 +66,7 @@ func (s *shelf) own(name string) bool {
 	return err == nil
 }
 
-// find lists the scenario files that the arguments name: files as they are,
-// directories and families with everything below them, sorted, each file once.
+// find lists the files that the arguments name, each once. A directory or family stands for the files below it.
 func (s *shelf) find(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -93,7 +84,6 @@ func (s *shelf) find(args []string) ([]string, error) {
 	}), nil
 }
 
-// one finds the scenario file that an argument names.
 func (s *shelf) one(arg string) (string, error) {
 	if st, err := os.Stat(arg); err == nil && st.IsDir() {
 		return "", notFile(filepath.Clean(arg), "this is a directory, not a scenario file")
@@ -108,7 +98,6 @@ func (s *shelf) one(arg string) (string, error) {
 	return named[0], nil
 }
 
-// named lists the files of one argument.
 func (s *shelf) named(arg string) ([]string, error) {
 	if arg == stdin {
 		return []string{arg}, nil
@@ -131,8 +120,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists the files of the library that a name means: all for "", those of
-// a family, or one by its path or its name alone, with or without its ending.
+// shelved lists the library's files: all for "", a family, or one by path or name, with or without extension.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil
@@ -148,7 +136,6 @@ func (s *shelf) shelved(name string) []string {
 	return found
 }
 
-// files lists the library in lexical order.
 func (s *shelf) files() []string {
 	var files []string
 	if s.embedded == nil {
@@ -163,7 +150,6 @@ func (s *shelf) files() []string {
 	return files
 }
 
-// words are what files of the library may be called: their paths and families.
 func (s *shelf) words() []string {
 	var words []string
 	for _, file := range s.files() {
@@ -175,8 +161,7 @@ func (s *shelf) words() []string {
 	return words
 }
 
-// all lists the files below a directory, or those of the library where it is the
-// one that is meant without a word and there is no such directory.
+// all lists the files below a directory. If the default directory does not exist it lists the library.
 func (s *shelf) all(dir string) ([]string, error) {
 	if st, err := os.Stat(dir); err == nil && st.IsDir() {
 		return walk(filepath.Clean(dir))
@@ -187,8 +172,7 @@ func (s *shelf) all(dir string) ([]string, error) {
 	return nil, nil
 }
 
-// walk lists the scenario files below a directory in lexical order. Hidden ones
-// are left out.
+// walk lists the scenario files below a directory in lexical order, without hidden ones.
 func walk(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -205,8 +189,7 @@ func walk(dir string) ([]string, error) {
 	return files, err
 }
 
-// missing words why a file cannot be found, with the nearest one there is, or
-// else the nearest of the library's words.
+// missing describes a file that cannot be found, and the nearest name on disk or in the library.
 func missing(name string, err error, library []string) error {
 	var pe *fs.PathError
 	text := err.Error()

@@ -73,10 +73,9 @@ audit log, or a record of watch, is read instead, as judge reads it:
 	return cmd
 }
 
-// forms are the ways a run is shown.
 var forms = []string{"timeline", "tree", "dot", "json", "html", "svg"}
 
-// drawn is what show prints with --json for a tree, a graph, a picture or a page.
+// drawn is the JSON of a tree, a graph, a picture or a page.
 type drawn struct {
 	Tree string `json:"tree,omitempty"`
 	DOT  string `json:"dot,omitempty"`
@@ -84,7 +83,6 @@ type drawn struct {
 	SVG  string `json:"svg,omitempty"`
 }
 
-// shown is a run, and how it is to be shown.
 type shown struct {
 	h        *sim.History
 	breaches []render.Mark
@@ -93,8 +91,7 @@ type shown struct {
 	at       int // line of the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms; with --json the text of a form is a
-// string, and a timeline its lines.
+// show prints a run in one of the forms. With --json a timeline is its lines, and any other form a string.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Breaches: s.breaches})
 	if s.at > len(lines) {
@@ -134,8 +131,6 @@ func show(a *app, s *shown) error {
 	return nil
 }
 
-// timeline renders lines with their causes, and says which of them a fight
-// repeats.
 func (s *shown) timeline(lines []render.Line, width int) string {
 	if len(lines) == 0 {
 		return ""
@@ -149,8 +144,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot draws the owners at the end of the lines; a fight as it stands in its
-// cycle, with what its controllers do to which object.
+// dot draws the owners at the end of the lines. It draws a fight as its cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.breaches {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {
@@ -158,4 +152,76 @@ func (s *shown) dot(lines []render.Line, end int) string {
 		}
 	}
 	return render.DOT(render.Objects(s.h, end), nil)
+}
+
+type recordJSON struct {
+	Index       int        `json:"index"`
+	Step        int        `json:"step"`
+	At          string     `json:"at"` // virtual time since the start of the world
+	Op          string     `json:"op"`
+	Cause       int        `json:"cause"` // index; -1 for none
+	Process     string     `json:"process,omitempty"`
+	Era         string     `json:"era,omitempty"`
+	Incarnation int        `json:"incarnation,omitempty"`
+	Worker      int        `json:"worker,omitempty"`
+	For         *refJSON   `json:"for,omitempty"`
+	Verb        string     `json:"verb,omitempty"`
+	Subresource string     `json:"subresource,omitempty"`
+	Object      *refJSON   `json:"object,omitempty"`
+	Version     uint64     `json:"version,omitempty"`
+	Guards      *guardJSON `json:"guards,omitempty"`
+	Code        int        `json:"code,omitempty"`
+	Reason      string     `json:"reason,omitempty"`
+	Message     string     `json:"message,omitempty"`
+	Initial     bool       `json:"initial,omitempty"`
+	Tombstone   bool       `json:"tombstone,omitempty"`
+	Stale       bool       `json:"stale,omitempty"`
+	Lost        bool       `json:"lost,omitempty"`
+	Enqueued    []string   `json:"enqueued,omitempty"`
+	Observed    []string   `json:"observed,omitempty"`
+	Before      any        `json:"before,omitempty"`
+	After       any        `json:"after,omitempty"`
+	Saw         any        `json:"saw,omitempty"`    // the version of the object that the actor had read
+	SawFor      any        `json:"sawFor,omitempty"` // the version of the object being synced
+}
+
+type refJSON struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+}
+
+type guardJSON struct {
+	UID             bool `json:"uid"`
+	ResourceVersion bool `json:"resourceVersion"`
+}
+
+func records(c *console, h *sim.History) error {
+	for i := range h.Records {
+		if err := c.line(recordOf(&h.Records[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recordOf(r *sim.Record) *recordJSON {
+	j := &recordJSON{Index: r.Index, Step: r.Step, At: r.At.String(), Op: render.OpName(r.Op), Cause: r.Cause,
+		Process: r.Process, Era: r.Era, Incarnation: r.Incarnation, Worker: r.Worker,
+		For: refOf(r.For), Verb: r.Verb, Subresource: r.Subresource, Object: refOf(r.Object), Version: r.Version,
+		Code: r.Code, Reason: r.Reason, Message: r.Message, Initial: r.Initial, Tombstone: r.Tombstone,
+		Stale: r.Stale(), Lost: r.Lost, Enqueued: r.Enqueued, Observed: r.Observed,
+		Before: r.Before, After: r.After, Saw: r.Saw, SawFor: r.SawFor}
+	if r.Guards != (sim.Guards{}) {
+		j.Guards = &guardJSON{r.Guards.UID, r.Guards.ResourceVersion}
+	}
+	return j
+}
+
+func refOf(r sim.Ref) *refJSON {
+	if r == (sim.Ref{}) {
+		return nil
+	}
+	return &refJSON{r.Kind, r.Namespace, r.Name, r.UID}
 }

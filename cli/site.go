@@ -3,29 +3,38 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/live"
 	"github.com/threelaws/threelaws/internal/realtime"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// serving is what serve was told to do.
 type serving struct {
 	listen      string
 	kubeconfig  string
@@ -41,22 +50,20 @@ type serving struct {
 	plugins     []string // of admission, that are to be on
 	noPlugins   []string // and off
 	ui          bool
-	programs    []string                   // NAME=CONTROLLER: who uses the server, and whose work he does
+	programs    []string                   // NAME=CONTROLLER: a program, and the controller as which it is judged
 	played      map[string]host.Controller // the same, read
 	fault       []string                   // lines
 	faults      string                     // a file of them
 }
 
-// site is a server with its controllers.
 type site struct {
-	trial   *trial.Trial // nil where there is nothing but the server: no controllers and no page
+	trial   *trial.Trial // nil without controllers and page
 	handler *httpapi.Handler
 	runner  *realtime.Runner // nil without a trial
 	feed    *live.Feed       // of the page, nil without one
-	broken  []render.Mark    // what was told of, for the page
+	broken  []render.Mark    // reported violations, for the page
 }
 
-// openSite makes the server, loads its objects and starts the controllers.
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {
 	start, err := startOf(o.start, time.Now())
 	if err != nil {
@@ -68,7 +75,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	}
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start, WithoutPlugins: off})
 	s := &site{}
-	// The runner comes after the handler, as it runs under the handler's lock.
+	// The runner is created after the handler, because it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {
 		if s.runner != nil {
 			return s.runner.Now()
@@ -109,11 +116,9 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is how many revisions a server that runs for ever keeps: what most
-// watches that come back after a minute need.
+// keptHistory is how many revisions a server keeps: enough for most watches that return after a minute.
 const keptHistory = 10_000
 
-// run serves until the context is over, then ends what is under way.
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
 	handler := http.Handler(s.handler)
 	if s.feed != nil {
@@ -153,8 +158,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	return err
 }
 
-// loopbackOnly refuses requests that were meant for another host: a browser
-// that a name server has sent here.
+// loopbackOnly refuses requests for another host name, as after DNS rebinding in a browser.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -171,7 +175,6 @@ func loopbackOnly(next http.Handler) http.Handler {
 	})
 }
 
-// load reads a file of objects.
 func (s *site) load(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -185,7 +188,6 @@ func (s *site) load(path string) error {
 	return err
 }
 
-// dump writes all objects to a file.
 func (s *site) dump(path string) error {
 	var b bytes.Buffer
 	if err := s.handler.Dump(&b); err != nil {
@@ -195,4 +197,119 @@ func (s *site) dump(path string) error {
 		return usage("--dump: %v", err)
 	}
 	return nil
+}
+
+// lifelike replaces the kubelet by one that fills in the status of pods as a node does, and adds a node if there is
+// none. The kubelet binds pods itself if no scheduler runs.
+func lifelike(s *site, chosen []host.Controller) []host.Controller {
+	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
+	if at < 0 {
+		return chosen
+	}
+	node := firstNode(s.trial.Server)
+	if node == "" {
+		node = s.join(kubelet.NewNode("node-1", time.Now().UTC()))
+	}
+	o := kubelet.Options{Lifelike: true, Bind: node}
+	if slices.ContainsFunc(chosen, func(c host.Controller) bool { return c.Name == "scheduler" }) {
+		o.Bind = ""
+	}
+	chosen = slices.Clone(chosen)
+	chosen[at] = kubelet.New(o)
+	return chosen
+}
+
+// join adds a node, and removes the not-ready taint: the node lifecycle controller does not run here.
+func (s *site) join(node *corev1.Node) string {
+	s.handler.With(func(server *fakeapi.Server) {
+		req := fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindOf(node), Name: node.Name, Object: node,
+			UserAgent: "kubelet"}
+		tainted, ok := s.runner.Do(&req).Object.(*corev1.Node)
+		if !ok {
+			return
+		}
+		node = tainted.DeepCopy()
+		node.Spec.Taints = nil
+		s.runner.Do(&fakeapi.Request{Verb: fakeapi.Update, Kind: req.Kind, Name: node.Name, Object: node,
+			UserAgent: "kubelet"})
+	})
+	return node.Name
+}
+
+func firstNode(s *fakeapi.Server) (name string) {
+	s.Each(s.KindNamed("node"), func(obj runtime.Object) bool {
+		name = obj.(*corev1.Node).Name
+		return false
+	})
+	return name
+}
+
+func (s *site) page() *live.Feed {
+	look := func(see func(live.World)) {
+		s.handler.With(func(server *fakeapi.Server) {
+			see(live.World{History: &s.trial.World.History, Broken: s.broken,
+				Standing: func() []sim.Record { return trial.Standing(server) }})
+		})
+	}
+	return live.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
+}
+
+// noting also notes each violation for the page. It is called under the server's lock.
+func (s *site) noting(tell func(verdict)) func(verdict) {
+	return func(v verdict) {
+		s.broken = append(s.broken, render.MarkOf(*v.breach))
+		tell(v)
+	}
+}
+
+// overTLS adds TLS with a new self-signed certificate, which it returns in PEM.
+func overTLS(plain net.Listener) (net.Listener, []byte, error) {
+	ip := plain.Addr().(*net.TCPAddr).IP
+	bundle, key, err := cert.GenerateSelfSignedCertKey(ip.String(), []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		[]string{"localhost"})
+	if err != nil {
+		return nil, nil, err
+	}
+	pair, err := tls.X509KeyPair(bundle, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tls.NewListener(plain, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"}}), bundle, nil
+}
+
+// kubeconfig has insecure-skip-tls-verify without a certificate: some clients refuse plain HTTP otherwise.
+func kubeconfig(url string, trusted []byte) string {
+	trust := "insecure-skip-tls-verify: true"
+	if trusted != nil {
+		trust = "certificate-authority-data: " + base64.StdEncoding.EncodeToString(trusted)
+	}
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters:
+- name: threelaws
+  cluster:
+    server: %s
+    %s
+contexts:
+- name: threelaws
+  context:
+    cluster: threelaws
+    user: threelaws
+current-context: threelaws
+users:
+- name: threelaws
+  user: {}
+`, url, trust)
+}
+
+// nameLetters are the letters of generated names on a real server: no vowels, so no words.
+const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
+
+func randomName(prefix string, _ int) string {
+	suffix := make([]byte, 5)
+	for i := range suffix {
+		suffix[i] = nameLetters[rand.IntN(len(nameLetters))]
+	}
+	return prefix + string(suffix)
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The newest era of every controller keeps every law in every world of this
-// project, under schedules with faults of all sorts. SOAK says how many schedules there
-// are over all worlds; without it there are twenty of each.
+// The current era of all controllers keeps all laws in all worlds, under schedules with faults. SOAK is the number of
+// schedules; the default is twenty for each world.
 func TestConformingEraKeepsTheLaws(t *testing.T) {
 	files := wholeWorlds(t)
 	total := 20 * len(files)
@@ -46,7 +45,7 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 	t.Logf("%d schedules of %d worlds", schedules, len(files))
 }
 
-// wholeWorlds are the scenarios that can be of one era from end to end.
+// wholeWorlds are the scenarios that can run in one era.
 func wholeWorlds(t *testing.T) []*scenarios.File {
 	paths, err := walk("../scenarios/testdata")
 	if err != nil {

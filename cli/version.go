@@ -8,10 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// module is the path of this module, as a program that is built on it names it.
 const module = "github.com/threelaws/threelaws"
 
-// versionJSON is what a program was built from, as Go recorded it.
+// versionJSON is the build information that Go recorded.
 type versionJSON struct {
 	Name     string `json:"name"`
 	Version  string `json:"version"`            // of the program's module; "devel" when it is not known
@@ -46,7 +45,6 @@ func printVersion(a *app) error {
 	return nil
 }
 
-// built reads what Go recorded of a build; nil when it recorded nothing.
 func built(info *debug.BuildInfo) versionJSON {
 	if info == nil {
 		return versionJSON{Version: known("")}
@@ -73,7 +71,6 @@ func built(info *debug.BuildInfo) versionJSON {
 	return v
 }
 
-// known is a version, or the word for one that is not known.
 func known(version string) string {
 	if version == "" || version == "(devel)" {
 		return "devel"
@@ -81,7 +78,6 @@ func known(version string) string {
 	return version
 }
 
-// text is the version, one fact a line.
 func (v versionJSON) text() string {
 	text := v.Name + " " + v.Version + "\n"
 	for _, fact := range [][2]string{

@@ -18,7 +18,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// watching is what watch was told to do.
 type watching struct {
 	kubeconfig, context string
 	namespace           string
@@ -109,7 +108,6 @@ func (w *watching) run(ctx context.Context, a *app) error {
 	return w.look(ctx, a, r, watch.NewCluster(o), t)
 }
 
-// look reads the cluster until it is time to end, and says how it was.
 func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.Cluster, t *telling) error {
 	end := time.Time{}
 	if w.lasts > 0 {
@@ -141,7 +139,7 @@ func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.C
 	return nil
 }
 
-// telling prints what a watch finds. Notes come from several goroutines.
+// telling prints what watch finds. Several goroutines add notes.
 type telling struct {
 	a     *app
 	json  bool
@@ -174,7 +172,6 @@ func (t *telling) finding(f watch.Finding) {
 	t.a.print(f.Page(t.a.width))
 }
 
-// begin says that all of every kind was seen, and that what happens is told from now on.
 func (t *telling) begin(c *watch.Cluster) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,7 +182,6 @@ func (t *telling) begin(c *watch.Cluster) {
 	t.a.printf("watching %s\n", plural(c.Len(), "object"))
 }
 
-// end says what was looked at.
 func (t *telling) end(c *watch.Cluster) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,7 +199,6 @@ func (t *telling) end(c *watch.Cluster) {
 	t.a.printf("%s: %s\n", plural(c.Len(), "object"), verdict)
 }
 
-// watchLine is one line of watch --output json.
 type watchLine struct {
 	Event string `json:"event"` // watching, finding, note or end
 	*watch.Finding

@@ -1,17 +1,21 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"os"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
@@ -43,19 +47,16 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
 `
 
-// serveWith runs serve with a kubeconfig, and returns that too.
 func serveWith(t *testing.T, args ...string) (s *served, kubeconfig string) {
 	t.Helper()
 	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	return startServe(t, append(args, "--kubeconfig", kubeconfig)...), kubeconfig
 }
 
-// What is there is looked at once, and exits with 1 where something is wrong.
+// --once prints what is wrong, and exits with 1 if something is.
 func TestWatchOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "broken.yaml")
-	if err := os.WriteFile(file, []byte(brokenYAML), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, brokenYAML)
 	_, broken := serveWith(t, "--load", file)
 	_, clean := serveWith(t)
 	const once = "watch --once --patience 100ms --kubeconfig "
@@ -85,8 +86,8 @@ func TestWatchOnce(t *testing.T) {
 	}
 	record := filepath.Join(t.TempDir(), "record.log")
 	typed(t, once+broken+" --record "+record)
-	if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"matchLabels"`) {
-		t.Errorf("the first list is recorded without specs: %v\n%s", err, text)
+	if text := read(t, record); !strings.Contains(text, `"matchLabels"`) {
+		t.Errorf("the first list is recorded without specs:\n%s", text)
 	}
 	got = typed(t, once+broken+" --output json --kinds cm")
 	var sorts []string
@@ -104,76 +105,40 @@ func TestWatchOnce(t *testing.T) {
 	}
 }
 
-// following is a watch that runs, and what it has printed.
-type following struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-	seen chan struct{}
-	done chan int
+type watched struct {
+	heard
+	stop func() (code int)
 }
 
-func (f *following) Write(b []byte) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.text.Write(b)
-	select {
-	case f.seen <- struct{}{}:
-	default:
-	}
-	return len(b), nil
-}
-
-func (f *following) String() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.text.String()
-}
-
-// beginWatch begins to watch.
-func beginWatch(t *testing.T, args ...string) (f *following, stop func() (code int)) {
+func beginWatch(t *testing.T, args ...string) *watched {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	f = &following{seen: make(chan struct{}, 1), done: make(chan int, 1)}
+	w := &watched{}
+	done := make(chan int, 1)
 	go func() {
-		f.done <- Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: f, Err: f}.Run(ctx,
+		done <- Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: w}.Run(ctx,
 			append([]string{"watch"}, args...))
 	}()
 	t.Cleanup(cancel)
-	return f, func() int { cancel(); return <-f.done }
+	w.stop = func() int { cancel(); return <-done }
+	return w
 }
 
-// until waits until something is printed.
-func (f *following) until(t *testing.T, what string) {
-	t.Helper()
-	for !strings.Contains(f.String(), what) {
-		select {
-		case <-f.seen:
-		case code := <-f.done:
-			t.Fatalf("it has ended with %d and did not say %q:\n%s", code, what, f)
-		}
-	}
-}
-
-// Two controllers from before ControllerRef with one selector fight, are told of, and
-// what is recorded is read by judge.
+// Two controllers from before ControllerRef fight, and are reported. judge reads the record.
 func TestWatchFight(t *testing.T) {
 	s, config := serveWith(t, "--controllers", "replicaset@selector,replication@selector")
 	record := filepath.Join(t.TempDir(), "history.log")
-	f, stop := beginWatch(t, "--kubeconfig", config, "--record", record)
-	pod := "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}"
-	s.apply(t, "/apis/apps/v1/namespaces/default/replicasets", "{apiVersion: apps/v1, kind: ReplicaSet, metadata: "+
-		"{name: a}, spec: {replicas: 1, selector: {matchLabels: {app: web}}, "+pod+"}}")
-	s.apply(t, "/api/v1/namespaces/default/replicationcontrollers", "{apiVersion: v1, kind: ReplicationController, "+
-		"metadata: {name: b}, spec: {replicas: 2, selector: {app: web}, "+pod+"}}")
-	f.until(t, "--- fight goes on: default/pods")
-	if code := stop(); code != 1 {
+	w := beginWatch(t, "--kubeconfig", config, "--record", record)
+	s.rivals(t)
+	w.until(t, "--- fight goes on: default/pods")
+	if code := w.stop(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	text := strings.Join(strings.Fields(f.String()), " ")
+	text := strings.Join(strings.Fields(w.String()), " ")
 	for _, want := range []string{"rs/a wants 1", "rc/b wants 2", "come and gone 3 times",
 		"made by replicaset and replication", "create pod/b-"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q:\n%s", want, f)
+			t.Errorf("it does not say %q:\n%s", want, w)
 		}
 	}
 	judged := typed(t, "judge "+record)
@@ -181,24 +146,18 @@ func TestWatchFight(t *testing.T) {
 		strings.Contains(judged.out, "not judged: writes") {
 		t.Errorf("judge: exit %d\n%s%s", judged.code, judged.out, judged.err)
 	}
-	if shown := typed(t, "show "+record); shown.code != 0 || shown.err != "" ||
-		!strings.Contains(shown.out, "VIOLATES take-ownership") || !strings.Contains(shown.out, " pod/b-") {
-		t.Errorf("show: exit %d\n%.3000s%s", shown.code, shown.out, shown.err)
-	}
+	typed(t, "show "+record).passes(t, "VIOLATES take-ownership", " pod/b-")
 }
 
-// A rollout by the controllers of today is nothing to speak of, live and as recorded.
+// A rollout by current controllers is no finding, live or recorded.
 func TestWatchRollout(t *testing.T) {
 	s, config := serveWith(t, "--controllers", "all", "--realtime=false")
 	record := filepath.Join(t.TempDir(), "history.log")
-	f, stop := beginWatch(t, "--kubeconfig", config, "--record", record, "--patience", "500ms", "--stuck-after", "5s")
-	f.until(t, "watching ")
-	pod := func(image string) string {
-		return "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: " + image + "}]}}"
-	}
-	const deployments = "/apis/apps/v1/namespaces/default/deployments"
-	s.apply(t, deployments, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 3, "+
-		"selector: {matchLabels: {app: web}}, "+pod("one")+"}}")
+	w := beginWatch(t, "--kubeconfig", config, "--record", record, "--patience", "500ms", "--stuck-after", "5s")
+	w.until(t, "watching ")
+	const deployments = deploymentsPath
+	s.send(t, "POST", deployments, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 3, "+
+		"selector: {matchLabels: {app: web}}, "+podTemplate+"}}")
 	s.available(t, deployments+"/web", 3)
 	for _, c := range []struct {
 		patch string
@@ -213,30 +172,29 @@ func TestWatchRollout(t *testing.T) {
 	}
 	s.send(t, http.MethodDelete, deployments+"/web", `{"propagationPolicy":"Foreground"}`)
 	s.gone(t, deployments+"/web")
-	if code := stop(); code != exitInterrupted || strings.Contains(f.String(), "---") {
-		t.Errorf("exit code %d\n%s", code, f)
+	if code := w.stop(); code != exitInterrupted || strings.Contains(w.String(), "---") {
+		t.Errorf("exit code %d\n%s", code, w)
 	}
 	if got := typed(t, "judge "+record); got.code != 0 || strings.Contains(got.out, "broken by") {
 		t.Errorf("judge: exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
 
-// A server that dies is an error at the end, and not a cluster in which nothing is wrong.
+// A server that dies is an error, not a healthy cluster.
 func TestWatchServerDies(t *testing.T) {
 	s, config := serveWith(t)
-	f, stop := beginWatch(t, "--kubeconfig", config, "--for", "3s")
-	f.until(t, "watching ")
+	w := beginWatch(t, "--kubeconfig", config, "--for", "3s")
+	w.until(t, "watching ")
 	s.stop()
-	f.until(t, "\nthreelaws: watch: the server does not answer: ")
-	if code := stop(); code != 2 {
-		t.Errorf("exit code %d\n%s", code, f)
+	w.until(t, "\nthreelaws: watch: the server does not answer: ")
+	if code := w.stop(); code != 2 {
+		t.Errorf("exit code %d\n%s", code, w)
 	}
 }
 
-// available waits until a Deployment is what it should be.
 func (s *served) available(t *testing.T, path string, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	eventually(t, func() string {
 		var d struct {
 			Metadata struct{ Generation int }
 			Status   struct{ ObservedGeneration, Replicas, UpdatedReplicas, AvailableReplicas int }
@@ -246,21 +204,10 @@ func (s *served) available(t *testing.T, path string, n int) {
 		}
 		if st := d.Status; st.ObservedGeneration == d.Metadata.Generation && st.Replicas == n &&
 			st.UpdatedReplicas == n && st.AvailableReplicas == n {
-			return
+			return ""
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not come to %d: %+v", path, n, d)
-		}
-	}
-}
-
-// apply creates an object from YAML.
-func (s *served) apply(t *testing.T, path, body string) {
-	t.Helper()
-	resp, err := http.Post(s.url+path, "application/yaml", strings.NewReader(body))
-	if got := answerOf(t, resp, err); got.code != http.StatusCreated {
-		t.Fatalf("%s: %d %s", path, got.code, got.body)
-	}
+		return fmt.Sprintf("%s does not come to %d: %+v", path, n, d)
+	})
 }
 
 func TestWatchUsage(t *testing.T) {
@@ -277,8 +224,79 @@ func TestWatchUsage(t *testing.T) {
 		{"watch --kubeconfig " + config + " --record " + config, "is there already, and is not written over"},
 		{"watch more", "watch takes no arguments"},
 	} {
-		if got := typed(t, c.args); got.code != 2 || !strings.Contains(got.err, c.want) {
-			t.Errorf("%s: exit %d, %q, want %q", c.args, got.code, got.err, c.want)
+		typed(t, c.args).wants(t, 2, c.want)
+	}
+}
+
+// The role of docs/use/watch.md only lists and watches, and is enough.
+func TestWatchRole(t *testing.T) {
+	page := read(t, "../docs/use/watch.md")
+	_, manifest, _ := strings.Cut(string(page), "```yaml\n")
+	manifest, _, _ = strings.Cut(manifest, "```")
+	s, _ := serveWith(t)
+	var role rbacv1.ClusterRole
+	for doc := range strings.SplitSeq(manifest, "---\n") {
+		var head struct{ Kind string }
+		if err := yaml.Unmarshal([]byte(doc), &head); err != nil {
+			t.Fatal(err)
+		}
+		s.send(t, "POST", map[string]string{"Namespace": "/api/v1/namespaces",
+			"ServiceAccount":     "/api/v1/namespaces/threelaws/serviceaccounts",
+			"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+			"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"}[head.Kind], doc)
+		if head.Kind == "ClusterRole" {
+			if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	for _, r := range role.Rules {
+		if slices.ContainsFunc(r.Verbs, func(v string) bool { return v != "list" && v != "watch" }) ||
+			slices.Contains(r.Resources, "secrets") {
+			t.Errorf("it allows %v of %v", r.Verbs, r.Resources)
+		}
+	}
+	to, _ := url.Parse(s.url)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	asked := 0
+	guard := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Host = to.Host
+		group, resource := objects(r.URL.Path)
+		if resource != "" {
+			asked++
+		}
+		if r.Method != http.MethodGet || resource != "" && !allows(&role, group, resource) {
+			http.Error(w, "the role does not allow it", http.StatusForbidden)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer guard.Close()
+	config := filepath.Join(t.TempDir(), "config")
+	write(t, config, kubeconfig(guard.URL, nil))
+	got := typed(t, "watch --once --kubeconfig "+config)
+	if got.code != 0 || got.err != "" || asked < 40 {
+		t.Errorf("exit %d, asked %d times\n%s%s", got.code, asked, got.out, got.err)
+	}
+	got = typed(t, "watch --once --kinds secrets,pods --kubeconfig "+config)
+	got.wants(t, 0, "not looked at: secrets: ")
+}
+
+// objects is the resource that a path lists, "" for none.
+func objects(path string) (group, resource string) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case parts[0] == "api" && len(parts) > 2:
+		return "", parts[2]
+	case parts[0] == "apis" && len(parts) > 3:
+		return parts[1], parts[3]
+	}
+	return "", ""
+}
+
+func allows(role *rbacv1.ClusterRole, group, resource string) bool {
+	return slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+		return slices.Contains(r.APIGroups, group) &&
+			(slices.Contains(r.Resources, "*") || slices.Contains(r.Resources, resource))
+	})
 }

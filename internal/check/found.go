@@ -2,7 +2,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,7 +15,7 @@ import (
 // found is what quiet runs show of a controller.
 type found struct {
 	creates    []creation
-	owns       []schema.GroupVersionKind // what it creates, and takes ownership of or owes it
+	owns       []schema.GroupVersionKind // what it creates, and owns or should own
 	writes     []string                  // kinds of what it writes beside, as "Widget/status"
 	watches    []string
 	finalizers []string
@@ -25,17 +24,17 @@ type found struct {
 	shared     []sim.Ref                 // those of plain that a second owner has too
 	fixed      []string                  // kinds of dependents that it gives their names
 	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
-	unnoticed  []string                  // those whose deletion it does not notice, and what makes it look
+	unnoticed  []string                  // kinds whose deletion it does not notice, and what makes it look
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
 
 	of         string     // the sample, as steps of scenario files name it
-	dependents []manifest // its dependents, at rest
+	dependents []manifest // its dependents when it has settled
 	pair       []manifest // the same beside a second owner
 	second     manifest   // an owner beside the sample, with the same selector
 	seconds    []manifest // its dependents, beside the sample
 
 	adopts   bool // it adopted a copy of a dependent
-	byName   bool // it made what has a dependent's name, and was nobody's, its own
+	byName   bool // it took an object without an owner that has a dependent's name
 	applies  bool // it creates by server-side apply, which writes the reference again each time
 	releases bool // it let go one that was relabelled
 	selector *selector
@@ -60,13 +59,12 @@ type found struct {
 	unknown  []string // what could not be found out, and why
 }
 
-// creation is a kind that the controller creates objects of.
 type creation struct {
 	kind schema.GroupVersionKind
 	how  string // "as its controller"
 }
 
-// How an object that is created belongs to the owner.
+// How a created object belongs to the owner.
 const (
 	controls = "with a ControllerRef"
 	refers   = "with a plain reference"
@@ -78,8 +76,7 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. The error is a controller that did nothing,
-// or a world that cannot be made.
+// look runs the controller in quiet worlds. The error is a controller that did nothing, or a world that cannot be made.
 func (s *subject) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -129,8 +126,7 @@ func (s *subject) look() (*found, error) {
 	return f, nil
 }
 
-// watch lists the kinds that its informers showed it, and those of its dependents of which
-// no event wakes it.
+// watch lists the kinds that the controller watches, and the kinds of dependents whose events do not wake it.
 func (f *found) watch(r *quiet) {
 	wakes := map[string]bool{}
 	for i := range r.World.History.Len() {
@@ -140,9 +136,7 @@ func (f *found) watch(r *quiet) {
 		}
 		kind := rec.Object.Kind
 		wakes[kind] = wakes[kind] || len(rec.Enqueued) > 0
-		if !slices.Contains(f.watches, kind) {
-			f.watches = append(f.watches, kind)
-		}
+		f.watches = appendOnce(f.watches, kind)
 	}
 	routed := func(gvk schema.GroupVersionKind) bool {
 		return slices.ContainsFunc(r.s.Controller.Routes, func(to host.Route) bool { return to.Kind == gvk })
@@ -151,19 +145,15 @@ func (f *found) watch(r *quiet) {
 		if r.s.Controller.Hosted() {
 			break // what events wake in a program cannot be seen
 		}
-		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, creates(gvk)) {
+		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, func(c creation) bool { return c.kind == gvk }) {
 			f.asleep = append(f.asleep, gvk)
 		}
 	}
 	slices.Sort(f.watches)
 }
 
-func creates(gvk schema.GroupVersionKind) func(creation) bool {
-	return func(c creation) bool { return c.kind == gvk }
-}
-
-// names looks of which kinds the controller gives its dependents their names: where
-// something else has such a name, the dependent is not there, or that is made one.
+// names finds the kinds whose dependents have fixed names: if another object has the name, one is missing, or it is
+// taken.
 func (f *found) names(s *subject) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
@@ -182,8 +172,7 @@ func (f *found) names(s *subject) error {
 	return nil
 }
 
-// alone looks which kinds of its dependents a whole program works on without the sample: a copy that nobody owns is
-// then no orphan, but as good as one that a user has made.
+// alone finds the kinds on which a whole program works without the sample. A copy without an owner is then no orphan.
 func (f *found) alone(s *subject) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -195,7 +184,7 @@ func (f *found) alone(s *subject) error {
 		copy := d.copied(stray)
 		r, err := s.run(copy)
 		if err != nil {
-			continue // the cases of strangers say why none can be made
+			continue // the cases with lookalikes say why
 		}
 		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()
@@ -207,7 +196,7 @@ func (f *found) alone(s *subject) error {
 	return nil
 }
 
-// defines reports whether a definition is that of a kind.
+// defines matches the CRD of a kind.
 func defines(kind schema.GroupKind) func(manifest) bool {
 	return func(m manifest) bool {
 		group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
@@ -216,8 +205,7 @@ func defines(kind schema.GroupKind) func(manifest) bool {
 	}
 }
 
-// note takes in what the controller wrote: whom it creates for whom, which finalizers it
-// puts, and where else it writes.
+// note records what the controller created for whom, its finalizers, and what else it wrote.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
 	f.owns = slices.Clone(declared)
@@ -240,11 +228,9 @@ func (f *found) note(r *quiet) {
 			}
 			continue
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
-			continue // what it reports and stands for election with is nobody's
+			continue // events and leader election have no owner
 		case r.s.itself(rec.Object):
-			if c := (creation{gvk, itself}); !slices.Contains(f.creates, c) {
-				f.creates = append(f.creates, c)
-			}
+			f.creates = appendOnce(f.creates, creation{gvk, itself})
 			continue
 		}
 		f.applies = f.applies || rec.Verb == "patch"
@@ -255,112 +241,22 @@ func (f *found) note(r *quiet) {
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 		}
-		if !slices.Contains(f.creates, c) {
-			f.creates = append(f.creates, c)
-		}
+		f.creates = appendOnce(f.creates, c)
 		if c.how == refers && len(declared) == 0 {
 			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		owes := len(declared) == 0 && (c.how == none || c.how == refers)
-		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {
-			f.owns = append(f.owns, gvk)
+		if owes || c.how == controls {
+			f.owns = appendOnce(f.owns, gvk)
 		}
 	}
 }
 
-// worksOn notes a kind that the program works on beside that of the sample: it has a controller for it.
+// worksOn notes a further kind that the program has a controller for.
 func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
-	if c := r.s.Controller; c.Hosted() && gvk != c.For && !slices.Contains(f.also, gvk) {
-		f.also = append(f.also, gvk)
+	if c := r.s.Controller; c.Hosted() && gvk != c.For {
+		f.also = appendOnce(f.also, gvk)
 	}
-}
-
-// holds takes in a finalizer that it puts on an object.
-func (f *found) holds(rec *sim.Record, after metav1.Object) {
-	for _, name := range after.GetFinalizers() {
-		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
-			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
-			continue
-		}
-		if !slices.Contains(f.finalizers, name) {
-			f.finalizers = append(f.finalizers, name)
-		}
-	}
-}
-
-// inherited finds finalizers of the sample that the controller takes off though it did not put them there, as one that an
-// earlier version of it has put. In a quiet run it takes those off, and leaves somebody else's that stands beside them.
-func (f *found) inherited(s *subject) error {
-	listed := s.owner.GetFinalizers()
-	if len(listed) == 0 {
-		return nil
-	}
-	owner := manifest{s.owner.DeepCopy()}
-	owner.SetFinalizers(append([]string{hold}, listed...))
-	r, err := s.run(owner)
-	if err != nil {
-		return err
-	}
-	defer r.Stop()
-	now := r.shown(owner).GetFinalizers()
-	if !slices.Contains(now, hold) {
-		return nil // it takes off whatever it finds
-	}
-	for _, name := range listed {
-		if !slices.Contains(now, name) && !slices.Contains(f.finalizers, name) {
-			f.finalizers = append(f.finalizers, name)
-		}
-	}
-	return nil
-}
-
-// handed finds finalizers that one controller of the operator puts on an object and another takes off: they belong to
-// both.
-func (f *found) handed(s *subject, r *quiet) {
-	ours := func(process string) bool {
-		return process == r.process || slices.ContainsFunc(s.Others, named(process))
-	}
-	put := map[string]string{} // by which process
-	for i := range r.World.History.Len() {
-		rec := r.World.History.At(i)
-		if rec.Op != sim.Commit || !ours(rec.Process) {
-			continue
-		}
-		before, after := finalizersOf(rec.Before), finalizersOf(rec.After)
-		for _, name := range after {
-			if !slices.Contains(before, name) {
-				put[name] = rec.Process
-			}
-		}
-		for _, name := range before {
-			if by := put[name]; by == "" || by == rec.Process || slices.Contains(after, name) {
-				continue
-			}
-			if rec.Process == r.process {
-				if !slices.Contains(f.finalizers, name) {
-					f.finalizers = append(f.finalizers, name)
-				}
-				continue
-			}
-			s.Others = slices.Clone(s.Others)
-			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
-			if !slices.Contains(c.Finalizers, name) {
-				c.Finalizers = append(slices.Clone(c.Finalizers), name)
-			}
-		}
-	}
-}
-
-func named(process string) func(host.Controller) bool {
-	return func(c host.Controller) bool { return c.Name == process }
-}
-
-// finalizersOf are the finalizers of an object in a record, none where there is no object.
-func finalizersOf(o any) []string {
-	if m, is := o.(metav1.Object); is {
-		return m.GetFinalizers()
-	}
-	return nil
 }
 
 func (f *found) wrote(rec *sim.Record) {
@@ -368,13 +264,10 @@ func (f *found) wrote(rec *sim.Record) {
 	if rec.Subresource != "" {
 		what += "/" + rec.Subresource
 	}
-	if !slices.Contains(f.writes, what) {
-		f.writes = append(f.writes, what)
-	}
+	f.writes = appendOnce(f.writes, what)
 }
 
-// belongs says how what was created belongs to the owner. A program may have other
-// controllers beside that of the sample, on kinds that it watches.
+// belongs says how a created object belongs to the owner. A program may have controllers for other kinds.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
 	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&
@@ -395,7 +288,7 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions looks who deletes the dependents of an owner that is deleted.
+// deletions finds out who deletes the dependents of a deleted owner.
 func (f *found) deletions(s *subject) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)
@@ -406,7 +299,9 @@ func (f *found) deletions(s *subject) error {
 			f.unknown = append(f.unknown, "its end: "+err.Error())
 		}
 		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
-			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, kindOf(rec.Object.Kind))
+			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, func(gvk schema.GroupVersionKind) bool {
+				return gvk.Kind == rec.Object.Kind
+			})
 		})
 		f.handed(s, r)
 		r.Stop()
@@ -417,10 +312,5 @@ func (f *found) deletions(s *subject) error {
 	return nil
 }
 
-// policies are those by which an owner can be deleted.
 var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
 	metav1.DeletePropagationOrphan}
-
-func kindOf(kind string) func(schema.GroupVersionKind) bool {
-	return func(gvk schema.GroupVersionKind) bool { return gvk.Kind == kind }
-}

@@ -13,13 +13,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// subject is what is tried, with everything looked at.
+// subject is a checked Subject.
 type subject struct {
 	Subject
 	over        func() error // of the context of its quiet runs
@@ -38,15 +39,18 @@ type subject struct {
 	beside      []host.Controller
 	lasts       time.Duration // how long a world is given; 0 for until it settles
 
-	// start starts the program as a process of a name. It is all that a quiet run knows of
-	// how the program is hosted.
+	// start starts the program as a process with a name.
 	start func(t *trial.Trial, name string) *host.Process
 }
 
-// load looks at a subject. The error is a mistake in it, in one line.
+// load checks a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
-	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
+	options := fakeapi.Options{}
+	if given.Server != nil {
+		options = *given.Server
+	}
+	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options)}
+	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
@@ -55,7 +59,6 @@ func load(ctx context.Context, given Subject) (*subject, error) {
 	return s, nil
 }
 
-// invariants looks at what is to be asked beside the laws, and at what is to be skipped.
 func (s *subject) invariants() error {
 	if err := law.CheckInvariants(s.Invariants); err != nil {
 		return mistake("Invariants", "%v", err)
@@ -78,14 +81,6 @@ func (s *subject) invariants() error {
 	return CheckSkip(s.Skip, own...)
 }
 
-func options(o *fakeapi.Options) fakeapi.Options {
-	if o == nil {
-		return fakeapi.Options{}
-	}
-	return *o
-}
-
-// program looks at what is to be run.
 func (s *subject) program() error {
 	c := &s.Controller
 	if c.Hosted() {
@@ -115,8 +110,7 @@ func (s *subject) program() error {
 	return nil
 }
 
-// worksOn names a whole program and its kind where the subject does not: the first custom object of the sample, or
-// else its first.
+// worksOn names a program and its kind if the subject does not: the first custom object of the sample, or its first.
 func (s *subject) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")
@@ -134,7 +128,6 @@ func (s *subject) worksOn() {
 	}
 }
 
-// define reads the definitions into the server.
 func (s *subject) define() error {
 	for _, f := range s.CRDs {
 		there := f.onDisk()
@@ -143,21 +136,20 @@ func (s *subject) define() error {
 				continue
 			}
 			m := manifest{o.Unstructured}
-			if err := s.create(m); err != nil {
+			if err := create(s.server, m); err != nil {
 				return mistake("CRDs", "%v", f.place(m, err))
 			}
 			s.definitions = append(s.definitions, m)
-			if !there {
+			if there {
+				s.files = appendOnce(s.files, f.Path)
+			} else {
 				s.held = append(s.held, m)
-			} else if !slices.Contains(s.files, f.Path) {
-				s.files = append(s.files, f.Path)
 			}
 		}
 	}
 	return nil
 }
 
-// readOwner finds the sample.
 func (s *subject) readOwner() error {
 	f, none := s.Sample, s.Controller.For
 	var kinds []string
@@ -189,30 +181,23 @@ func (s *subject) readOwner() error {
 		return fmt.Errorf("%s: it holds nothing on which %s could work", f.Name, s.Controller.Name)
 	}
 	return fmt.Errorf("%s: it holds no %s, on which %s works, but %s", f.Name, worded(none), s.Controller.Name,
-		orNothing(strings.Join(kinds, ", ")))
+		cmp.Or(strings.Join(kinds, ", "), "nothing at all"))
 }
 
-// served looks whether there is every kind that the controller names.
-func (s *subject) served() error {
+// accept checks that the server accepts the sample and the objects around it.
+func (s *subject) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
 		return mistake("Controller", "%s", what)
 	}
-	return nil
-}
-
-// accept looks whether the server takes the sample and what is around it.
-func (s *subject) accept() error {
 	if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
 		s.around = append([]manifest{namespace(ns)}, s.around...)
 	}
-	server := s.server
-	defer func() { s.server = server }()
-	s.server = server.Fork()
+	server := s.server.Fork()
 	for _, m := range append(slices.Clone(s.around), s.owner) {
 		if err := s.prune(m); err != nil {
 			return s.Sample.place(m, err)
 		}
-		if err := s.create(m); err != nil {
+		if err := create(server, m); err != nil {
 			err = s.Sample.place(m, err)
 			for _, what := range s.pruned {
 				err = fmt.Errorf("%w; %w", err, what)
@@ -226,8 +211,7 @@ func (s *subject) accept() error {
 	return nil
 }
 
-// prune takes fields that the definition does not know out of an object of a whole program's sample, as a server does
-// that is not asked to be strict: many repositories have samples of an older version.
+// prune removes unknown fields, as a server does without strict validation: many repositories have outdated samples.
 func (s *subject) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {
@@ -245,9 +229,6 @@ func (s *subject) prune(m manifest) error {
 	}
 	return nil
 }
-
-// create sends a manifest to the server.
-func (s *subject) create(m manifest) error { return create(s.server, m) }
 
 func create(server *fakeapi.Server, m manifest) error {
 	k := server.Kind(m.GroupVersionKind())
@@ -275,7 +256,7 @@ func create(server *fakeapi.Server, m manifest) error {
 	return nil
 }
 
-// unserved says that there is no such kind, and which was meant.
+// unserved says that no server here serves a kind, and names the nearest one.
 func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 	var near []string
 	for _, k := range s.server.Served() {
@@ -295,12 +276,25 @@ func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 	return text + ": CRDs defines " + strings.Join(names, ", ")
 }
 
-// worded is a kind as manifests say it: "example.com/v1 Widget".
+// worded is a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing at all"
+// accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is an
+// unknown name.
+func (s *subject) accompany(more []string) error {
+	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
+	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })
+	s.With, s.beside = nil, nil
+	for i, name := range append(append(with, more...), "gc") {
+		b, what := g.Controller(name)
+		if what != "" {
+			return mistake(fmt.Sprintf("With[%d]", i), "%s", what)
+		}
+		if c := &s.Controller; i >= len(with) && (b.Name == c.Name || !b.For.Empty() && b.For == c.For ||
+			slices.ContainsFunc(s.beside, func(c host.Controller) bool { return c.Name == b.Name })) {
+			continue
+		}
+		s.With, s.beside = append(s.With, name), append(s.beside, b)
 	}
-	return text
+	return nil
 }

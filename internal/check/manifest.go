@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,10 +16,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// manifest is an object as files have it.
+// manifest is an object as in a file.
 type manifest struct{ *unstructured.Unstructured }
 
-// read reads one document. Nothing is no object.
+// read reads one document. An empty document has a nil Unstructured.
 func read(text []byte) (manifest, error) {
 	m := manifest{&unstructured.Unstructured{}}
 	data, err := yaml.YAMLToJSON(text)
@@ -31,7 +32,7 @@ func read(text []byte) (manifest, error) {
 	return m, json.Unmarshal(data, &m.Object)
 }
 
-// shown is a stored object as a manifest, of the kind that it has.
+// shown converts a stored object to a manifest of its kind.
 func shown(obj runtime.Object, kind schema.GroupVersionKind) manifest {
 	data, err := json.Marshal(obj)
 	if err != nil {
@@ -45,7 +46,7 @@ func shown(obj runtime.Object, kind schema.GroupVersionKind) manifest {
 	return m
 }
 
-// typed is a manifest as the server takes it.
+// typed converts a manifest to the type of the server.
 func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
 	obj := k.New()
 	if u, ok := obj.(*unstructured.Unstructured); ok {
@@ -55,8 +56,7 @@ func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
 	return obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(m.Object, obj, true)
 }
 
-// copied is an object of a manifest's kind, labels and contents under another name,
-// nobody's and new.
+// copied is a new object with the same labels and content, another name and no owner.
 func (m manifest) copied(name string) manifest {
 	c := manifest{&unstructured.Unstructured{Object: map[string]any{}}}
 	for field, value := range m.DeepCopy().Object {
@@ -71,7 +71,7 @@ func (m manifest) copied(name string) manifest {
 	return c
 }
 
-// ungenerate takes out of a Job the selector and the labels that the server made for it: no other Job may have them.
+// ungenerate removes the selector and labels that the server generated for a Job: each Job has its own.
 func (m manifest) ungenerate() {
 	manual, _, _ := unstructured.NestedBool(m.Object, "spec", "manualSelector")
 	if m.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) || manual {
@@ -85,14 +85,13 @@ func (m manifest) ungenerate() {
 	}
 }
 
-// renamed is a manifest under another name.
 func (m manifest) renamed(name string) manifest {
 	c := manifest{m.DeepCopy()}
 	c.SetName(name)
 	return c
 }
 
-// renames gives a suffix to the texts of a value that are names.
+// renames appends a suffix to each string in a value that is one of the names.
 func renames(v any, names map[string]bool, suffix string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -111,7 +110,6 @@ func renames(v any, names map[string]bool, suffix string) any {
 	return v
 }
 
-// text is a manifest as YAML.
 func (m manifest) text() string {
 	data, err := yaml.Marshal(m.Object)
 	if err != nil {
@@ -120,7 +118,7 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at is the object as steps of scenario files name it: with its group where a built-in kind has the name of its kind.
+// at names the object as steps of scenario files do. The kind has its group if a built-in kind has the same name.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
 	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {
@@ -129,7 +127,6 @@ func (m manifest) at() string {
 	return sim.Ref{Kind: kind.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}.String()
 }
 
-// builtinKinds are the names of the built-in kinds, and their groups.
 var builtinKinds = sync.OnceValue(func() (b struct{ kinds, groups map[string]bool }) {
 	b.kinds, b.groups = map[string]bool{}, map[string]bool{}
 	for _, k := range fakeapi.New(fakeapi.Options{}).Served() {
@@ -138,11 +135,17 @@ var builtinKinds = sync.OnceValue(func() (b struct{ kinds, groups map[string]boo
 	return b
 })
 
-// world is several manifests as one text.
 func world(all ...manifest) string {
 	var texts []string
 	for _, m := range all {
 		texts = append(texts, m.text())
 	}
 	return strings.Join(texts, "---\n")
+}
+
+func appendOnce[T comparable](list []T, item T) []T {
+	if slices.Contains(list, item) {
+		return list
+	}
+	return append(list, item)
 }

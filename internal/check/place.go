@@ -18,16 +18,15 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// refused is an object that the server does not take.
+// refused is an object that the server does not accept.
 type refused struct {
 	what   string   // the object, in the words of the message
-	fields []string // that are wrong, as "spec.ports[0].name"; none where nobody says so
+	fields []string // that are wrong, as "spec.ports[0].name"; none if the error does not say it
 	text   string
 }
 
 func (r *refused) Error() string { return r.what + ": " + r.text }
 
-// refusal words the answer of a server.
 func refusal(what string, err error) *refused {
 	r := &refused{what: what, text: strings.ReplaceAll(err.Error(), "\n", " ")}
 	var status apierrors.APIStatus
@@ -43,16 +42,15 @@ func refusal(what string, err error) *refused {
 	return r
 }
 
-// unknown is an object with fields that its schema does not have.
 func unknown(what string, k *fakeapi.Kind, fields []string) *refused {
 	text := "the definition knows no field " + strings.Join(fields, ", ")
-	if n := nearest.Word(last(fields[0]), known(k, fields[0])); n != "" {
+	words := path(fields[0])
+	if n := nearest.Word(words[len(words)-1], known(k, words)); n != "" {
 		text += "; did you mean " + n + "?"
 	}
 	return &refused{what: what, fields: fields, text: text}
 }
 
-// strict takes the fields out of an error of strict decoding.
 func strict(what string, err error) *refused {
 	r := &refused{what: what, text: strings.ReplaceAll(err.Error(), "\n", " ")}
 	for _, m := range unknownField.FindAllStringSubmatch(r.text, -1) {
@@ -63,14 +61,13 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known are the fields that the schema of a custom kind has beside one.
-func known(k *fakeapi.Kind, field string) (names []string) {
+// known lists the fields of a custom kind's schema beside a field.
+func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {
 		return nil
 	}
 	schema := version.Schema.OpenAPIV3Schema
-	words := path(field)
 	for _, word := range words[:len(words)-1] {
 		switch {
 		case schema == nil:
@@ -94,7 +91,7 @@ func known(k *fakeapi.Kind, field string) (names []string) {
 	return names
 }
 
-// path cuts a field as the server writes it: "spec.ports[0].name" or "metadata.labels[example.com/a]".
+// path splits a field as the server writes it: "spec.ports[0].name" or "metadata.labels[example.com/a]".
 func path(field string) (words []string) {
 	for field != "" {
 		if rest, ok := strings.CutPrefix(field, "["); ok {
@@ -111,12 +108,7 @@ func path(field string) (words []string) {
 	return words
 }
 
-func last(field string) string {
-	words := path(field)
-	return words[len(words)-1]
-}
-
-// at is the line of a field in the text of a file, or of what is nearest above it and there. The object begins in a line.
+// at returns the line of a field in a file, or of its nearest parent that exists. line is the first line of the object.
 func at(text []byte, line int, field string) int {
 	for _, doc := range yamldoc.Split(text) {
 		if line < doc.Line || line > doc.Line+bytes.Count(doc.Text, []byte("\n")) {
@@ -139,7 +131,7 @@ func at(text []byte, line int, field string) int {
 	return line
 }
 
-// below is the key and the value of a field, or of an item of a list; nil for none.
+// below returns the key and the value of a field or list item, nil for none.
 func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -160,7 +152,7 @@ func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// place says in which line of a file an object is wrong.
+// place adds the file and line of an object to an error.
 func (f *File) place(m manifest, err error) error {
 	at := slices.IndexFunc(f.Objects, func(o Object) bool { return o.Unstructured == m.Unstructured })
 	if at < 0 || f.Objects[at].Line == 0 {
@@ -169,7 +161,6 @@ func (f *File) place(m manifest, err error) error {
 	return fmt.Errorf("%s:%d: %w", f.Name, f.line(&f.Objects[at], err), err)
 }
 
-// line is the line that an error is about.
 func (f *File) line(o *Object, err error) int {
 	r := (*refused)(nil)
 	if !errors.As(err, &r) || len(r.fields) == 0 {

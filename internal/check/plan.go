@@ -1,8 +1,19 @@
+// Package check holds any controller to the laws of ownership, given a sample of the kind that it works on. [Prepare]
+// runs the controller in quiet worlds to find out what it creates, owns, adopts, releases and follows. The [Plan] that
+// it returns has the cases in which the controller is tried. [Plan.Verdicts] sums up their results.
+//
+// Package scenarios/conformance uses it in Go tests, and package cli in the command check.
 package check
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
@@ -12,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Plan is what a controller is tried in.
+// Plan has the cases for a controller.
 type Plan struct {
 	Controller host.Controller // with what was found out where it did not say so itself
 	Profile    law.Profile     // what it is held to
@@ -33,7 +44,7 @@ type Case struct {
 	plan  *Plan
 }
 
-// Tried is a case with what came of it.
+// Tried is the result of a case.
 type Tried struct {
 	Name string
 	X    *scenarios.Exploration // nil for a case that was not tried
@@ -41,12 +52,12 @@ type Tried struct {
 	Known []Known // violations that are not among X.Failures
 }
 
-// Known is a violation that is accepted.
+// Known is an accepted violation.
 type Known struct{ Law, Reason string }
 
-// Prepare looks at a subject, watches the controller in quiet worlds and derives its cases. The error is a mistake
-// in the subject or a controller that does nothing for the sample, in one line, or the end of the context, which is
-// looked at before each quiet world.
+// Prepare checks a subject, runs the controller in quiet worlds and derives its cases. The error, in one line, is a
+// mistake in the subject, or a controller that does nothing for the sample. Prepare returns the error of ctx if ctx
+// ends; it looks before each quiet world.
 func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 	s, err := load(ctx, given)
 	if err != nil {
@@ -69,7 +80,7 @@ func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 	return p, nil
 }
 
-// find is look, with a controller that is wired wrongly told as an error.
+// find is look with misuse of the host or the laws as an error.
 func (s *subject) find() (f *found, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -85,9 +96,9 @@ func (s *subject) find() (f *found, err error) {
 	return s.look()
 }
 
-// Rehearse returns a function that runs a world with the sample alone, in the schedule of a seed, and returns what the
-// program wrote and the hash of the run. Seed 0 is the default schedule; the others have faults. Its first argument hosts
-// the program. One goroutine at a time may call it.
+// Rehearse returns a function that runs a world with the sample alone. Its arguments are how the program is hosted, and
+// a seed: 0 for the default schedule, others for schedules with faults. It returns what the program wrote, and the hash
+// of the run. One goroutine at a time may call it.
 func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, seed uint64) (wrote string, hash uint64) {
 	s := *p.subject
 	s.server = s.server.Fork()
@@ -112,10 +123,10 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 	}
 }
 
-// String is what quiet runs show of the controller, as it is printed.
+// String formats what quiet runs show of the controller.
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
-// World is the case as it is explored, under the laws that are left after the cases before it.
+// World is the world of a case, with the laws that no earlier case violated.
 func (c *Case) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject
@@ -124,9 +135,134 @@ func (c *Case) World(before []Tried) *casefile.Case {
 	w.Invariants = slices.DeleteFunc(slices.Clone(w.Invariants), func(v *law.Invariant) bool {
 		return slices.Contains(told, v.ID)
 	})
-	// What is known to be wrong may be why worlds end in different ways.
+	// A known violation may be the reason why worlds end in different states.
 	w.SameEnd = w.SameEnd && c.plan.subject.lasts == 0 && !slices.ContainsFunc(before, func(t Tried) bool {
 		return len(t.Known) > 0 || t.X != nil && len(t.X.Failures) > 0
 	})
 	return &w
+}
+
+// text formats what quiet runs show. docs/use/check.md explains each line.
+func (f *found) text(s *subject) string {
+	var b strings.Builder
+	line := func(what string, list ...string) {
+		if text := strings.Join(list, ", "); text != "" {
+			fmt.Fprintf(&b, "  %-11s %s\n", what, text)
+		}
+	}
+	fmt.Fprintf(&b, "%s, as quiet runs show it:\n", s.Controller.Name)
+	line("works on", worded(s.Controller.For))
+	if f.raised != nil {
+		line("sample", fmt.Sprintf("with %s: %v in place of %v, to have more than one dependent", f.raised.name, f.raised.is, f.raised.was))
+	}
+	for _, gvk := range f.also {
+		line("also", "works on "+worded(gvk)+", whoever owns it")
+	}
+	line("watches", f.watches...)
+	for _, c := range f.creates {
+		line("creates", c.kind.Kind+" "+c.how)
+	}
+	line("writes", f.writes...)
+	line("finalizers", f.finalizers...)
+	switch {
+	case f.selector != nil:
+		line("adopts", f.selector.String())
+	case f.adopts:
+		line("adopts", "yes, by what could not be found out")
+	case f.byName:
+		line("adopts", "what has the name of a dependent")
+	case len(f.dependents) > 0:
+		line("adopts", "nothing")
+	}
+	if f.releases {
+		line("releases", "what its labels do not match any more")
+	}
+	line("names", f.fixed...)
+	for _, gvk := range f.once {
+		line("creates once", gvk.Kind+": one that is deleted is not created again")
+	}
+	for _, text := range f.unnoticed {
+		line("notices", "no deletion of "+text)
+	}
+	if f.ticks != nil {
+		line("by clock", f.ticks.String())
+	} else if s.lasts > 0 {
+		line("by clock", "a world ends after "+s.lasts.String())
+	}
+	if len(s.With) > 1 { // than the garbage collector
+		line("beside", s.With...)
+	}
+	for _, gvk := range f.asleep {
+		line("no event", "on a "+gvk.Kind+" wakes it")
+	}
+	for _, e := range f.follows() {
+		line("follows", e.String())
+	}
+	var gone []string
+	for _, e := range f.removes {
+		gone = append(gone, e.name)
+	}
+	if len(gone) > 0 {
+		line("follows", "the removal of "+strings.Join(gone, ", "))
+	}
+	for _, e := range f.history {
+		line("follows", e.String()+", and it keeps what it had before")
+	}
+	for _, d := range f.distinct {
+		line("chooses", d.String()+": another value for each owner")
+	}
+	if f.keeps != nil {
+		line("keeps", f.keeps.String())
+	}
+	if f.untried > 0 {
+		line("not tried", fmt.Sprintf("%d further fields of its spec", f.untried))
+	}
+	if f.fights != nil {
+		line("follows", f.fights.String()+", and does not settle any more")
+	}
+	for _, e := range f.waits {
+		line("waits", "after "+e.String()+": it tries again, and writes nothing")
+	}
+	for _, p := range policies {
+		if f.takes[p] {
+			line("deletes", "its dependents itself, its owner being deleted by policy "+string(p))
+		}
+	}
+	cleans := f.cleans[metav1.DeletePropagationBackground]
+	for _, r := range cleans.removes {
+		line("deletes", r.kind.Kind+" "+none+" when its owner is deleted")
+	}
+	for _, gvk := range cleans.leaves {
+		line("leaves", gvk.Kind+" "+none+" when its owner is deleted, though it puts a finalizer on it")
+	}
+	line("unknown", f.unknown...)
+	return b.String()
+}
+
+// plenty is more dependents than any owner has: from outside, nobody sees how many it may have or lack for a moment.
+const plenty = 1 << 20
+
+// declared is the controller with the Contract that quiet runs show. What the controller declares itself stays.
+func (f *found) declared(s *subject) host.Controller {
+	c := s.Controller
+	c.Contract.Profile = s.Profile
+	c.Owns = f.owns
+	c.Contract.Standalone = append(slices.Clone(c.Contract.Standalone), slices.Concat(s.own, f.shared)...)
+	c.Contract.SharedKinds = append(slices.Clone(c.Contract.SharedKinds), f.also...)
+	if len(c.Contract.Finalizers) == 0 {
+		c.Contract.Finalizers = f.finalizers
+	}
+	if c.Contract.Selector == nil && f.selector != nil {
+		c.Contract.Selector = func(owner runtime.Object) labels.Selector { return f.selector.of(owner) }
+	}
+	if len(c.Contract.Unwatched) == 0 {
+		c.Contract.Unwatched = f.asleep
+	}
+	if c.Contract.Replicas == nil && c.Contract.MaxActive == nil && c.Contract.Active == nil && f.wants != nil {
+		c.Contract.Replicas = f.wants.of
+		c.Contract.Active = func(dependent runtime.Object) bool { return f.counts(s, dependent) }
+		c.Contract.MaxSurge = func(runtime.Object) int { return plenty }
+		c.Contract.MaxUnavailable = c.Contract.MaxSurge
+	}
+	return c
 }

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// quiet is a run in the default schedule, in which nothing is late: what the controller
-// is like shows in it.
+// quiet is a run in the default schedule, in which no event is late.
 type quiet struct {
 	*trial.Trial
 	s       *subject
@@ -32,22 +32,18 @@ type quiet struct {
 	began   int // the first record since the user has last done something
 }
 
-// mostQuietSteps is how many steps a quiet run may take between two actions of the user:
-// a world of a few objects needs hundreds. Those of a whole program, mostProgramSteps, take a hundred times as long.
+// mostQuietSteps limits a quiet run between two user actions. A step of a whole program takes a hundred times as long.
 const (
 	mostQuietSteps   = 50_000
 	mostProgramSteps = 10_000
 )
 
-// run brings a world to rest: what is around the sample, and more. The caller stops it.
+// run settles a world with the objects around the sample, and more. The caller stops it.
 func (s *subject) run(more ...manifest) (*quiet, error) {
-	return s.begin(append(slices.Clone(s.around), more...))
+	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
-// begin brings a world with these objects to rest.
-func (s *subject) begin(objects []manifest) (*quiet, error) { return s.drawn(objects, nil, nil) }
-
-// drawn is begin under a schedule that is drawn, with faults; nil for the default one without.
+// drawn settles a world with these objects in a drawn schedule with faults. nil means the default schedule, and no faults.
 func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
@@ -86,11 +82,10 @@ func (r *quiet) settle() {
 	r.settled, r.fights = last.Settled && r.settled, last.Fight
 }
 
-// manyWrites are more than a controller needs to answer an edit.
+// manyWrites is more than a controller needs to react to an edit.
 const manyWrites = 200
 
-// writesOn reports whether the controller did not stop writing after what the user has last done. A Lease that is renewed
-// and Events are no such writes.
+// writesOn reports whether the controller keeps writing. Events and renewals of Leases do not count.
 func (r *quiet) writesOn() bool {
 	n := 0
 	for _, rec := range r.writes() {
@@ -101,13 +96,11 @@ func (r *quiet) writesOn() bool {
 	return !r.settled && r.ticking.found == nil && (r.fights || n >= manyWrites)
 }
 
-// kindOf is the kind of what a record is about.
 func (r *quiet) kindOf(rec *sim.Record) schema.GroupVersionKind {
 	return r.Server.KindOf(rec.After.(runtime.Object)).GVK
 }
 
-// does lets the user do something, and brings the world to rest again. The error is the
-// server's refusal.
+// does executes a user action and lets the world settle. The error is the server's refusal.
 func (r *quiet) does(req *fakeapi.Request) error {
 	r.began = r.World.History.Len()
 	if _, err := r.Request(req); err != nil {
@@ -117,7 +110,6 @@ func (r *quiet) does(req *fakeapi.Request) error {
 	return r.s.over()
 }
 
-// merge sends a merge patch.
 func (r *quiet) merge(m manifest, patch map[string]any) error {
 	data, err := json.Marshal(patch)
 	if err != nil {
@@ -127,13 +119,12 @@ func (r *quiet) merge(m manifest, patch map[string]any) error {
 		Namespace: m.GetNamespace(), Name: m.GetName(), PatchType: types.MergePatchType, Patch: data})
 }
 
-// remove deletes an object by a policy.
 func (r *quiet) remove(m manifest, policy metav1.DeletionPropagation) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Delete, Kind: r.Server.Kind(m.GroupVersionKind()),
 		Namespace: m.GetNamespace(), Name: m.GetName(), Delete: metav1.DeleteOptions{PropagationPolicy: &policy}})
 }
 
-// writes are the commits of the controller since the user has last done something.
+// writes lists the controller's commits since the last user action.
 func (r *quiet) writes() (list []*sim.Record) {
 	for i := r.began; i < r.World.History.Len(); i++ {
 		if rec := r.World.History.At(i); rec.Op == sim.Commit && rec.Process == r.process {
@@ -143,12 +134,11 @@ func (r *quiet) writes() (list []*sim.Record) {
 	return list
 }
 
-// stored is an object as it is stored, nil for none.
 func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
 }
 
-// shown is an object as it is stored, as a manifest; without fields for none.
+// shown is the stored object as a manifest, without fields if there is none.
 func (r *quiet) shown(m manifest) manifest {
 	o := r.stored(m)
 	if o == nil {
@@ -157,7 +147,7 @@ func (r *quiet) shown(m manifest) manifest {
 	return shown(o, m.GroupVersionKind())
 }
 
-// there reports whether an object that a reference from a namespace is to is stored.
+// there reports whether the object of an owner reference exists.
 func (r *quiet) there(ref *metav1.OwnerReference, namespace string) bool {
 	k := r.Server.Kind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 	if k == nil {
@@ -170,7 +160,7 @@ func (r *quiet) there(ref *metav1.OwnerReference, namespace string) bool {
 	return o != nil && o.(metav1.Object).GetUID() == ref.UID
 }
 
-// shows reports whether the controller's informers showed it anything of a kind.
+// shows reports whether the controller's informers delivered an object of a kind.
 func (r *quiet) shows(kind string) bool {
 	for i := range r.World.History.Len() {
 		if rec := r.World.History.At(i); rec.Op == sim.Delivery && rec.Process == r.process && rec.Object.Kind == kind {
@@ -180,7 +170,7 @@ func (r *quiet) shows(kind string) bool {
 	return false
 }
 
-// controlled lists what an owner controls of some kinds, in the order of kinds and names.
+// controlled lists the objects of some kinds that an owner controls, in the order of kinds and names.
 func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (list []manifest) {
 	obj := r.stored(owner)
 	if obj == nil {
@@ -200,10 +190,10 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
-// idle says what a controller that wrote nothing did instead.
+// idle says what a reconciler did that wrote nothing.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
-		return r.asked()
+		return r.requested()
 	}
 	syncs, failed := 0, ""
 	for i := range r.World.History.Len() {
@@ -222,8 +212,8 @@ func (r *quiet) idle() string {
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
 }
 
-// asked says what a program did instead.
-func (r *quiet) asked() string {
+// requested says what a program did that wrote nothing.
+func (r *quiet) requested() string {
 	n, last := 0, ""
 	for i := range r.World.History.Len() {
 		switch rec := r.World.History.At(i); {
@@ -242,4 +232,116 @@ func (r *quiet) asked() string {
 		return fmt.Sprintf("%d requests, the last of which was refused%s", n, last)
 	}
 	return fmt.Sprintf("%d requests, none of which was refused", n)
+}
+
+// ticks are equal intervals at which a controller creates objects of a kind, or changes one object. Examples are
+// CronJobs and the renewal of certificates.
+type ticks struct {
+	deed
+	every time.Duration
+	third time.Duration // when the third one comes
+}
+
+type deed struct {
+	kind schema.GroupVersionKind
+	name string // "namespace/name" of the object that it changes; "" where it creates objects
+}
+
+// A world with ticks ends after the third one. Only enoughTicks prove a tick: a rollout that proceeds every ten seconds
+// ends.
+const (
+	enoughTicks = 7
+	leastTick   = 10 * time.Second // from one to the next: what comes faster is a loop
+	oneTick     = time.Second      // what is created within it belongs to one tick
+)
+
+// lasts is how long a world runs.
+func (t *ticks) lasts() time.Duration { return (t.third + 2*t.every/5).Round(time.Second) }
+
+func (t *ticks) String() string {
+	does := "creates"
+	if t.name != "" {
+		does = "changes"
+	}
+	return fmt.Sprintf("%s a %s every %s, for ever: a world ends after the third, at %s", does, t.kind.Kind,
+		t.every.Round(time.Second), t.lasts())
+}
+
+// ticking searches new records for ticks.
+type ticking struct {
+	of    *quiet
+	next  int // record
+	at    map[deed][]time.Duration
+	found *ticks
+}
+
+func (t *ticking) look() bool {
+	h := &t.of.World.History
+	for ; t.next < h.Len() && t.found == nil; t.next++ {
+		rec := h.At(t.next)
+		if rec.Op != sim.Commit || rec.Process != t.of.process || rec.After == nil || told(rec.Object) ||
+			rec.Before != nil && rec.Subresource == "status" { // which heartbeats write
+			continue
+		}
+		does := deed{kind: t.of.kindOf(rec)}
+		if rec.Before != nil {
+			does.name = rec.Object.Namespace + "/" + rec.Object.Name
+		}
+		at := t.at[does]
+		if n := len(at); n > 0 && rec.At-at[n-1] < oneTick {
+			continue
+		}
+		t.at[does] = append(at, rec.At)
+		t.found = regular(does, t.at[does])
+	}
+	return t.found != nil
+}
+
+// regular returns ticks for regular times, nil for others. The first creation may be irregular.
+func regular(does deed, at []time.Duration) *ticks {
+	if len(at) < enoughTicks {
+		return nil
+	}
+	at = at[len(at)-enoughTicks:]
+	every := at[enoughTicks-1] - at[enoughTicks-2]
+	if every < leastTick {
+		return nil
+	}
+	for i := 2; i < enoughTicks; i++ {
+		if d := at[i] - at[i-1] - every; d < -oneTick || d > oneTick {
+			return nil
+		}
+	}
+	return &ticks{deed: does, every: every, third: at[2]}
+}
+
+// told reports whether an object is an Event or a Lease.
+func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
+
+// Idle is the error of a controller that wrote nothing for its owner in a quiet world.
+type Idle struct {
+	Text    string   // what it did instead
+	Printed []string // the last lines that its process printed; none for a reconciler
+}
+
+func (i *Idle) Error() string {
+	text := "it did nothing for its owner: " + i.Text
+	if errors, _ := render.Digest(i.Printed); len(errors) > 0 {
+		text += "; the last error that it logged: " + errors[len(errors)-1]
+	}
+	return text
+}
+
+// mostPrinted is how many printed lines of an idle program are kept.
+const mostPrinted = 200
+
+func (r *quiet) didNothing() error {
+	i := &Idle{Text: fmt.Sprintf("in a world with %s %s has written %s (%s)", r.s.owner.at(), r.process, r.s.nothing(),
+		r.idle())}
+	for _, p := range r.Cluster.Processes() {
+		if p.Name == r.process {
+			i.Printed = p.Printed(mostPrinted)
+		}
+	}
+	return i
 }

@@ -18,27 +18,20 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// kept is a field of a dependent that stays when the field of the owner is taken out that it comes from.
+// kept is a field of a dependent that stays when its source, a field of the owner, is removed.
 type kept struct {
 	edit  *edit
 	marks []mark
 }
 
-// mark is a field that a dependent has by a field of its owner, and does not have without that.
-type mark struct {
-	of    manifest // the dependent
-	path  []string // "[name=x]" and "[x]" are items of lists
-	value any
-}
-
-// mostRemoved is how many optional fields are taken out; mostProgramRemoved the same of a whole program.
+// How many optional fields are removed, from a reconciler's sample and from a whole program's.
 const (
 	mostRemoved        = 12
 	mostProgramRemoved = 2
 )
 
-// removals looks which optional fields of the sample the controller follows when they are taken out. What a dependent has
-// by such a field, and gets when the field is added, it must lose again with the field.
+// removals finds the optional fields whose removal the controller follows. What a dependent gets when such a field is
+// added, it must lose when the field is removed.
 func (f *found) removals(s *subject) error {
 	if s.lasts > 0 {
 		return nil // what it creates goes by the clock
@@ -50,8 +43,7 @@ func (f *found) removals(s *subject) error {
 	tried := 0
 	fields := optional(s.owner.Object, nil, "spec")
 	for i, e := range fields {
-		without := manifest{s.owner.DeepCopy()}
-		e.set(without.Object, nil)
+		without := s.edited(e, nil)
 		if stored, err := s.creates(without); err != nil || present(stored.Object, e.path) {
 			continue // it is required, or has a default
 		}
@@ -66,7 +58,7 @@ func (f *found) removals(s *subject) error {
 	return nil
 }
 
-// optional are the removals of the fields of an object that are no items of lists, maps before what they hold.
+// optional lists removals of the fields of an object, maps before their fields. Items of lists are left out.
 func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	if len(path) > 1 {
@@ -85,7 +77,7 @@ func present(object map[string]any, path []string) bool {
 	return ok
 }
 
-// tryRemoval takes a field out of the settled sample, and adds it to one that was created without it.
+// tryRemoval removes a field from the settled sample, and adds it to a sample that was created without it.
 func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 	bare, err := s.run(without)
 	if err != nil {
@@ -100,7 +92,7 @@ func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
 		return nil
 	}
-	// A field that it does not add to an existing dependent is not expected to be removed from one.
+	// A field that the controller does not add to an existing dependent need not be removed from one.
 	full := bare.controlled(without, f.owns)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
 	left, answered, err := f.takesOut(s, e, marks, nil)
@@ -119,8 +111,7 @@ func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut takes a field out of the settled sample under a schedule. It reports whether the controller answers, and
-// which of the marks of the field are there after that.
+// takesOut removes a field from the settled sample. It reports whether the controller reacts, and which marks remain.
 func (f *found) takesOut(s *subject, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {
@@ -145,7 +136,7 @@ func (f *found) takesOut(s *subject, e *edit, marks []mark, choices sim.Choices)
 	return left, answered, nil
 }
 
-// only are the marks of objects that those of the same names do not have. Metadata and status are left out.
+// only lists the marks of objects that plain's objects of the same names lack, outside metadata and status.
 func only(had, plain []manifest) (list []mark) {
 	for _, d := range had {
 		i := slices.IndexFunc(plain, d.same)
@@ -164,12 +155,12 @@ func only(had, plain []manifest) (list []mark) {
 	return list
 }
 
-// same reports whether two are one object, by kind and name.
+// same compares kind and name.
 func (m manifest) same(o manifest) bool {
 	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
 }
 
-// missing yields what one value has and another lacks.
+// missing yields the values of a that b lacks.
 func missing(a, b any, path []string, yield func(path []string, value any)) {
 	if b == nil {
 		if a != nil {
@@ -192,7 +183,7 @@ func missing(a, b any, path []string, yield func(path []string, value any)) {
 	}
 }
 
-// itemOf names an item of a list; "" for one without a name.
+// itemOf names an item of a list by its value or its name field, "" if it has none.
 func itemOf(item any) string {
 	switch item := item.(type) {
 	case string, int64:
@@ -205,7 +196,7 @@ func itemOf(item any) string {
 	return ""
 }
 
-// part is a field of an object or an item of a list; nil for none.
+// part is a field of an object or an item of a list, nil for none.
 func part(in any, key string) any {
 	switch in := in.(type) {
 	case map[string]any:
@@ -218,13 +209,11 @@ func part(in any, key string) any {
 	return nil
 }
 
-// in reports whether an object of a list has the mark.
 func (m *mark) in(list []manifest) bool {
 	i := slices.IndexFunc(list, m.of.same)
 	return i >= 0 && m.on(list[i].Object)
 }
 
-// on reports whether an object has the mark.
 func (m *mark) on(object map[string]any) bool {
 	var now any = object
 	for _, key := range m.path {
@@ -241,7 +230,7 @@ func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
 }
 
-// removed is the world in which optional fields are taken out of the sample, put back, and one is taken out again.
+// removed is the case that removes optional fields of the sample and puts them back. One stays removed.
 func (f *found) removed(s *subject) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {
@@ -264,7 +253,7 @@ func (f *found) removed(s *subject) place {
 	return p
 }
 
-// takenOut asks that no dependent has what comes from a field that its owner does not have.
+// takenOut checks that no dependent keeps what comes from a removed field.
 func (f *found) takenOut(s *subject, e *edit) scenarios.Func {
 	return func(user host.Client) error {
 		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())

@@ -3,33 +3,34 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/internal/yamldoc"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject is a controller to be held to the laws, and what must be known to begin.
+// Subject is a controller with what it needs to run.
 type Subject struct {
-	// Controller is a stepped reconciler, or a whole program that [host.Hosting] has made a controller of. A program
-	// without a name is named program; one without a kind works on the first custom object of the sample, or else
-	// on its first.
+	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). A program's default name is
+	// "program", and its default kind that of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
-	// CRDs are files with CustomResourceDefinitions, all of which exist in every world. What else they hold is left
-	// out.
+	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
 	CRDs []*File
-	// Installed are the objects that exist in every world before the sample, as those of install manifests. What the
-	// server refuses is left out, and named in [Plan.Notes].
+	// Installed are objects that exist in every world before the sample. Those that the server refuses are named in
+	// [Plan.Notes].
 	Installed []*unstructured.Unstructured
-	// Sample has an object of the kind that the controller works on, and what exists beside it.
+	// Sample has an object of the controller's kind, and the objects that exist beside it.
 	Sample *File
 
 	Others     []host.Controller // further stepped controllers that run beside it and are judged as they declare
@@ -47,19 +48,18 @@ type Subject struct {
 	_ struct{}
 }
 
-// File is a YAML file that was read.
+// File is a parsed YAML file.
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is where it is on the disk, from the working directory; "" where there is no such file. Failures of whole
-	// programs then name the file in place of holding its CRDs, if it holds the same.
+	// Path is the path on disk, "" for none. Kept failures of programs name the file in place of its CRDs, if it is the
+	// same.
 	Path string
 
 	text []byte // nil for one that is on the disk
 }
 
-// onDisk reports whether the file on the disk defines the same kinds in the same way. Those of a kustomization do not,
-// where it patches the file.
+// onDisk reports whether the file on disk has the same CRDs. It does not if a kustomization patches them.
 func (f *File) onDisk() bool {
 	if f.Path == "" {
 		return false
@@ -72,7 +72,7 @@ func (f *File) onDisk() bool {
 	return err == nil && slices.Equal(disk.definitions(), f.definitions())
 }
 
-// definitions are the CRDs of a file, each as JSON without what a server sets.
+// definitions are the CRDs of a file as JSON, without what a server sets.
 func (f *File) definitions() (all []string) {
 	for _, o := range f.Objects {
 		if o.GetKind() != "CustomResourceDefinition" {
@@ -91,13 +91,12 @@ func (f *File) definitions() (all []string) {
 	return all
 }
 
-// Object is an object of a file.
 type Object struct {
 	*unstructured.Unstructured
 	Line int // of its document, from 1; 0 for unknown
 }
 
-// Read reads the text of a YAML file. Empty documents are left out. The error begins with the name and the line.
+// Read parses a YAML file. Empty documents are left out. The error begins with name and line.
 func Read(name string, data []byte) (*File, error) {
 	f := &File{Name: name, text: data}
 	for _, doc := range yamldoc.Split(data) {
@@ -112,10 +111,9 @@ func Read(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// Mistake is a mistake in a field of a [Subject].
+// Mistake is a mistake in a field of a [Subject]. Field is "" for the subject as a whole.
 type Mistake struct{ Field, Text string }
 
-// Error begins with the field.
 func (m *Mistake) Error() string {
 	if m.Field == "" {
 		return m.Text
@@ -123,7 +121,83 @@ func (m *Mistake) Error() string {
 	return m.Field + ": " + m.Text
 }
 
-// mistake is a mistake in a field; "" for the subject as a whole.
 func mistake(field, format string, args ...any) error {
 	return &Mistake{field, fmt.Sprintf(format, args...)}
 }
+
+// Names are the names of all cases, in order.
+var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
+	"somebody-elses",
+	"rival-for-an-orphan", "terminating-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
+	"name-taken", "replaced", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
+	"deleted/unseen", "recreated/background", "recreated/foreground", "recreated/orphan", "held", "terminating", "restored"}
+
+// ending are the laws that end every run. They cannot be skipped.
+var ending = []string{law.ComeToRest, "NOFIGHT-1", "EXACT-7b"}
+
+// CheckSkip checks the names and reasons of Skip. own are the IDs of invariants. The error is a [Mistake].
+func CheckSkip(skip map[string]string, own ...string) error {
+	laws := lawNames(own)
+	for _, name := range slices.Sorted(maps.Keys(skip)) {
+		l := slices.IndexFunc(law.All(), func(l *law.Law) bool { return l.Name == name })
+		switch {
+		case !slices.Contains(Names, name) && !slices.Contains(laws, name):
+			text := "there is no case and no law " + name
+			if n := nearest.Word(name, slices.Concat(Names, laws)); n != "" {
+				text += "; did you mean " + n + "?"
+			} else {
+				text += "; the cases are " + strings.Join(Names, ", ")
+			}
+			return mistake("Skip", "%s", text)
+		case l >= 0 && slices.Contains(ending, law.All()[l].ID):
+			return mistake("Skip", "%s ends a run in any case: accept what is known of it", name)
+		case strings.TrimSpace(skip[name]) == "":
+			return mistake("Skip", "%s is skipped without a reason", name)
+		}
+	}
+	return nil
+}
+
+func lawNames(invariants []string) []string {
+	laws := append(slices.Clone(invariants), differentValues)
+	for _, l := range law.All() {
+		laws = append(laws, l.Name)
+	}
+	return laws
+}
+
+// Accept is an accepted finding: it is printed and does not fail the check.
+type Accept struct {
+	Law    string `yaml:"law" json:"law"`
+	Case   string `yaml:"case" json:"case,omitempty"`     // "" for each
+	Object string `yaml:"object" json:"object,omitempty"` // part of what is said of it, as "svc/web"; "" for any
+	Reason string `yaml:"reason" json:"reason"`
+}
+
+// Check checks an entry. own are the IDs of invariants. The error is one line.
+func (a *Accept) Check(own ...string) error {
+	for _, w := range []struct {
+		what, word string
+		valid      []string
+	}{{"law", a.Law, lawNames(own)}, {"case", a.Case, append([]string{""}, Names...)}} {
+		if slices.Contains(w.valid, w.word) {
+			continue
+		}
+		if n := nearest.Word(w.word, w.valid); n != "" {
+			return mistake("", "unknown %s %s; did you mean %s?", w.what, w.word, n)
+		}
+		return mistake("", "unknown %s %s", w.what, w.word)
+	}
+	if strings.TrimSpace(a.Reason) == "" {
+		return mistake("", "%s is accepted without a reason", a.Law)
+	}
+	return nil
+}
+
+// Is reports whether the entry accepts a violation in a case.
+func (a *Accept) Is(in string, f *scenarios.Counterexample) bool {
+	return a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object)
+}
+
+// differentValues is the ID of the invariant that owners have different values.
+const differentValues = "different-values"

@@ -10,35 +10,34 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Verdict is what became of one law in all cases.
+// Verdict is the result of one law in all cases.
 type Verdict struct {
 	*law.Law
 	State  string
 	Why    string
 	Asked  int      // how often what it is about came up
-	Cases  []string // in which it was broken
-	Worlds int      // in which it was asked
+	Cases  []string // in which it was violated
+	Worlds int      // in which it was evaluated
 
-	known []string // the cases in which it was broken in a known way, and why that is accepted
+	known []string // the cases with accepted violations, and the reasons
 }
 
-// What can become of a law; the words are those of docs/evidence/clauses.md.
+// The states of a law, in the words of docs/evidence/clauses.md.
 const (
 	Held      = "held"
 	Broken    = "broken"
 	Accepted  = "accepted"       // violated in ways that are known
 	Skipped   = "skipped"        // the subject says why
 	NotAsked  = "not asked"      // nothing came to it in any case
-	NotJudged = "not judged"     // nobody can tell it of a black box
-	NotIts    = "does not apply" // it is none of this controller's
+	NotJudged = "not judged"     // it cannot be seen from outside
+	NotIts    = "does not apply" // it does not concern this controller
 )
 
-// elsewhere is whose laws are none of just any controller's.
+// elsewhere are the actors whose laws concern no ordinary controller.
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts are what became of the laws of the controller's profile that any controller may
-// owe. Those on the garbage collector and on named controllers are none of them.
+// Verdicts returns the results of the laws of the controller's profile that concern any controller.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {
@@ -54,7 +53,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		if s.ofWorld(l) {
 			who = ""
 		}
-		v.hear(who, cases)
+		v.add(who, cases)
 		if l.ID == law.SameEnd {
 			p.compared(&v, cases)
 		}
@@ -87,7 +86,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	return all
 }
 
-// laws are those that the controller is judged by, its invariants included.
+// laws are the laws that judge the controller, with its invariants.
 func (s *subject) laws(c *host.Controller) []*law.Law {
 	all := slices.Concat(law.All(), c.Contract.Laws())
 	for _, v := range s.Invariants {
@@ -101,7 +100,7 @@ func (s *subject) ofWorld(l *law.Law) bool {
 	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
 }
 
-// told are the names of laws and invariants that are skipped, or were broken in cases.
+// told lists laws and invariants that are skipped or were violated.
 func (s *subject) told(cases []Tried) (told []string) {
 	for name := range s.Skip {
 		told = append(told, name)
@@ -116,9 +115,8 @@ func (s *subject) told(cases []Tried) (told []string) {
 	return told
 }
 
-// asks are the laws that a case asks after others: nil for all. A law that was broken is
-// told once, in the simplest case, so that the next ones show what else is wrong. What ends
-// a run in any case is always asked.
+// asks returns the laws of a case after others, nil for all. A violated law is reported once, in the simplest case, so
+// that later cases show other violations. Laws that end a run are always included.
 func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
@@ -130,8 +128,8 @@ func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
 	return left
 }
 
-// hear adds up what the cases said of a law.
-func (v *Verdict) hear(controller string, cases []Tried) {
+// add adds up the results of a law.
+func (v *Verdict) add(controller string, cases []Tried) {
 	for _, t := range cases {
 		if t.X == nil {
 			continue
@@ -155,7 +153,7 @@ func (v *Verdict) hear(controller string, cases []Tried) {
 	}
 }
 
-// compared counts the schedules whose end was compared with that of a quiet run.
+// compared counts schedules whose end was compared with that of a quiet run.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c Case) bool { return c.Name == t.Name })
@@ -166,11 +164,10 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing says why a law cannot be told of a controller, or is none of its: the state,
-// and behind a colon why. It is "" where nothing is missing.
+// missing says why a law cannot be judged or does not apply: the state, a colon and the reason; "" if it can be judged.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
-	if c.Hosted() { // nothing but a Go test has a Contract
+	if c.Hosted() { // only a Go test has a Contract
 		declare = "a Go test (conformance.Test with Run) can declare "
 	}
 	switch {
@@ -203,7 +200,7 @@ func unless(known bool, why string) string {
 	return why
 }
 
-// Summary is the verdict in a sentence, and behind it what it rests on.
+// Summary is the verdict and the figures behind it.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
 	for _, t := range cases {

@@ -6,22 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wants is how many dependents an owner has at rest, by the fields that were tried.
+// wants maps the values of the tried fields to the number of dependents of a settled owner.
 type wants struct {
 	paths [][]string
 	by    map[string]int
 }
 
-// key is what an owner says in those fields.
 func (w *wants) key(owner map[string]any) string {
 	var b strings.Builder
 	for _, path := range w.paths {
@@ -31,7 +25,7 @@ func (w *wants) key(owner map[string]any) string {
 	return b.String()
 }
 
-// of is how many an owner wants; -1 for one that was not tried.
+// of is the number of dependents that an owner wants, -1 if its values were not tried.
 func (w *wants) of(owner runtime.Object) int {
 	if n, ok := w.by[w.key(object(owner))]; ok {
 		return n
@@ -39,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds how many dependents an owner wants: as many as one has that was made as it
-// is. Where one that was edited into the same has another number, nobody can say.
+// want finds how many dependents an owner wants: as many as an owner has that was created with the same values. It is
+// unknown if an owner that was edited to these values has another number.
 func (f *found) want(s *subject) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -91,8 +85,8 @@ func (f *found) want(s *subject) error {
 	return nil
 }
 
-// keepsHistory counts as count does. It reports whether an owner that was edited has another number of dependents than one
-// that was created so, or when the edit is taken back: the number depends on its history, and no case expects one.
+// keepsHistory also counts. It reports whether the number of dependents depends on the owner's history: an edited owner
+// differs from a created one, or undoing the edit does not restore the number. No case expects a number then.
 func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
 	one := &wants{paths: w.paths, by: map[string]int{}}
 	unknown := len(f.unknown)
@@ -108,14 +102,14 @@ func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
 	return false
 }
 
-// count takes in how many dependents the sample has that was made with an edit.
+// count counts the dependents of a sample that was created with an edit.
 func (f *found) count(s *subject, w *wants, e *edit) error {
 	if w.by == nil {
-		return nil // it is known already that nobody can say
+		return nil // it is unknown already
 	}
-	owner := manifest{s.owner.DeepCopy()}
+	owner := s.owner
 	if e != nil {
-		e.set(owner.Object, e.to)
+		owner = s.edited(e, e.to)
 	}
 	r, err := s.run(owner)
 	if err != nil {
@@ -136,105 +130,35 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	return nil
 }
 
-// beside looks at a second owner: the sample under another name. Where the sample's spec names its dependents, so that the
-// two want the same ones, the second owner's spec names others.
-func (f *found) beside(s *subject) error {
-	same := s.owner.renamed(s.owner.GetName() + "-second")
-	known := f.unknown
-	if f.besides(s, same) || len(f.dependents) == 0 {
-		return nil
+// active counts the dependents that their owner wants. Revisions, and workloads with 0 replicas, are kept as history.
+func (f *found) active(s *subject, dependents []manifest) (n int) {
+	for _, d := range dependents {
+		if f.counts(s, d.Unstructured) {
+			n++
+		}
 	}
-	names := map[string]bool{}
-	for _, d := range f.dependents {
-		names[d.GetName()] = true
-	}
-	apart := manifest{same.DeepCopy()}
-	if spec, ok := apart.Object["spec"].(map[string]any); ok {
-		apart.Object["spec"] = renames(spec, names, "-second")
-	}
-	if apart.text() == same.text() {
-		return nil
-	}
-	f.unknown = known
-	if !f.besides(s, apart) {
-		f.unknown = known
-		f.besides(s, same)
-	}
-	return nil
+	return n
 }
 
-// differs looks in which fields no two owners have the same value, and makes an invariant of it.
-func (f *found) differs(s *subject) (err error) {
-	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
-		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
-		return nil
+// counts reports whether an owner wants a dependent. 0 replicas count if the sample's own dependents are created so.
+func (f *found) counts(s *subject, dependent runtime.Object) bool {
+	gvk := dependent.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		gvk = s.server.KindOf(dependent).GVK
 	}
-	if f.distinct, err = s.distinctValues(f.second, f.owns); len(f.distinct) > 0 {
-		s.Invariants = append(slices.Clone(s.Invariants), differ(s.owner, f.second, f.owns, f.distinct))
-	}
-	return err
+	return !slices.Contains(f.asleep, gvk) && gvk.Kind != "ControllerRevision" &&
+		(!scaledToZero(dependent, gvk.Kind) || slices.ContainsFunc(f.dependents, func(d manifest) bool {
+			return d.GroupVersionKind() == gvk && scaledToZero(d.Unstructured, gvk.Kind)
+		}))
 }
 
-// besides looks at a second owner. It reports whether there can be one, and each has as many dependents as the sample alone.
-func (f *found) besides(s *subject, second manifest) bool {
-	f.second, f.pair, f.seconds = manifest{}, nil, nil
-	r, err := s.run(s.owner, second)
-	if err != nil {
-		f.unknown = append(f.unknown, "a second owner: "+err.Error())
+// scaledToZero reports whether spec.replicas is 0. Of built-in objects it decodes workloads only, to save time.
+func scaledToZero(obj runtime.Object, kind string) bool {
+	if _, custom := obj.(*unstructured.Unstructured); !custom && !slices.Contains(workloads, kind) {
 		return false
 	}
-	defer r.Stop()
-	f.second, f.pair, f.seconds = second, r.controlled(s.owner, f.owns), r.controlled(second, f.owns)
-	alone := f.active(s, f.dependents)
-	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
-	waits := !r.settled && !r.writesOn()
-	if waits {
-		f.unknown = append(f.unknown, "a second owner: it and the sample wait for each other's dependents")
-		f.second, f.pair, f.seconds = manifest{}, nil, nil
-	}
-	return !lacks && !waits
+	n, is, err := unstructured.NestedInt64(object(obj), "spec", "replicas")
+	return is && err == nil && n == 0
 }
 
-// shares finds objects with plain references that all owners have together: beside a second owner the controller creates
-// no more of their kind than for the sample alone. No owner can control them, so no law asks for a ControllerRef.
-func (f *found) shares(s *subject) error {
-	if len(f.plain) == 0 {
-		return nil
-	}
-	r, err := s.run(s.owner, s.owner.renamed(s.owner.GetName()+"-second"))
-	if err != nil {
-		return s.over() // the server refuses a second owner
-	}
-	defer r.Stop()
-	for i := range f.creates {
-		c := &f.creates[i]
-		all := ofKind(f.plain, c.kind)
-		if c.how != refers || !r.settled || len(r.uncontrolled(c.kind)) > len(all) {
-			continue
-		}
-		c.how, f.shared = sharing, append(f.shared, all...)
-		if !slices.Contains(f.creates, creation{c.kind, controls}) && !slices.Contains(f.creates, creation{c.kind, none}) {
-			f.owns = slices.DeleteFunc(f.owns, func(gvk schema.GroupVersionKind) bool { return gvk == c.kind })
-		}
-	}
-	return nil
-}
-
-func ofKind(all []sim.Ref, kind schema.GroupVersionKind) (list []sim.Ref) {
-	for _, o := range all {
-		if o.Kind == kind.Kind && !slices.Contains(list, o) {
-			list = append(list, o)
-		}
-	}
-	return list
-}
-
-// uncontrolled are the objects of a kind that the controller has created without a ControllerRef.
-func (r *quiet) uncontrolled(kind schema.GroupVersionKind) (list []sim.Ref) {
-	for _, rec := range r.writes() {
-		if m, is := rec.After.(metav1.Object); is && rec.Before == nil && r.kindOf(rec) == kind && metav1.GetControllerOf(m) == nil {
-			list = append(list, rec.Object)
-		}
-	}
-	return list
-}
+var workloads = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// place is a world that the controller is tried in.
+// place is the world of a case.
 type place struct {
 	name string // "recreated/orphan"
 	why  string // it is not tried; "" where it is
@@ -27,15 +27,13 @@ type place struct {
 	sameEnd bool // the settled world is compared with that of a quiet run
 }
 
-// few are the faults of most worlds: a crash, a start from an older list, a write that
-// comes too late and one whose answer is lost.
+// few are the faults of most cases.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
-// atWork are those without the start from an older list: a collector that has one lets an owner go before it has
-// seen all that it was to orphan, and collects the rest.
+// atWork is few without the start from an older list. A garbage collector that starts from one may stop waiting for an
+// owner before it has seen all dependents to orphan, and delete the others.
 var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
 
-// each fault once.
 func every() map[string]int {
 	all := map[string]int{}
 	for _, name := range host.FaultNames {
@@ -44,7 +42,7 @@ func every() map[string]int {
 	return all
 }
 
-// worlds derives from what was found what the controller is to be tried in.
+// worlds derives the cases.
 func (f *found) worlds(s *subject) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
@@ -56,12 +54,12 @@ func (f *found) worlds(s *subject) (all []place) {
 		f.edit(s),
 		f.removed(s),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
-	all = append(all, f.strangers(s)...)
+	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
 }
 
-// marked is the world of two owners, of which one gets a label and an annotation that are nobody's here, and keeps them.
+// marked is the case of two owners. One gets a label and an annotation of somebody else, which must stay.
 func (f *found) marked(s *subject) place {
 	return place{name: "two-owners", objects: f.both(s), faults: few,
 		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
@@ -83,7 +81,7 @@ func (f *found) marked(s *subject) place {
 		}}
 }
 
-// arrival is the world in which the sample is created while the controllers run: none of them has it from the start.
+// arrival is the case in which the sample is created while the controllers run.
 func (f *found) arrival(s *subject) place {
 	p := place{name: "new-owner", settled: true, faults: atWork, sameEnd: true,
 		user: []casefile.Action{casefile.Apply(s.owner.text())}}
@@ -93,7 +91,7 @@ func (f *found) arrival(s *subject) place {
 	return p
 }
 
-// both are the sample and, where there can be one, a second owner.
+// both are the sample and the second owner, if there can be one.
 func (f *found) both(s *subject) []manifest {
 	if f.second.Unstructured == nil {
 		return []manifest{s.owner}
@@ -101,7 +99,7 @@ func (f *found) both(s *subject) []manifest {
 	return []manifest{s.owner, f.second}
 }
 
-// anyEdit is one of those that the controller follows, nil for none.
+// anyEdit is an edit that the controller follows, nil for none.
 func (f *found) anyEdit() *edit {
 	if f.scale != nil {
 		return f.scale
@@ -109,7 +107,7 @@ func (f *found) anyEdit() *edit {
 	return f.change
 }
 
-// edited is an edit of the sample, and back.
+// edited edits the sample and undoes the edit.
 func (f *found) edited(e *edit) []casefile.Action {
 	if e == nil {
 		return nil
@@ -117,7 +115,7 @@ func (f *found) edited(e *edit) []casefile.Action {
 	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
 }
 
-// edit edits the sample so that it answers, or so that it does not settle any more even where nothing is late.
+// edit edits the sample so that the controller reacts, or does not settle any more.
 func (f *found) edit(s *subject) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
@@ -141,7 +139,7 @@ func (f *found) edit(s *subject) place {
 	return p
 }
 
-// follow edits the sample in mid-flight, there and back and there again.
+// follow edits the sample while the controller works: there, back and there again.
 func (f *found) follow(s *subject, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -155,7 +153,7 @@ func (f *found) follow(s *subject, name string, e *edit, why string) place {
 	return p
 }
 
-// verbs are lines of a scenario file as what the user does.
+// verbs makes user actions of lines of a scenario file.
 func verbs(lines ...string) (list []casefile.Action) {
 	for _, l := range lines {
 		list = append(list, casefile.Verb(l))
@@ -163,7 +161,6 @@ func verbs(lines ...string) (list []casefile.Action) {
 	return list
 }
 
-// patch is a merge patch as a line of a scenario file, jsonPatch one of operations.
 func patch(at string, fields map[string]any) casefile.Action { return patches(at, "merge", fields) }
 
 func jsonPatch(at string, operations ...any) casefile.Action { return patches(at, "json", operations) }
@@ -176,7 +173,6 @@ func patches(at, how string, what any) casefile.Action {
 	return casefile.Verb(fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`)))
 }
 
-// gone deletes an object as soon as may be.
 func gone(m manifest) casefile.Action {
 	line := "delete " + m.at()
 	if m.GetKind() == "Pod" {
@@ -185,21 +181,20 @@ func gone(m manifest) casefile.Action {
 	return casefile.Verb(line)
 }
 
-// owned gives an object a ControllerRef to another that is there.
+// owned gives an object a ControllerRef to an existing object.
 func owned(m, by manifest) manifest {
 	c := manifest{m.DeepCopy()}
 	c.Object["metadata"].(map[string]any)["ownerReferences"] = []any{reference(by)}
 	return c
 }
 
-// reference is a ControllerRef to an object that is there when it is sent.
+// reference is a ControllerRef to an object that exists when the step runs.
 func reference(to manifest) map[string]any {
 	return map[string]any{"apiVersion": to.GetAPIVersion(), "kind": to.GetKind(), "name": to.GetName(),
 		"uid": "$(uid " + to.at() + ")", "controller": true}
 }
 
-// rival is the object that owns what is somebody else's: of a kind with which the
-// controller has nothing to do.
+// rival is an owner of a kind that the controller does not use.
 func (f *found) rival(s *subject) manifest {
 	for _, text := range []string{"{apiVersion: v1, kind: ConfigMap}", "{apiVersion: v1, kind: Secret}",
 		"{apiVersion: v1, kind: ServiceAccount}",
@@ -227,7 +222,7 @@ func (f *found) rival(s *subject) manifest {
 	return manifest{}
 }
 
-// whole is a world as a case of casefile.
+// whole makes a casefile.Case of a world.
 func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, Settled: p.settled,
@@ -242,7 +237,7 @@ func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	return w
 }
 
-// timed gives the settles among what the user does their time.
+// timed adds the duration of the world to settle steps.
 func (s *subject) timed(user []casefile.Action) []casefile.Action {
 	if s.lasts == 0 {
 		return user
@@ -256,5 +251,17 @@ func (s *subject) timed(user []casefile.Action) []casefile.Action {
 	return user
 }
 
-// propagation is a policy as the verb delete says it.
+// propagation is a policy as in the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
+
+// less is the value of f.scale with one less than the sample has, if that leaves at least one.
+func (f *found) less() (value any, ok bool) {
+	if f.scale == nil {
+		return nil, false
+	}
+	was, number := f.scale.was.(int64)
+	if !number || was < 2 {
+		return nil, false // without dependents nothing goes wrong at the end
+	}
+	return f.scale.number(was - 1), true
+}

@@ -15,28 +15,26 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// cleanUp is what the controller does, when its owner is deleted in a quiet world, with objects that no reference to
-// the owner holds: those of the cluster, of other namespaces, and those that it finds by labels or by a name that it
-// has noted.
+// cleanUp says what the controller does with objects without a reference to a deleted owner. They are cluster-scoped,
+// in other namespaces, or found by labels or recorded names.
 type cleanUp struct {
 	removes []remains // kinds of which it deletes objects, and what is left of them beside a second owner
 	there   []remains // what there is of those kinds before the deletion
 	leaves  []schema.GroupVersionKind
 }
 
-// remains are the objects of a kind that are there after the deletion of one of two owners.
+// remains are the objects of a kind after the deletion of one of two owners.
 type remains struct {
 	kind  schema.GroupVersionKind
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp looks what becomes of objects without a reference when the sample is deleted by a policy, alone and beside
-// a second owner.
+// cleansUp deletes the sample, alone and beside a second owner, and looks which objects without a reference remain.
 func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
-		if (made.how == none || made.how == outlives || made.how == afar) && !slices.Contains(kinds, made.kind) {
-			kinds = append(kinds, made.kind)
+		if made.how == none || made.how == outlives || made.how == afar {
+			kinds = appendOnce(kinds, made.kind)
 		}
 	}
 	if len(kinds) == 0 || s.lasts > 0 || f.second.Unstructured == nil {
@@ -61,8 +59,7 @@ func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c clean
 	return c, nil
 }
 
-// left is what there is of some kinds in a quiet world before and after the deletion of the first owner; nil after one
-// that does not end.
+// left lists the objects of some kinds before and after the first owner is deleted, nil if the world does not settle.
 func (s *subject) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -95,7 +92,7 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared asks that an owner which is gone has left no more than there is without it.
+// cleared checks that a deleted owner leaves no more than a quiet deletion does.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -123,11 +120,11 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 	}
 }
 
-// delays are how many things the user does before an early deletion that concern no controller. In most drawn schedules
-// what the user does first happens before a controller has done anything.
+// delays are user actions before an early deletion: most drawn schedules execute the first ones before any controller
+// works.
 const delays = 6
 
-// early is the world in which the sample is deleted while its controller still works on its creation.
+// early is the case in which the sample is deleted while its controller still creates dependents.
 func (f *found) early(s *subject) place {
 	p := place{name: "deleted/early", faults: few, objects: f.both(s)}
 	for i := range delays {
@@ -135,14 +132,10 @@ func (f *found) early(s *subject) place {
 	}
 	p.user = append(p.user, verbs("delete "+f.of+" --cascade=background")...)
 	f.expectNothing(s, &p, metav1.DeletePropagationBackground)
-	if f.second.Unstructured == nil {
-		p.why = "no second owner can stand beside the one that is deleted"
-	}
 	return p
 }
 
-// unseen is the world in which an owner is created and deleted while the controller is not shown what it has created
-// for it.
+// unseen is the case in which an owner is created and deleted while the controller does not see what it created.
 func (f *found) unseen(s *subject) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]
@@ -165,8 +158,7 @@ func (f *found) unseen(s *subject) place {
 	return p
 }
 
-// dependentUnseen is the world in which a dependent is created and deleted before the controller is shown it, and a gap
-// in the controller's watch hides both.
+// dependentUnseen is the case in which a watch gap hides the creation and the deletion of a dependent.
 func (f *found) dependentUnseen(s *subject) place {
 	p := place{name: "dependent-unseen", settled: true}
 	if f.second.Unstructured != nil {
@@ -195,9 +187,8 @@ func (f *found) dependentUnseen(s *subject) place {
 	return p
 }
 
-// expectNothing asks in a world in which the sample is deleted that nothing of it is left but what a quiet deletion
-// leaves. Where that goes by what the controller deletes itself, no process starts from an older list: it would take
-// the owner for one that is there.
+// expectNothing checks that a deleted sample leaves no more than after a quiet deletion. If the controller deletes
+// dependents itself, no process starts from an older list, in which the owner still exists.
 func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.atRest = f.nothingOf(s.owner)
@@ -205,5 +196,8 @@ func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropag
 	c := f.cleans[policy]
 	if gone := cleared(s.owner, c.removes); gone != nil {
 		p.atRest, p.faults = both(p.atRest, gone), atWork
+	}
+	if f.second.Unstructured == nil {
+		p.why = "no second owner can stand beside the one that is deleted"
 	}
 }

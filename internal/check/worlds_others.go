@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// strangers are the worlds with objects that look like dependents and are not.
-func (f *found) strangers(s *subject) []place {
+// lookalikes are the cases with objects that look like dependents.
+func (f *found) lookalikes(s *subject) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
 	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
 	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}
@@ -52,14 +52,13 @@ func (f *found) strangers(s *subject) []place {
 	return barred("", all)
 }
 
-// hold is a finalizer that is nobody's here.
+// hold is a finalizer of somebody else.
 const hold = "example.com/threelaws-hold"
 
-// holdFirst is another one, which is there before anything happens.
+// holdFirst is a finalizer that exists from the start.
 const holdFirst = "example.com/threelaws-first"
 
-// barred are worlds that are not tried, for a reason; where there is none they are as they
-// were.
+// barred skips worlds for a reason; "" skips none.
 func barred(why string, list []*place) (all []place) {
 	for _, p := range list {
 		if why != "" {
@@ -70,7 +69,7 @@ func barred(why string, list []*place) (all []place) {
 	return all
 }
 
-// lone says why nothing can be done to dependents, "" where it can.
+// lone says why no case can use dependents, "" if cases can.
 func (f *found) lone(rival manifest) string {
 	switch {
 	case len(f.dependents) == 0:
@@ -81,7 +80,7 @@ func (f *found) lone(rival manifest) string {
 	return ""
 }
 
-// makes reports whether an object can be made beside the sample.
+// makes reports whether the server accepts an object beside the sample.
 func (s *subject) makes(m manifest) error {
 	r, err := s.run(m)
 	if err == nil {
@@ -90,7 +89,6 @@ func (s *subject) makes(m manifest) error {
 	return err
 }
 
-// both asks two things at rest.
 func both(a, b scenarios.Func) scenarios.Func {
 	if a == nil {
 		return b
@@ -106,7 +104,7 @@ func both(a, b scenarios.Func) scenarios.Func {
 	}
 }
 
-// stays asks that an object is there and has the controller that it had.
+// stays checks that an object exists and has its controller.
 func stays(m, owner manifest) scenarios.Func {
 	return func(user host.Client) error {
 		o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
@@ -120,7 +118,7 @@ func stays(m, owner manifest) scenarios.Func {
 	}
 }
 
-// taken are the worlds in which something happens to its own dependents.
+// taken are the cases in which something happens to the sample's dependents.
 func (f *found) taken(s *subject) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
@@ -159,11 +157,10 @@ func (f *found) taken(s *subject) []place {
 		}
 	}
 	name.objects = append(name.objects, f.both(s)...)
-	switch {
-	case len(name.user) == 0:
+	if err := f.copies(s); len(name.user) == 0 {
 		name.why = "it gives its dependents no names: none is taken"
-	case f.copies(s) != nil:
-		name.why = f.copies(s).Error()
+	} else if err != nil {
+		name.why = err.Error()
 	}
 	if len(relabelled.user) == 0 {
 		relabelled.why, let.why = "its dependents have no labels", "its dependents have no labels"
@@ -175,15 +172,14 @@ func (f *found) taken(s *subject) []place {
 	return slices.Insert(barred("", all), 1, f.dependentUnseen(s))
 }
 
-// alsoOwned gives an object one more owner, which does not control it: who releases it lets that one be.
+// alsoOwned adds an owner that is not the controller. Releasing the object must leave that reference.
 func alsoOwned(d, owner manifest) casefile.Action {
 	ref := reference(owner)
 	delete(ref, "controller")
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts are the sample's first dependents of each kind where there is a second owner
-// beside it.
+// firsts are the sample's first dependents of each kind, as they are beside the second owner if there is one.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {
@@ -194,10 +190,10 @@ func (f *found) firsts() []manifest {
 	})
 }
 
-// gives reports whether the controller gives such a dependent its name.
+// gives reports whether a dependent has a fixed name.
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
-// copies says why no copies of its dependents can be made, nil where they can.
+// copies says why no copies of dependents can be created, nil if they can.
 func (f *found) copies(s *subject) error {
 	for _, d := range f.each() {
 		if err := s.makes(d.copied(d.GetName())); err != nil {

@@ -28,8 +28,6 @@ func TestExportsAreDocumented(t *testing.T) {
 	}
 }
 
-// undocumented are the exported names of a file without a comment of their own or
-// of their group.
 func undocumented(f *ast.File) (out []*ast.Ident) {
 	note := func(id *ast.Ident, comments ...*ast.CommentGroup) {
 		if id.IsExported() && !slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }) {
@@ -58,7 +56,6 @@ func undocumented(f *ast.File) (out []*ast.Ident) {
 	return out
 }
 
-// receiver is the name of a method's type.
 func receiver(d *ast.FuncDecl) string {
 	e := d.Recv.List[0].Type
 	for {
@@ -93,8 +90,7 @@ func TestCommentsLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
-// leads reports whether a link's name can be found from a file, or is none: a
-// word in brackets that begins small is a word in brackets.
+// leads reports whether a link has a target. A lower-case word in brackets is no link.
 func leads(p *packages.Package, f *ast.File, name string) bool {
 	first, rest, dotted := strings.Cut(name, ".")
 	if !ast.IsExported(first) {
@@ -110,8 +106,7 @@ func leads(p *packages.Package, f *ast.File, name string) bool {
 	return declaresName(p.Types, name)
 }
 
-// importedAs is the package that a file calls by a name, nil where it has none: the
-// word may stand for a package that the file does not import.
+// importedAs is the package that a file imports under a name, nil for none.
 func importedAs(p *packages.Package, f *ast.File, name string) *types.Package {
 	for _, i := range f.Imports {
 		to := p.Imports[strings.Trim(i.Path.Value, `"`)]
@@ -123,7 +118,6 @@ func importedAs(p *packages.Package, f *ast.File, name string) *types.Package {
 	return nil
 }
 
-// declaresName reports whether a package has Name, or Type.Member.
 func declaresName(p *types.Package, name string) bool {
 	typ, member, dotted := strings.Cut(name, ".")
 	o := p.Scope().Lookup(typ)
@@ -137,7 +131,7 @@ func declaresName(p *types.Package, name string) bool {
 	return found != nil
 }
 
-// Every example is run: one without its output is compiled only.
+// An example without output is only compiled.
 func TestExamplesRun(t *testing.T) {
 	n := 0
 	for _, f := range testFiles(t) {

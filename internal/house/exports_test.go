@@ -3,6 +3,7 @@ package house
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Every exported name has a user: another package, an example, or a reader of the
-// documentation. What nobody uses is unexported, or its package is internal.
+// Each exported name has a user: another package, an example, or a page. A name without users is unexported, or its
+// package internal.
 func TestExportsHaveUsers(t *testing.T) {
 	pkgs := tree(t)
 	used := usersOf(t, pkgs)
@@ -41,8 +42,7 @@ func TestExportsHaveUsers(t *testing.T) {
 	}
 }
 
-// usersOf returns the names, "import/path.Name", that the code of another package or an
-// example uses.
+// usersOf returns the names, as "import/path.Name", that another package or an example uses.
 func usersOf(t *testing.T, pkgs []*packages.Package) map[string]bool {
 	used := map[string]bool{}
 	names := map[string]string{}
@@ -79,15 +79,14 @@ func usersOf(t *testing.T, pkgs []*packages.Package) map[string]bool {
 	return used
 }
 
-// isExample reports whether a declaration is an example. The whole file of an example is shown with it.
+// isExample reports whether a declaration is an example.
 func isExample(d ast.Decl) bool {
 	fn, ok := d.(*ast.FuncDecl)
 	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Example")
 }
 
-// comeAlong adds to the used names of a package those that come with them: the types
-// in what is exported of them, as who calls a function has its results, and the
-// values of a type that is an enumeration.
+// comeAlong adds names that belong to used names: the types in their signatures and fields, and the constants of an
+// enumeration.
 func comeAlong(p *types.Package, used map[string]bool) {
 	for more := true; more; {
 		more = false
@@ -110,7 +109,6 @@ func comeAlong(p *types.Package, used map[string]bool) {
 	}
 }
 
-// key is a name as the tables of users have it.
 func key(o types.Object) string {
 	if o.Pkg() == nil {
 		return o.Name()
@@ -118,8 +116,7 @@ func key(o types.Object) string {
 	return o.Pkg().Path() + "." + o.Name()
 }
 
-// shown are the names of types that stand in what a reader is shown of a name: its
-// signature, its exported fields, the signatures of its exported methods.
+// shown are the types in a name's signature, its exported fields, and its exported methods.
 func shown(o types.Object) (out []types.Object) {
 	var walk func(t types.Type)
 	walk = func(t types.Type) {
@@ -167,7 +164,6 @@ func shown(o types.Object) (out []types.Object) {
 	return out
 }
 
-// documentation is the text of all pages.
 func documentation(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -179,7 +175,6 @@ func documentation(t *testing.T) string {
 	return all.String()
 }
 
-// packageComment is what stands before a package's clause.
 func packageComment(p *packages.Package) string {
 	var all strings.Builder
 	for _, f := range p.Syntax {
@@ -188,7 +183,7 @@ func packageComment(p *packages.Package) string {
 	return all.String()
 }
 
-// Every variable of a package is used. A row that is in no table has no effect, and the compiler accepts it.
+// Each variable of a package is used. The compiler accepts a row that is in no table.
 func TestEveryVariableIsUsed(t *testing.T) {
 	for _, p := range tree(t) {
 		used := map[types.Object]bool{}
@@ -201,4 +196,93 @@ func TestEveryVariableIsUsed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// mostInKnot is how many files of a package may use each other in a cycle. More cannot be read in any order.
+const mostInKnot = 12
+
+func TestNoLargeKnots(t *testing.T) {
+	for _, p := range tree(t) {
+		for _, k := range knots(uses(p)) {
+			if len(k) > mostInKnot {
+				t.Errorf("%s: %d files use each other in a circle, more than %d; move what the others use "+
+					"into a package or a lower file: %s", short(p.PkgPath), len(k), mostInKnot,
+					strings.Join(k, " "))
+			}
+		}
+	}
+}
+
+// arrows says which files use names that other files declare.
+type arrows map[string][]string
+
+// uses returns the arrows of a package. A field is no arrow, because its type is one already.
+func uses(p *packages.Package) arrows {
+	out := arrows{}
+	for _, f := range p.Syntax {
+		from := filepath.Base(p.Fset.Position(f.Package).Filename)
+		ast.Inspect(f, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			o := p.TypesInfo.Uses[id]
+			if o == nil || o.Pkg() != p.Types || !declares(o) {
+				return true
+			}
+			to := filepath.Base(p.Fset.Position(o.Pos()).Filename)
+			if to != from && !slices.Contains(out[from], to) {
+				out[from] = append(out[from], to)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// declares reports whether an object is a name of the package or a method.
+func declares(o types.Object) bool {
+	if _, isFunc := o.(*types.Func); isFunc {
+		return true
+	}
+	return o.Parent() == o.Pkg().Scope()
+}
+
+// knots are the sets of files that use each other, directly or through others, the largest first.
+func knots(a arrows) (out [][]string) {
+	reach := map[string]map[string]bool{}
+	var follow func(from, at string)
+	follow = func(from, at string) {
+		for _, to := range a[at] {
+			if !reach[from][to] {
+				reach[from][to] = true
+				follow(from, to)
+			}
+		}
+	}
+	for from := range a {
+		reach[from] = map[string]bool{}
+		follow(from, from)
+	}
+	seen := map[string]bool{}
+	for _, file := range slices.Sorted(maps.Keys(a)) {
+		var k []string
+		for _, other := range slices.Sorted(maps.Keys(reach[file])) {
+			if reach[other][file] && !seen[other] {
+				k, seen[other] = append(k, other), true
+			}
+		}
+		if len(k) > 1 {
+			out = append(out, k)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y []string) int { return len(y) - len(x) })
+	return out
+}
+
+func short(p string) string {
+	if p == module {
+		return "."
+	}
+	return strings.TrimPrefix(p, module+"/")
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 )
 
-// pkg is what go list tells of one package.
 type pkg struct {
 	ImportPath string
 	Standard   bool
@@ -32,8 +31,6 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// listPackages reads the module's packages and everything they depend on, test
-// files left out.
 func listPackages(t *testing.T) []pkg {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,DepOnly,Imports", "./...")
@@ -56,8 +53,7 @@ func listPackages(t *testing.T) []pkg {
 	}
 }
 
-// forbidden returns one complaint for each forbidden edge and each reachable
-// package behind a wall.
+// forbidden returns a complaint for each forbidden import, and for each reachable package behind a wall.
 func forbidden(graph []pkg) (complaints []string) {
 	byPath := map[string]pkg{}
 	for _, p := range graph {
@@ -86,8 +82,7 @@ func forbidden(graph []pkg) (complaints []string) {
 	return complaints
 }
 
-// breaches walks everything a package depends on and returns a complaint, with
-// the way there, for each wall that is broken.
+// breaches returns a complaint, with the import path, for each package behind a wall that a package reaches.
 func breaches(p pkg, byPath map[string]pkg) (complaints []string) {
 	via := map[string]string{p.ImportPath: ""}
 	queue := []string{p.ImportPath}
@@ -126,8 +121,6 @@ func covers(patterns []string, p string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, p) })
 }
 
-// matches reports whether an import path is one that a pattern of the tables
-// stands for.
 func matches(pattern, importPath string) bool {
 	local := importPath == module || strings.HasPrefix(importPath, module+"/")
 	if pattern == "..." {

@@ -15,13 +15,11 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// root is the directory of the module.
 const root = "../.."
 
-// module is its path.
 const module = "github.com/threelaws/threelaws"
 
-// load type-checks the module's packages without their tests, once for all tests.
+// load type-checks the module's packages without tests, once.
 var load = sync.OnceValues(func() ([]*packages.Package, error) {
 	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
 		packages.NeedTypesInfo | packages.NeedImports
@@ -44,7 +42,6 @@ func tree(t *testing.T) []*packages.Package {
 	return pkgs
 }
 
-// parseTests parses the test files of the tree once for all tests.
 var parseTests = sync.OnceValues(func() (out []*ast.File, err error) {
 	paths, err := listFiles()
 	for _, f := range paths {
@@ -58,7 +55,6 @@ var parseTests = sync.OnceValues(func() (out []*ast.File, err error) {
 	return out, err
 })
 
-// testFiles returns the parsed test files of this module and the nested ones.
 func testFiles(t *testing.T) []*ast.File {
 	t.Helper()
 	files, err := parseTests()
@@ -68,14 +64,13 @@ func testFiles(t *testing.T) []*ast.File {
 	return files
 }
 
-// public reports whether other modules may import a package that holds more than
-// a command.
+// public reports whether other modules may import a package.
 func public(p *packages.Package) bool {
 	return p.Name != "main" && !strings.Contains(p.PkgPath+"/", "/internal/")
 }
 
-// files returns the paths of the tree's files from its root, in order: the files that git
-// tracks, or without git, as in an archive, all that are not ignored.
+// files returns the tracked files of the tree in order. Without git, as in an archive, it returns all that are not
+// ignored.
 func files(t *testing.T) []string {
 	t.Helper()
 	out, err := listFiles()
@@ -113,7 +108,6 @@ var listFiles = sync.OnceValues(func() (out []string, err error) {
 	return out, err
 })
 
-// ignored are the names of files that .gitignore keeps out anywhere.
 func ignored(name string) bool {
 	switch filepath.Ext(name) {
 	case ".test", ".prof", ".trace":
@@ -122,7 +116,6 @@ func ignored(name string) bool {
 	return name == "go.work" || name == "go.work.sum" || name == ".DS_Store"
 }
 
-// read is the text of a file of the tree.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, path))

@@ -13,20 +13,20 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// The longest mean and the longest sentence that a page may have, in words.
+// The longest mean and the longest sentence of a page, in words.
 const (
 	longestMean     = 18
 	longestSentence = 35
 )
 
-// A sentence is a part of a page or of a Go file. Its inline code is one word, its links are their texts.
+// A sentence is a part of a page or of a Go file, without code and link targets.
 type sentence struct {
 	file string // "" for the page at hand
 	line int
 	text string
 }
 
-// words counts the words of a sentence: fields with a letter or a digit.
+// words counts fields with a letter or a digit.
 func (s sentence) words() (n int) {
 	for f := range strings.FieldsSeq(s.text) {
 		if letter.MatchString(f) {
@@ -73,7 +73,7 @@ func blocks(text string) (out []sentence) {
 	return out
 }
 
-// sentences returns the sentences of a page without its headings and tables.
+// sentences returns the sentences of a page without headings and tables.
 func sentences(text string) (out []sentence) {
 	for _, b := range blocks(text) {
 		if strings.HasPrefix(b.text, "|") || strings.HasPrefix(b.text, "#") {
@@ -92,7 +92,6 @@ func sentences(text string) (out []sentence) {
 	return out
 }
 
-// lengths returns what is wrong with the lengths of a page's sentences.
 func lengths(p page) (out []string) {
 	all, total := sentences(p.text), 0
 	for _, s := range all {
@@ -110,16 +109,14 @@ func lengths(p page) (out []string) {
 	return out
 }
 
-// reasoned is the comment that excepts the next block of a page: <!-- words: the reason -->.
+// reasoned excepts the next block of a page: <!-- words: the reason -->.
 var reasoned = regexp.MustCompile(`<!-- words: \S.* -->`)
 
-// excepted reports whether the line before a line of a page has a reason for an exception.
 func excepted(p page, line int) bool {
 	lines := strings.Split(p.text, "\n")
 	return line > 1 && reasoned.MatchString(lines[line-2])
 }
 
-// prose are the pages that people read to use or change this project.
 func prose(t *testing.T) (out []page) {
 	for _, p := range pages(t) {
 		if strings.HasPrefix(p.name, "docs/") || slices.Contains([]string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}, p.name) {
@@ -129,7 +126,6 @@ func prose(t *testing.T) (out []page) {
 	return out
 }
 
-// Sentences of pages are short.
 func TestSentencesAreShort(t *testing.T) {
 	for _, p := range prose(t) {
 		for _, wrong := range lengths(p) {
@@ -152,8 +148,8 @@ func TestSentencesAreShort(t *testing.T) {
 	}
 }
 
-// A term is a phrase that no text may have, with the words to write in its place. Phrases are chosen so
-// that legitimate uses of their words pass: "definition" and "generation" are terms of Kubernetes.
+// A term is a phrase that texts may not have, and its replacement. Legitimate uses of its words pass: "definition" and
+// "generation" are terms of Kubernetes.
 type term struct {
 	not   *regexp.Regexp
 	write string
@@ -194,13 +190,12 @@ var plain = terms(
 	`of which no|of which none|that of which|those of which|one of such`, "a noun as the subject",
 )
 
-// vague is the beginning of a doc comment that does not say what the thing is.
+// vague matches a doc comment that does not say what the thing is.
 var vague = regexp.MustCompile(`^[\w.]+ (?:is|are) (?:what|who|whose|whom|how|where|when)\b`)
 
-// openings are beginnings of sentences without a noun as the subject.
+// openings match sentences without a noun as the subject.
 var openings = regexp.MustCompile(`(?:^|[.:;] )(?:Who|Whose|Of (?:a|an|the|such|what|each|those|these)) [a-z][^.?]*(?:[.]|$)`)
 
-// unplain returns the phrases of a text that it may not have, each with what to write.
 func unplain(text string) (out []string) {
 	text = name.ReplaceAllString(text, "Name")
 	for _, p := range plain {
@@ -214,11 +209,9 @@ func unplain(text string) (out []string) {
 	return out
 }
 
-// fromSources are the pages whose tables are made of other texts: sentences of laws, which
-// TestTextsOfTheCodeArePlain reads, and comments of scenarios.
+// fromSources are pages whose tables quote sentences of laws and comments of scenarios.
 var fromSources = []string{"docs/evidence/clauses.md", "docs/evidence/checklist.md", "docs/evidence/track-record.md"}
 
-// Pages use the field's terms.
 func TestPagesArePlain(t *testing.T) {
 	for _, p := range prose(t) {
 		for _, b := range blocks(p.text) {
@@ -249,11 +242,9 @@ func TestPagesArePlain(t *testing.T) {
 	}
 }
 
-// texts are the fields of values whose constant strings people read: help of commands and verbs, sentences of
-// clauses and laws.
+// texts are fields with texts for people: help of commands and verbs, sentences of clauses and laws.
 var texts = []string{"Short", "Long", "Summary", "Detail", "Sentence", "Unasked"}
 
-// told returns the texts of a package that people read on a terminal, by position.
 func told(p *packages.Package) (out []sentence) {
 	for _, f := range p.Syntax {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -284,7 +275,6 @@ func told(p *packages.Package) (out []sentence) {
 
 var flagCall = regexp.MustCompile(`^\w+VarP?$`)
 
-// documented returns the doc comments of a package's exported names, and of the package.
 func documented(p *packages.Package) (out []sentence) {
 	for _, f := range p.Syntax {
 		note := func(c *ast.CommentGroup) {
@@ -313,10 +303,8 @@ func documented(p *packages.Package) (out []sentence) {
 	return out
 }
 
-// notYetPlain counts the phrases of packages that are still to be rewritten. A package may have no more of
-// them than its row, and none without a row.
+// notYetPlain counts the phrases that are still to be rewritten. A package may have no more than its row says.
 var notYetPlain = map[string]int{
-	"cli/internal/ci":                       1,
 	"controllers/generated":                 1,
 	"controllers/internal/expectations":     1,
 	"controllers/internal/history":          2,
@@ -350,18 +338,17 @@ var notYetPlain = map[string]int{
 	"fakeapi/internal/validation":           1,
 	"fakeapi/internal/webhook":              7,
 	"internal/audit":                        1,
-	"internal/check":                        5,
-	"internal/explore":                      13,
-	"internal/goroutine":                    2,
-	"internal/install":                      3,
-	"internal/live":                         1,
-	"internal/render":                       1,
-	"scenarios":                             19,
-	"scenarios/casefile":                    1,
-	"scenarios/conformance":                 3,
-	"scenarios/simtest":                     3,
-	"sim/internal/quiet":                    1,
-	"sim/law":                               7,
+
+	"internal/explore":      13,
+	"internal/goroutine":    2,
+	"internal/live":         1,
+	"internal/render":       1,
+	"scenarios":             19,
+	"scenarios/casefile":    1,
+	"scenarios/conformance": 3,
+	"scenarios/simtest":     3,
+	"sim/internal/quiet":    1,
+	"sim/law":               7,
 }
 
 // Help texts, sentences of laws, and doc comments use the field's terms.

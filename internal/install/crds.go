@@ -21,8 +21,6 @@ const crdKind = "CustomResourceDefinition"
 
 func isCRD(o Object) bool { return o.GetKind() == crdKind }
 
-// addCRD takes a CRD unless there is one of its name. It reports whether it was
-// taken.
 func (f *finder) addCRD(o Object) bool {
 	if !defines(o) || f.hasCRD(o.GetName()) {
 		return false
@@ -31,7 +29,7 @@ func (f *finder) addCRD(o Object) bool {
 	return true
 }
 
-// defines reports whether a CRD is whole: patches of CRDs have the same kind.
+// defines reports whether a CRD is complete. Patches of CRDs have the same kind.
 func defines(o Object) bool {
 	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
@@ -40,9 +38,8 @@ func defines(o Object) bool {
 		len(versions) > 0
 }
 
-// findCRDs adds the CRDs that the install manifests lack: those of
-// config/crd/bases, and if there are none at all, those of the first place in
-// the repository that has any. Examples come last: they may be of other operators.
+// findCRDs adds the CRDs that the install manifests lack: those of config/crd/bases. If there are none at all, it takes
+// those of the first place that has any. Examples come last, since they may belong to other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -85,14 +82,12 @@ func (f *finder) findCRDs(context.Context) error {
 	return nil
 }
 
-// inCRDFolder reports whether a file stands below a folder crd or crds.
 func inCRDFolder(file string) bool {
 	parts := strings.Split(path.Dir(file), "/")
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
 }
 
-// takeCRDs takes the CRDs of the files of a place, and notes from where. Copies of
-// CRDs that were taken are not even parsed, since CRDs can be large.
+// takeCRDs takes the CRDs of matching files, and notes their folders. Copies, which can be large, are not parsed.
 func (f *finder) takeCRDs(place func(file string) bool) {
 	had := len(f.CRDs)
 	taken, copies := map[string]int{}, map[string]bool{}
@@ -140,7 +135,6 @@ func (f *finder) hasCRD(name string) bool {
 	return slices.ContainsFunc(f.CRDs, func(have Object) bool { return have.GetName() == name })
 }
 
-// crdKindOf is the group and kind that a CRD defines, and its scope.
 func crdKindOf(o Object) (group, kind, scope string) {
 	group, _, _ = unstructured.NestedString(o.Object, "spec", "group")
 	kind, _, _ = unstructured.NestedString(o.Object, "spec", "names", "kind")
@@ -148,12 +142,22 @@ func crdKindOf(o Object) (group, kind, scope string) {
 	return group, kind, scope
 }
 
-// required are the requirements of a go.mod: a module and its version.
+// scope is the scope of a custom object's kind.
+func (f *finder) scope(o Object) (scope string, custom bool) {
+	gvk := o.GroupVersionKind()
+	for _, crd := range f.CRDs {
+		if group, kind, scope := crdKindOf(crd); group == gvk.Group && kind == gvk.Kind {
+			return scope, true
+		}
+	}
+	return "", false
+}
+
+// required matches the requirements of a go.mod.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs stand for a remote manifest from a repository of which go.mod requires a module: they are the CRDs of that
-// module. The operator imports its types from there, so they are of the version that it is built with. No network is
-// used for modules that the build has downloaded.
+// remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. They
+// have the version that the operator is built with.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {
@@ -187,7 +191,7 @@ func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	return nil, ""
 }
 
-// crdsBelow are the CRDs in the folders crd and crds of a module's directory, each name once.
+// crdsBelow returns the CRDs in the folders crd and crds of a module, each name once.
 func (f *finder) crdsBelow(dir string) (all []Object) {
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // what cannot be read has no CRD
 		switch rel, _ := filepath.Rel(dir, name); {

@@ -16,11 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// errNoHelm says that charts cannot be rendered here.
 var errNoHelm = errors.New("no helm binary in PATH")
 
-// charts are the directories of the repository's Helm charts that may install
-// an operator: those that run a workload and are no part of another chart.
+// charts are the Helm charts of the repository that run a workload and are no part of another chart.
 func (f *finder) charts() []string {
 	var all []string
 	for _, file := range f.files {
@@ -38,7 +36,6 @@ func (f *finder) charts() []string {
 
 var workloadTemplate = regexp.MustCompile(`(?m)^kind:\s*(Deployment|StatefulSet|DaemonSet)\s*$`)
 
-// runsSomething reports whether a chart has the template of a workload.
 func (f *finder) runsSomething(chart string) bool {
 	return slices.ContainsFunc(f.files, func(file string) bool {
 		if !strings.HasPrefix(file, chart+"/templates/") {
@@ -49,7 +46,6 @@ func (f *finder) runsSomething(chart string) bool {
 	})
 }
 
-// chartName is the name that a chart gives itself.
 func chartName(dir string) string {
 	var chart struct {
 		Name string `json:"name"`
@@ -67,7 +63,6 @@ var (
 	chartsMissing = regexp.MustCompile(`missing in charts/ directory: ([^:\n]+)`)
 )
 
-// helm renders a chart, with its CRDs, by the helm binary.
 func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 	binary := f.opts.Helm
 	if binary == "" {
@@ -106,7 +101,7 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 			return nil, fmt.Errorf("%s: helm template: %w", f.rel(dir), err)
 		}
 		for _, o := range objects {
-			o.File, o.Line = file, 0 // the line is of the rendered text, which nobody can open
+			o.File, o.Line = file, 0 // the line is one of the rendered text, which is no file
 			if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
 				f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
 				continue
@@ -117,7 +112,6 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 	return all, nil
 }
 
-// template is what helm renders of a chart. The error is what helm says, in one line.
 func (f *finder) template(ctx context.Context, binary, name, dir string) ([]byte, error) {
 	args := []string{"template", name, dir, "--include-crds", "--namespace", name}
 	if f.opts.Version != "" {
@@ -139,7 +133,7 @@ func (f *finder) template(ctx context.Context, binary, name, dir string) ([]byte
 	return nil, err
 }
 
-// withoutDependencies is template for a copy of the chart that depends on none of these.
+// withoutDependencies renders a copy of the chart without some dependencies.
 func (f *finder) withoutDependencies(ctx context.Context, binary, name, dir string, names []string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "threelaws-chart")
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package install reads an operator's repository: the main package, the
-// manifests that install the operator, its CRDs, and samples of its kinds. It
-// reads files, renders kustomizations and charts, and runs go list. It builds
-// nothing, asks no cluster, and writes nothing into the repository.
+// Package install reads an operator's repository: the main package, the install manifests, the CRDs, and samples. It
+// reads files, renders kustomizations and charts, and runs go list. It builds nothing, contacts no cluster, and writes
+// nothing into the repository.
 package install
 
 import (
@@ -14,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Repository is what was found in an operator's repository.
+// Repository has the parts of an operator's repository.
 type Repository struct {
 	Dir  string // the directory of the main module's go.mod, absolute
 	Main string // the main package, as go build takes it in Dir: "./cmd/manager"
@@ -23,27 +22,23 @@ type Repository struct {
 	// CRDs has one CustomResourceDefinition for each name.
 	CRDs []Object
 
-	// Objects are the other objects that the install manifests create, in the
-	// order in which a server accepts them: namespaces first, webhook
-	// configurations last. The operator's workload is not among them.
+	// Objects are the other installed objects, without the operator's workload, in the order in which a server accepts
+	// them.
 	Objects []Object
 
-	// Samples has at most one sample for each kind of the CRDs, unless Options
-	// names them: then it has all that were named.
+	// Samples has at most one sample for each custom kind, or all samples that Options names.
 	Samples []Sample
 
-	// From is what Objects were read from, as Options.Install takes it in Dir; "" for nothing.
+	// From is the path in Dir from which Objects were read, as in Options.Install; "" for none.
 	From string
 
-	// Workload runs the operator. It is nil if no install manifest has it.
+	// Workload runs the operator, nil if the install manifests have none.
 	Workload *Workload
 
-	// Args are the arguments that the image gives the operator. They are for an
-	// operator without Workload.
+	// Args are the image's arguments, for an operator without Workload.
 	Args []string
 
-	// Notes say what was taken from where, and what was left out and why: one
-	// sentence each.
+	// Notes say in one sentence each what was taken from where, and what was left out and why.
 	Notes []string
 }
 
@@ -54,7 +49,6 @@ type Object struct {
 	Line int    // of the document's first line, 0 where it is not known
 }
 
-// place is where an object was written, as far as it is known.
 func (o Object) place() string {
 	if o.Line == 0 {
 		return o.File
@@ -62,14 +56,12 @@ func (o Object) place() string {
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
 
-// Sample is an object of a custom kind, and the objects of other kinds that its
-// file holds.
+// Sample is a custom object, and the objects of other kinds in its file.
 type Sample struct {
 	Object
 	Beside []Object
 }
 
-// Options say where to look. All but Dir may be empty.
 type Options struct {
 	Dir      string   // in the operator's module; "" is the working directory
 	Main     string   // the main package: a directory, a file in it, or an import path
@@ -82,7 +74,6 @@ type Options struct {
 	Version  string   // the Kubernetes version that charts are rendered for, as "1.36.3"; "" leaves it to helm
 }
 
-// finder collects a Repository.
 type finder struct {
 	Repository
 	opts  Options
@@ -92,12 +83,11 @@ type finder struct {
 
 	foreign   map[string]bool // names of CRDs that another module of go.mod defines
 	remote    []Object        // what takes the place of remote manifests in the kustomization that was read last
-	namespace string          // of objects that name none, "" where the manifests do not say it
+	namespace string          // of objects that name none, "" if it is unknown
 	picked    *picked         // the workload, before it is described
 }
 
-// Find reads the repository around opts.Dir. Errors are mistakes in the
-// repository or in the options, each in one line.
+// Find reads the repository around opts.Dir. The error is a mistake in the repository or the options, in one line.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
@@ -120,7 +110,7 @@ func (f *finder) note(format string, args ...any) {
 	}
 }
 
-// abs is a path of the repository, or one that was given, as the system takes it.
+// abs makes a path of the repository absolute.
 func (f *finder) abs(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -128,7 +118,7 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// rel is a path as it is shown: relative to the repository where it is below it.
+// rel makes a path relative to the repository if it is below it.
 func (f *finder) rel(name string) string {
 	if rel, err := filepath.Rel(f.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -136,7 +126,7 @@ func (f *finder) rel(name string) string {
 	return name
 }
 
-// given makes a path of the options absolute: they are relative to opts.Dir.
+// given makes a path of the options absolute. It is relative to opts.Dir.
 func (f *finder) given(name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {

@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kustomization is the file of a directory that kustomize reads, "" if it has
-// none.
+// kustomization is the kustomization file of a directory, "" for none.
 func kustomization(dir string) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		file := filepath.Join(dir, name)
@@ -30,15 +29,14 @@ func kustomization(dir string) string {
 	return ""
 }
 
-// kustomize renders the kustomization of a directory. No plugin runs and
-// nothing is fetched.
+// kustomize renders the kustomization of a directory. It runs no plugins and fetches nothing.
 func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	f.remote = nil
 	if _, err := f.checkLocal(dir, map[string]bool{}); err != nil {
 		return nil, err
 	}
 	defer func() {
-		// A kustomization must not end the command: the library panics on some malformed ones.
+		// The library panics on some malformed kustomizations.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s: kustomize panics: %v", f.rel(dir), p)
 		}
@@ -68,7 +66,10 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 				file = filepath.Join(dir, origin.ConfiguredIn)
 			}
 		}
-		dropOrigin(u)
+		unstructured.RemoveNestedField(u.Object, "metadata", "annotations", originAnnotation)
+		if len(u.GetAnnotations()) == 0 {
+			unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
+		}
 		o := Object{u, f.rel(file), 0}
 		o.Line = f.lineOf(o)
 		all = append(all, o)
@@ -76,18 +77,9 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	return append(all, f.remote...), nil
 }
 
-// originAnnotation is where kustomize says which file an object is from.
 const originAnnotation = "config.kubernetes.io/origin"
 
-func dropOrigin(u *unstructured.Unstructured) {
-	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", originAnnotation)
-	if len(u.GetAnnotations()) == 0 {
-		unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
-	}
-}
-
-// lineOf finds the document that a rendered object is made of. Its name may
-// have a prefix and a suffix by now.
+// lineOf finds the document of a rendered object, whose name may have got a prefix and a suffix.
 func (f *finder) lineOf(o Object) int {
 	line, longest := 0, -1
 	for _, d := range f.documents(o.File) {
@@ -101,8 +93,7 @@ func (f *finder) lineOf(o Object) int {
 	return line
 }
 
-// readOnly is the disk, of which kustomize may only read. Kustomizations ask for
-// the annotation that says where objects come from, and name no remote files.
+// readOnly is the disk without writing. It adds the origin annotation to kustomizations, and drops remote files.
 type readOnly struct{ filesys.FileSystem }
 
 var errReadOnly = errors.New("the repository is only read")
@@ -135,10 +126,8 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// checkLocal refuses a kustomization with a remote base, for which kustomize
-// would run git, and one that names what is not in the repository. A remote file
-// is noted: it is left out, as it installs what the operator stands beside. The
-// files of the kustomization are returned as far as it was read.
+// checkLocal refuses a kustomization with a remote base, for which kustomize would run git, or with a missing file.
+// Remote files are noted and left out. It returns the files that it read.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil
@@ -206,16 +195,14 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _
 
 var remotePath = regexp.MustCompile(`(?i)^(git::|https?://|ssh://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)|://`)
 
-// remote reports whether kustomize takes a path for a URL or for a git
-// repository.
+// remote reports whether kustomize takes a path for a URL or a git repository.
 func remote(entry string) bool { return remotePath.MatchString(entry) }
 
-// remoteFile reports whether a path is the URL of a manifest.
 func remoteFile(entry string) bool {
 	return isManifest(entry) && (strings.HasPrefix(entry, "http://") || strings.HasPrefix(entry, "https://"))
 }
 
-// lineWith is the number of the first line that holds a word and is no comment.
+// lineWith is the number of the first line with a word that is no comment.
 func lineWith(text []byte, word string) int {
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -227,12 +214,11 @@ func lineWith(text []byte, word string) int {
 	return 1
 }
 
-// wrapped are the words that kustomize puts around the cause of an error.
+// wrapped matches what kustomize puts before the cause of an error.
 var wrapped = regexp.MustCompile(`^(accumulating (resources|components)( from '[^']*')?: |accumulation err='|` +
 	`recursed (accumulation of|merging from) path '[^']*': |merging resources from '[^']*': )`)
 
-// kustomizeError is the cause of an error of kustomize, with the innermost
-// directory that it names.
+// kustomizeError is the cause of a kustomize error, with the innermost directory that it names.
 func (f *finder) kustomizeError(dir string, err error) error {
 	text := err.Error()
 	where := f.rel(dir)
@@ -250,7 +236,7 @@ func (f *finder) kustomizeError(dir string, err error) error {
 	return fmt.Errorf("%s: kustomize: %s", where, oneLine(text))
 }
 
-// oneLine joins the lines of a text, and shortens what nobody would read.
+// oneLine joins the lines of a text and shortens it.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > 400 {

@@ -11,6 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // manifests is one way to install the operator.
@@ -20,9 +24,7 @@ type manifests struct {
 	notes   []string // of reading them
 }
 
-// findInstall reads the install manifests: those that were named, or
-// config/default, another kustomization with the operator's workload, a chart,
-// or a folder or file of YAML.
+// findInstall reads the manifests of the options, of config/default, of another kustomization, a chart, or plain YAML.
 func (f *finder) findInstall(ctx context.Context) error {
 	switch {
 	case f.opts.Install == "none":
@@ -56,7 +58,6 @@ func (f *finder) findInstall(ctx context.Context) error {
 	return nil
 }
 
-// others notes what else would install the operator.
 func (f *finder) others(found []manifests) {
 	var paths []string
 	for _, m := range found[1:] {
@@ -67,7 +68,6 @@ func (f *finder) others(found []manifests) {
 	}
 }
 
-// givenInstall reads the install manifests that were named.
 func (f *finder) givenInstall(ctx context.Context) error {
 	at, err := f.given(f.opts.Install)
 	if err != nil {
@@ -105,7 +105,6 @@ func (f *finder) givenInstall(ctx context.Context) error {
 	return nil
 }
 
-// install takes the objects of manifests: each once, the CRDs apart.
 func (f *finder) install(m manifests, by string) {
 	type key struct{ group, kind, namespace, name string }
 	seen := map[key]Object{}
@@ -142,7 +141,7 @@ func (f *finder) install(m manifests, by string) {
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
-// aside reports whether a path is of what shows or tests the operator.
+// aside reports whether a path belongs to examples, documentation or tests.
 func aside(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
 		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "test", "tests", "e2e",
@@ -150,8 +149,7 @@ func aside(name string) bool {
 	})
 }
 
-// kustomizations renders the kustomizations of the repository and returns those
-// that have the operator's workload, the most complete ones first.
+// kustomizations renders the kustomizations with the operator's workload, the most complete one first.
 func (f *finder) kustomizations() []manifests {
 	var found []manifests
 	for _, file := range f.files {
@@ -181,9 +179,8 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete leaves those manifests whose workload fits the operator about as well
-// as any, the most complete ones first. Of two equally complete ones the smaller comes first,
-// since it has less that the operator does not need.
+// complete keeps the manifests whose workload fits the operator about as well as any, the most complete one first.
+// Among equals the smaller comes first, since it has less that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -199,7 +196,6 @@ func (f *finder) complete(all []manifests) []manifests {
 	return all
 }
 
-// completeness counts what an install of an operator has.
 func (m manifests) completeness() int {
 	parts := map[string]bool{}
 	for _, o := range m.objects {
@@ -211,8 +207,7 @@ func (m manifests) completeness() int {
 	return len(parts)
 }
 
-// chart renders the repository's Helm chart. It reports whether the operator is
-// installed by it.
+// chart renders the repository's Helm chart. It reports whether there is one.
 func (f *finder) chart(ctx context.Context) (bool, error) {
 	charts := f.charts()
 	if named := slices.DeleteFunc(slices.Clone(charts), func(dir string) bool {
@@ -241,8 +236,7 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// folders returns the files and the folders of plain YAML that have the
-// operator's workload, the most complete ones first.
+// folders returns files and folders of plain YAML with the operator's workload, the most complete one first.
 func (f *finder) folders() []manifests {
 	var found []manifests
 	seen := map[string]bool{}
@@ -264,12 +258,9 @@ func (f *finder) folders() []manifests {
 		if path.Base(dir) == "manager" {
 			dirs = append(dirs, path.Join(dir, "../rbac"), path.Join(dir, "../webhook"))
 		}
-		var files []string
-		for _, file := range f.files {
-			if slices.Contains(dirs, path.Dir(file)) {
-				files = append(files, file)
-			}
-		}
+		files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool {
+			return !slices.Contains(dirs, path.Dir(file))
+		})
 		if all := f.search(files, document.any); len(all) > len(alone) {
 			found = append(found, manifests{from: dir, objects: all})
 		}
@@ -289,3 +280,94 @@ func (f *finder) inChart(dir string) bool {
 func (document) any() bool { return true }
 
 func (d document) isWorkload() bool { return slices.Contains(workloadKinds, d.kind) }
+
+// place sets missing namespaces, adds Namespaces that the manifests expect, and sorts the objects.
+func (f *finder) place(context.Context) error {
+	all := f.Objects
+	if f.picked != nil {
+		all = append(slices.Clone(all), f.picked.Object)
+	}
+	if f.namespace == "" {
+		f.namespace = f.boundNamespace(all)
+	}
+	have := map[string]bool{"": true, "default": true, "kube-system": true, "kube-public": true, "kube-node-lease": true}
+	for _, o := range all {
+		if o.GetKind() == "Namespace" && o.GetAPIVersion() == "v1" {
+			have[o.GetName()] = true
+		}
+		if o.GetNamespace() == "" && f.namespaced(o) {
+			o.SetNamespace(cmp.Or(f.namespace, "default"))
+		}
+	}
+	for _, o := range all {
+		if name := o.GetNamespace(); !have[name] {
+			have[name] = true
+			ns := &unstructured.Unstructured{}
+			ns.SetAPIVersion("v1")
+			ns.SetKind("Namespace")
+			ns.SetName(name)
+			f.Objects = append(f.Objects, Object{Unstructured: ns})
+			f.note("namespace %s is added: the manifests expect it, and none of them creates it", name)
+		}
+	}
+	slices.SortStableFunc(f.Objects, func(a, b Object) int { return rank(a) - rank(b) })
+	return nil
+}
+
+// boundNamespace is the namespace in which bindings expect the service account. In another one it would have no rights.
+func (f *finder) boundNamespace(all []Object) string {
+	if f.picked == nil || f.picked.GetNamespace() != "" {
+		return ""
+	}
+	account := serviceAccount(f.picked.pod)
+	for _, o := range all {
+		if o.GetKind() != "ClusterRoleBinding" && o.GetKind() != "RoleBinding" {
+			continue
+		}
+		subjects, _, _ := unstructured.NestedSlice(o.Object, "subjects")
+		for _, s := range subjects {
+			s, _ := s.(map[string]any)
+			if namespace, _ := s["namespace"].(string); s["kind"] == "ServiceAccount" && s["name"] == account &&
+				namespace != "" {
+				f.note("namespace %s for manifests that name none, since %s %s expects the service account there",
+					namespace, o.GetKind(), o.GetName())
+				return namespace
+			}
+		}
+	}
+	return ""
+}
+
+// namespaced reports whether a kind is known to be namespaced.
+func (f *finder) namespaced(o Object) bool {
+	if scope, custom := f.scope(o); custom {
+		return scope == "Namespaced"
+	}
+	is, known := openapi.IsNamespaceScoped(yaml.TypeMeta{APIVersion: o.GetAPIVersion(), Kind: o.GetKind()})
+	return known && is
+}
+
+// rank orders objects: each after what it needs, and webhooks last, since nothing answers them before the operator
+// runs.
+func rank(o Object) int {
+	group := o.GroupVersionKind().Group
+	switch kind := o.GetKind(); {
+	case kind == "Namespace":
+		return 0
+	case slices.Contains([]string{"PriorityClass", "StorageClass", "IngressClass", "RuntimeClass", "ResourceQuota",
+		"LimitRange"}, kind):
+		return 1
+	case kind == "ServiceAccount":
+		return 2
+	case group == "rbac.authorization.k8s.io", group == "" && kind != "Pod":
+		return 3
+	case group == "admissionregistration.k8s.io":
+		return 7
+	case group == "apiregistration.k8s.io":
+		return 6
+	case strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io"):
+		return 5
+	default:
+		return 4
+	}
+}

@@ -25,7 +25,6 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: widget-o
 subjects: [{kind: ServiceAccount, name: widget-operator, namespace: widgets}]
 `
 
-// chart is a Helm chart. What helm makes of it is up to the test's helm.
 const chart = `
 -- charts/widget/Chart.yaml --
 apiVersion: v2

@@ -1,12 +1,16 @@
 package install
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,21 +21,16 @@ var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 // picked is the container that runs the operator, in its workload.
 type picked struct {
 	Object
-	pod       map[string]any // spec of the pod template
-	container map[string]any
+	pod       *corev1.PodTemplateSpec
+	container *corev1.Container
 	score     int // how much says so; 0 if nothing does
 }
 
-func (p *picked) serviceAccount() string {
-	for _, field := range []string{"serviceAccountName", "serviceAccount"} {
-		if name, _ := p.pod[field].(string); name != "" {
-			return name
-		}
-	}
-	return "default"
+func serviceAccount(pod *corev1.PodTemplateSpec) string {
+	return cmp.Or(pod.Spec.ServiceAccountName, pod.Spec.DeprecatedServiceAccount, "default")
 }
 
-// pickWorkload finds the operator's workload and takes it out of the objects.
+// pickWorkload finds the operator's workload and removes it from the objects.
 func (f *finder) pickWorkload(context.Context) error {
 	p, err := f.pick(f.Objects)
 	if err != nil {
@@ -58,9 +57,7 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick finds the container that runs the operator: the one whose command, image
-// and names fit the main package best, or the only one. It is nil where there is
-// no workload. The error names several that fit equally well.
+// pick finds the container that fits the main package best, nil without a workload. The error names several equal ones.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -91,28 +88,30 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 		}
 		return nil, fmt.Errorf("several workloads may run the operator: %s: name one with --workload",
 			strings.Join(named, ", "))
+	case f.opts.Workload != "" && len(all) == 0:
+		return nil, fmt.Errorf("--workload %s: the install manifests have no workload", f.opts.Workload)
 	case f.opts.Workload != "":
-		return nil, fmt.Errorf("--workload %s: the install manifests have %s", f.opts.Workload, orNone(all))
+		return nil, fmt.Errorf("--workload %s: the install manifests have only %s", f.opts.Workload, strings.Join(all, ", "))
 	}
 	return nil, nil
 }
 
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "no workload"
-	}
-	return "only " + strings.Join(names, ", ")
-}
-
-// judge finds the likeliest container of a workload. It is nil if the workload
-// has no container with an image.
+// judge finds the likeliest container of a workload, nil if no container has an image.
 func (f *finder) judge(o Object) *picked {
-	pod, _, _ := unstructured.NestedMap(o.Object, "spec", "template", "spec")
-	containers, _ := pod["containers"].([]any)
+	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
+	text, err := json.Marshal(template)
+	pod := &corev1.PodTemplateSpec{}
+	if err == nil {
+		err = json.Unmarshal(text, pod)
+	}
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // all other fields are decoded then
+		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
+		return nil
+	}
 	var best *picked
-	for _, c := range containers {
-		c, _ := c.(map[string]any)
-		if image, _ := c["image"].(string); image == "" {
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		if c.Image == "" {
 			continue
 		}
 		if score := f.score(o.GetName(), c); best == nil || score > best.score {
@@ -122,13 +121,12 @@ func (f *finder) judge(o Object) *picked {
 	return best
 }
 
-// score counts what says that a container runs the operator. The command says
-// most, since it names the program.
-func (f *finder) score(workload string, c map[string]any) int {
+// score rates how well a container fits the operator. The command counts most, since it names the program.
+func (f *finder) score(workload string, c *corev1.Container) int {
 	score := 0
-	if command := texts(c["command"]); len(command) > 0 {
+	if len(c.Command) > 0 {
 		var all []string // with the words of a shell's script
-		for _, word := range command {
+		for _, word := range c.Command {
 			all = append(all, shellWords(word)...)
 		}
 		if slices.ContainsFunc(all, func(word string) bool { return slices.Contains(f.names.binaries, path.Base(word)) }) {
@@ -137,11 +135,8 @@ func (f *finder) score(workload string, c map[string]any) int {
 			score -= 4
 		}
 	}
-	image, _ := c["image"].(string)
-	image = path.Base(image)
-	image, _, _ = strings.Cut(image, "@")
+	image, _, _ := strings.Cut(path.Base(c.Image), "@")
 	image, _, _ = strings.Cut(image, ":")
-	name, _ := c["name"].(string)
 	known := slices.Concat(f.names.project, f.names.binaries)
 	switch {
 	case slices.Contains(known, image):
@@ -149,7 +144,7 @@ func (f *finder) score(workload string, c map[string]any) int {
 	case slices.ContainsFunc(f.names.project, func(project string) bool { return strings.Contains(image, project) }):
 		score += 2
 	}
-	if slices.Contains(known, name) {
+	if slices.Contains(known, c.Name) {
 		score += 2
 	}
 	if slices.ContainsFunc(known, func(word string) bool { return strings.Contains(workload, word) }) {
@@ -158,7 +153,7 @@ func (f *finder) score(workload string, c map[string]any) int {
 	if score <= 0 {
 		return score
 	}
-	if slices.ContainsFunc(words(workload+"-"+name), func(word string) bool {
+	if slices.ContainsFunc(words(workload+"-"+c.Name), func(word string) bool {
 		return slices.Contains([]string{"webhook", "webhooks", "admission", "metrics", "apiserver", "server", "dashboard",
 			"proxy", "ui", "console"}, word)
 	}) {
@@ -167,25 +162,11 @@ func (f *finder) score(workload string, c map[string]any) int {
 	return score
 }
 
-// words are the words of a name: "widget-operator.v1" has three.
 func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// texts are the strings of a list.
-func texts(list any) []string {
-	var all []string
-	items, _ := list.([]any)
-	for _, item := range items {
-		if text, ok := item.(string); ok {
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
-// dropWebhooks leaves out the webhooks, also for conversion, that another workload than the operator's serves: no program
-// runs for it, so that each request would be refused.
+// dropWebhooks removes webhooks that another workload serves. No program runs for it, so each request would be refused.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil

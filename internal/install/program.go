@@ -18,14 +18,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// names are what the operator may be called in its manifests.
+// names are the names that the operator may have in its manifests.
 type names struct {
 	binaries []string // the program in its image: "manager"
 	project  []string // the operator: the module's and the project's name
 	image    *recipe  // how its image is built, nil if no Dockerfile says it
 }
 
-// findModule finds the directory of the main module.
 func (f *finder) findModule(context.Context) error {
 	dir, err := filepath.Abs(f.opts.Dir)
 	if err != nil {
@@ -56,7 +55,6 @@ func (f *finder) findModule(context.Context) error {
 	return fmt.Errorf("%s: no go.mod here or above: run the command in the operator's repository", dir)
 }
 
-// modulePath is the path of the module line of a go.mod.
 func modulePath(text []byte) string {
 	m := regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`).FindSubmatch(text)
 	if m == nil {
@@ -65,7 +63,7 @@ func modulePath(text []byte) string {
 	return string(m[1])
 }
 
-// moduleName is the last element of a module's path that is no version.
+// moduleName is the last element of a module path that is no version.
 func moduleName(module string) string {
 	dir, base := path.Split(module)
 	if regexp.MustCompile(`^v\d+$`).MatchString(base) && dir != "" {
@@ -74,7 +72,6 @@ func moduleName(module string) string {
 	return base
 }
 
-// findMain finds the main package, and what the operator may be called.
 func (f *finder) findMain(ctx context.Context) error {
 	layout := f.project()
 	recipes := f.recipes()
@@ -92,8 +89,7 @@ func (f *finder) findMain(ctx context.Context) error {
 	return f.listMain(ctx)
 }
 
-// project reads kubebuilder's PROJECT. It returns the main package of its
-// layout, "" where there is none.
+// project reads kubebuilder's PROJECT. It returns the main package of its layout, "" for none.
 func (f *finder) project() string {
 	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
 	if err != nil {
@@ -121,7 +117,6 @@ func (f *finder) project() string {
 	return where
 }
 
-// isMain reports whether a directory of the repository holds package main.
 func (f *finder) isMain(pkg string) bool {
 	p, err := gobuild.ImportDir(f.abs(pkg), 0)
 	if multiple := (*gobuild.MultiplePackageError)(nil); errors.As(err, &multiple) {
@@ -130,8 +125,7 @@ func (f *finder) isMain(pkg string) bool {
 	return err == nil && p.Name == "main"
 }
 
-// local makes a package of a build line one of the repository, as "./cmd/x". It
-// returns "" if there is no such main package.
+// local returns the package of a build line as "./cmd/x", "" if it is no main package of the repository.
 func (f *finder) local(pkg string) string {
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
 		if module := modulePath(text); pkg == module {
@@ -149,7 +143,6 @@ func (f *finder) local(pkg string) string {
 	return dotted(pkg)
 }
 
-// dotted is a relative path as go build takes it.
 func dotted(pkg string) string {
 	if pkg == "." {
 		return pkg
@@ -157,7 +150,6 @@ func dotted(pkg string) string {
 	return "./" + pkg
 }
 
-// givenMain takes the main package of the options.
 func (f *finder) givenMain() error {
 	path, err := f.given(f.opts.Main)
 	if err != nil { // an import path
@@ -171,7 +163,6 @@ func (f *finder) givenMain() error {
 	return nil
 }
 
-// searchMain looks for the main package where operators have it.
 func (f *finder) searchMain(layout string, recipes []*recipe) error {
 	if layout != "" {
 		f.take(layout, "PROJECT")
@@ -185,12 +176,7 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 		}
 	}
 	found := f.commands()
-	var likely []string
-	for _, pkg := range found {
-		if f.likely(pkg) {
-			likely = append(likely, pkg)
-		}
-	}
+	likely := slices.DeleteFunc(slices.Clone(found), func(pkg string) bool { return !f.likely(pkg) })
 	if len(likely) == 1 {
 		found = likely
 	}
@@ -209,7 +195,6 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 	return nil
 }
 
-// likely reports whether a directory is called as an operator's main package is.
 func (f *finder) likely(pkg string) bool {
 	base := path.Base(pkg)
 	last := base[strings.LastIndex(base, "-")+1:]
@@ -227,7 +212,6 @@ func (f *finder) take(pkg, from string) {
 	}
 }
 
-// commands are the main packages below cmd.
 func (f *finder) commands() (found []string) {
 	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // the pattern is well formed
 	for _, dir := range append(dirs, filepath.Join(f.Dir, "cmd")) {
@@ -238,9 +222,8 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy is the main package of the program that an image runs: by the build
-// lines of the Dockerfile or of the Makefile whose output has the name of the
-// entry point, by that name below cmd, or by the only build line.
+// builtBy finds the main package of an image's program: by a build line with the entry point's name, by that name below
+// cmd, or by the only build line.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {
@@ -269,7 +252,6 @@ func (f *finder) builtBy(r *recipe) string {
 	return ""
 }
 
-// nameBinaries collects what the program may be called in its image.
 func (f *finder) nameBinaries(recipes []*recipe) {
 	add := func(name string) {
 		if name != "" && name != "." && name != "/" && !slices.Contains(f.names.binaries, name) {
@@ -296,8 +278,7 @@ func (f *finder) nameBinaries(recipes []*recipe) {
 	}
 }
 
-// listMain asks the go command whether the main package is one, and whether
-// everything that it imports is there.
+// listMain runs go list to check that the package is main and that its imports exist.
 func (f *finder) listMain(ctx context.Context) error {
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{.Name}}", f.Main)
 	list.Dir = f.Dir
@@ -329,7 +310,6 @@ var (
 	vendored    = regexp.MustCompile(`inconsistent vendoring|import lookup disabled by -mod=vendor`)
 )
 
-// goListError is what the go command said, in one line.
 func goListError(stderr string, err error) string {
 	if m := replacement.FindStringSubmatch(stderr); m != nil {
 		return fmt.Sprintf("go.mod replaces %s by %s, which is not there: use a full checkout of the repository, since a "+

@@ -7,7 +7,6 @@ import (
 	"github.com/threelaws/threelaws/internal/install"
 )
 
-// mains are main packages of several names.
 func mains(dirs ...string) string {
 	text := "-- go.mod --\nmodule example.com/widget-operator\n\ngo 1.21\n"
 	for _, dir := range dirs {

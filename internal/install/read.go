@@ -24,11 +24,10 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// largest is the size of the largest file that is read without being named.
+// largest is the size limit of files that the options do not name, in bytes.
 const largest = 32 << 20
 
-// document is one document of a file. Its kind is known before it is parsed, as
-// most documents of a repository are never needed.
+// document is one document of a file. It is parsed only when it is needed; most are not.
 type document struct {
 	file             string // relative to the repository where it is below it
 	line             int    // of its first line that is no comment
@@ -37,10 +36,8 @@ type document struct {
 	parsed           func() ([]Object, error)
 }
 
-// errTemplate says that a text is the template of a manifest.
 var errTemplate = errors.New("it is a template: render it first")
 
-// findFiles lists the YAML and JSON files of the repository.
 func (f *finder) findFiles(context.Context) error {
 	err := filepath.WalkDir(f.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -72,7 +69,6 @@ func (f *finder) findFiles(context.Context) error {
 	return err
 }
 
-// skipped reports whether nothing of a directory concerns the operator.
 func skipped(dir string) bool {
 	return strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_") ||
 		slices.Contains([]string{"vendor", "testdata", "node_modules", "third_party", "third-party"}, dir)
@@ -82,7 +78,6 @@ func isManifest(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
-// cause is what is wrong with a file, without its path.
 func cause(err error) string {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err.Error()
@@ -90,8 +85,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// documents reads a file of the repository once. A file that cannot be read is
-// noted and has none.
+// documents reads a file of the repository once. It notes a file that cannot be read.
 func (f *finder) documents(name string) []document {
 	if docs, ok := f.texts[name]; ok {
 		return docs
@@ -107,7 +101,6 @@ func (f *finder) documents(name string) []document {
 	return docs
 }
 
-// split reads a file and cuts it into its documents.
 func (f *finder) split(name string) ([]document, error) {
 	text, err := os.ReadFile(f.abs(name))
 	if err != nil {
@@ -158,8 +151,7 @@ func splitText(name string, text []byte) []document {
 	return all
 }
 
-// name is the name of a document's object, as far as it can be told without
-// parsing it.
+// name reads the name of a document's object without parsing.
 func (d document) name() string {
 	if m := nameLine.FindSubmatch(d.text); m != nil {
 		return string(m[1])
@@ -167,7 +159,7 @@ func (d document) name() string {
 	return ""
 }
 
-// objects are the objects of a document, parsed once. A list is its items.
+// objects parses a document once. A List stands for its items.
 func (d document) objects() ([]Object, error) { return d.parsed() }
 
 func (d document) parse() ([]Object, error) {
@@ -176,10 +168,10 @@ func (d document) parse() ([]Object, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &u.Object)
 	}
-	if err != nil {
-		if bytes.Contains(d.text, []byte("{{")) {
-			err = errTemplate
-		}
+	switch {
+	case err != nil && bytes.Contains(d.text, []byte("{{")):
+		return nil, fmt.Errorf("%s:%d: bad YAML: %w", d.file, d.line, errTemplate)
+	case err != nil:
 		return nil, d.wrong(err)
 	}
 	if u.IsList() && strings.HasSuffix(u.GetKind(), "List") {
@@ -198,8 +190,7 @@ func (d document) parse() ([]Object, error) {
 	return []Object{{u, d.file, d.line}}, nil
 }
 
-// wrong puts the place before an error of the YAML library, which counts lines
-// from the document's first.
+// wrong adds file and line to an error of the YAML library, which counts lines from the document's first.
 func (d document) wrong(err error) error {
 	line := d.line
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
@@ -212,21 +203,10 @@ func (d document) wrong(err error) error {
 	if first, _, more := strings.Cut(text, "\n"); more {
 		text = first
 	}
-	return fmt.Errorf("%s:%d: bad YAML: %w", d.file, line, &because{text, err})
+	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// because is an error in other words.
-type because struct {
-	text string
-	err  error
-}
-
-func (b *because) Error() string { return b.text }
-func (b *because) Unwrap() error { return b.err }
-
-// search parses the documents of the repository that may be wanted, in files
-// that are not skipped. Templates are left out without a word; what is no YAML
-// is noted.
+// search parses the documents that may be wanted, and notes bad YAML. Templates are skipped silently.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {
@@ -248,8 +228,7 @@ func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	return all
 }
 
-// readGiven reads the objects of a file or a folder that was named. What is no
-// YAML is an error.
+// readGiven reads the objects of a file or folder of the options. Bad YAML is an error.
 func (f *finder) readGiven(flag, name string) ([]Object, error) {
 	at, err := f.given(name)
 	if err != nil {

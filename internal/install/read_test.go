@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/internal/install"
 )
 
-// gadget is a text about widgets as one about gadgets.
 func gadget(text string) string {
 	return strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(text)
 }
@@ -63,7 +62,6 @@ func TestCRDs(t *testing.T) {
 	wantError(t, err, "--crds a.yaml: it holds no CustomResourceDefinition")
 }
 
-// widget is a Widget of a version, with a spec.
 func widget(version, name, spec string) string {
 	return "apiVersion: example.com/" + version + "\nkind: Widget\nmetadata: {name: " + name + "}\nspec: " + spec + "\n"
 }

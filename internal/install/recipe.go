@@ -6,10 +6,11 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// recipe is how a Dockerfile builds an image, as far as it can be read.
+// recipe is what is known of a Dockerfile.
 type recipe struct {
 	file   string // relative to the repository
 	builds []build
@@ -17,10 +18,9 @@ type recipe struct {
 	cmd    []string // CMD of the last stage
 }
 
-// build is one go build: the name of its output and the package.
+// build is a go build command: the name of its output, and the package.
 type build struct{ output, pkg string }
 
-// binary is the name of the program that the image runs, "" if none is known.
 func (r *recipe) binary() string {
 	if len(r.entry) == 0 {
 		return ""
@@ -28,8 +28,7 @@ func (r *recipe) binary() string {
 	return path.Base(r.entry[0])
 }
 
-// readDockerfile reads the instructions that matter: ARG and ENV for their
-// values, RUN for go build, ENTRYPOINT and CMD of the last stage.
+// readDockerfile reads ARG, ENV, the go builds of RUN, and ENTRYPOINT and CMD of the last stage.
 func readDockerfile(file string, text []byte) *recipe {
 	r := &recipe{file: file}
 	values := map[string]string{}
@@ -71,7 +70,6 @@ func readDockerfile(file string, text []byte) *recipe {
 	return r
 }
 
-// readMakefile returns the go builds of a Makefile's recipes.
 func readMakefile(text []byte) []build {
 	values := map[string]string{}
 	assign := regexp.MustCompile(`^([A-Za-z_]\w*)\s*[:?]?=\s*(\S*)$`)
@@ -86,8 +84,7 @@ func readMakefile(text []byte) []build {
 	return all
 }
 
-// logicalLines joins the lines that a backslash continues, and leaves out
-// comments.
+// logicalLines joins continued lines, and drops comments.
 func logicalLines(text string) []string {
 	var all []string
 	joined := ""
@@ -111,7 +108,6 @@ func logicalLines(text string) []string {
 
 var variable = regexp.MustCompile(`\$\{(\w+)(?::-([^}]*))?\}|\$\((\w+)\)|\$(\w+)`)
 
-// expand replaces the variables of a line that have a known value.
 func expand(line string, values map[string]string) string {
 	return variable.ReplaceAllStringFunc(line, func(ref string) string {
 		m := variable.FindStringSubmatch(ref)
@@ -127,8 +123,7 @@ func expand(line string, values map[string]string) string {
 	})
 }
 
-// execForm reads the arguments of ENTRYPOINT and CMD, in their JSON form or as
-// words.
+// execForm reads ENTRYPOINT and CMD, as JSON or as words.
 func execForm(text string) []string {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) == nil {
@@ -142,8 +137,7 @@ var takesValue = map[string]bool{"-C": true, "-o": true, "-ldflags": true, "-tag
 	"-gcflags": true, "-asmflags": true, "-p": true, "-buildmode": true, "-overlay": true, "-modfile": true,
 	"-installsuffix": true, "-compiler": true, "-toolexec": true, "-pkgdir": true, "-pgo": true}
 
-// builds finds go build and go install in a line of a shell script. The go
-// command may be a variable.
+// builds finds go build and go install in a shell line. The go command may be a variable.
 func builds(line string) []build {
 	if !strings.Contains(line, "build") && !strings.Contains(line, "install") {
 		return nil
@@ -189,15 +183,10 @@ func builds(line string) []build {
 }
 
 func endsCommand(word string) bool {
-	switch word {
-	case "&&", "||", ";", "|", ">", ">>", "2>&1":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"&&", "||", ";", "|", ">", ">>", "2>&1"}, word)
 }
 
-// shellWords cuts a line where a shell does: quotes hold words together, and
-// operators are words. Nothing is expanded.
+// shellWords splits a line as a shell does, with operators as words. It expands nothing.
 func shellWords(line string) []string {
 	var all []string
 	var word strings.Builder
@@ -242,8 +231,7 @@ func shellWords(line string) []string {
 	return all
 }
 
-// recipes reads the Dockerfiles of the repository, those nearest to its root
-// first, and a plain "Dockerfile" before one with a suffix.
+// recipes reads the Dockerfiles of the repository, those nearest to the root first.
 func (f *finder) recipes() []*recipe {
 	var all []*recipe
 	seen := map[string]bool{}

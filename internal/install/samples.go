@@ -14,17 +14,11 @@ import (
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
-// findSamples finds an object of each custom kind.
 func (f *finder) findSamples(context.Context) error {
 	if len(f.opts.Samples) > 0 {
 		return f.givenSamples()
 	}
-	var files []string
-	for _, file := range f.files {
-		if likelihood(file) < unfit {
-			files = append(files, file)
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return likelihood(file) == unfit })
 	var without []string
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
@@ -56,7 +50,7 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// unserved notes the objects of the CRDs' groups whose kind or version no CRD serves: they may be meant as samples.
+// unserved notes objects of the CRDs' groups whose kind or version no CRD serves. They may be meant as samples.
 func (f *finder) unserved(files []string) {
 	var groups, kinds []string
 	for _, crd := range f.CRDs {
@@ -79,7 +73,6 @@ func (f *finder) unserved(files []string) {
 	}
 }
 
-// givenSamples reads the samples that were named.
 func (f *finder) givenSamples() error {
 	for _, name := range f.opts.Samples {
 		objects, err := f.readGiven("--sample", name)
@@ -122,23 +115,18 @@ func (f *finder) givenSamples() error {
 	return nil
 }
 
-// custom reports whether an object is of a kind that a CRD defines.
 func (f *finder) custom(o Object) bool {
-	gvk := o.GroupVersionKind()
-	return slices.ContainsFunc(f.CRDs, func(crd Object) bool {
-		group, kind, _ := crdKindOf(crd)
-		return group == gvk.Group && kind == gvk.Kind
-	})
+	_, is := f.scope(o)
+	return is
 }
 
-// installs reports whether the install manifests create an object.
 func (f *finder) installs(o Object) bool {
 	return slices.ContainsFunc(f.Objects, func(have Object) bool {
 		return have.GetKind() == o.GetKind() && have.File == o.File && have.Line == o.Line
 	})
 }
 
-// served are the versions of a CRD that a server serves, the stored one first.
+// served are the served versions of a CRD, the stored one first.
 func served(crd Object) []string {
 	var all []string
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
@@ -156,10 +144,10 @@ func served(crd Object) []string {
 	return all
 }
 
-// unfit is the place of files in which no sample is looked for.
+// unfit is the rank of files in which no sample is searched.
 const unfit = 5
 
-// likelihood ranks a file by its path: the less, the likelier it holds samples.
+// likelihood ranks a file by its path: a low rank is likely to hold samples.
 func likelihood(file string) int {
 	parts := strings.Split(path.Dir(file), "/")
 	has := func(names ...string) bool {
@@ -186,9 +174,8 @@ func likelihood(file string) int {
 	}
 }
 
-// compare says which of two samples of a kind is better: one with a spec, as kubebuilder
-// writes samples without; by place, by what it is called, by its depth, by how many words its name has, as variants have
-// more, by how much stands beside it, and at last by its size.
+// compare orders two samples of a kind, the better first. kubebuilder scaffolds them without a spec; long names mean
+// variants.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {
@@ -219,7 +206,6 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		size(a)-size(b), strings.Compare(a.File, b.File), a.Line-b.Line)
 }
 
-// others are the objects of other kinds in a sample's file, which exist beside it.
 func others(file []Object, sample Object) (beside []Object) {
 	for _, o := range file {
 		if o.GroupVersionKind() != sample.GroupVersionKind() {

@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/internal/install"
 )
 
-// running is a repository whose install.yaml holds a Deployment "operator" with a
-// pod of this spec, and objects beside it.
 func running(spec, beside string) string {
 	return program + `
 -- install.yaml --
@@ -35,17 +34,17 @@ func TestCommand(t *testing.T) {
 	image := "\n-- Dockerfile --\nFROM golang\nRUN go build -o widget .\nENTRYPOINT [\"/widget\", \"--log=info\"]\nCMD [\"run\"]\n"
 	for _, c := range []struct {
 		name, container, image string
-		program                string
 		args                   []string
 	}{
-		{"the image's", "{}", image, "/widget", []string{"--log=info", "run"}},
-		{"arguments replace the image's", "{args: [serve]}", image, "/widget", []string{"--log=info", "serve"}},
-		{"a command replaces both", "{command: [/bin/widget]}", image, "/bin/widget", nil},
-		{"a command with arguments", "{command: [/widget, --a], args: [--b]}", image, "/widget", []string{"--a", "--b"}},
-		{"an init program", "{command: [/tini, --, /widget], args: [--b]}", image, "/widget", []string{"--b"}},
-		{"a shell", `{command: [sh, -c, "sleep 1 && exec /widget --a='b c' > /log"]}`, image, "/widget", []string{"--a=b c"}},
-		{"no Dockerfile", "{args: [serve]}", "", "", []string{"serve"}},
-		{"envsubst", `{args: ["--port=${PORT:=80}", "--gates=A=${A:-true},B=${B}"]}`, "", "", []string{"--port=80", "--gates=A=true,B="}},
+		{"the image's", "{}", image, []string{"--log=info", "run"}},
+		{"arguments replace the image's", "{args: [serve]}", image, []string{"--log=info", "serve"}},
+		{"a command replaces both", "{command: [/bin/widget]}", image, nil},
+		{"a command with arguments", "{command: [/widget, --a], args: [--b]}", image, []string{"--a", "--b"}},
+		{"an init program", "{command: [/tini, --, /widget], args: [--b]}", image, []string{"--b"}},
+		{"a shell", `{command: [sh, -c, "sleep 1 && exec /widget --a='b c' > /log"]}`, image, []string{"--a=b c"}},
+		{"no Dockerfile", "{args: [serve]}", "", []string{"serve"}},
+		{"a template elsewhere", "{args: [serve], ports: [{containerPort: '${PORT}'}]}", "", []string{"serve"}},
+		{"envsubst", `{args: ["--port=${PORT:=80}", "--gates=A=${A:-true},B=${B}"]}`, "", []string{"--port=80", "--gates=A=true,B="}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			container := strings.Replace(strings.Replace(c.container, "{", "{name: manager, image: widget, ", 1), ", }", "}", 1)
@@ -53,8 +52,8 @@ func TestCommand(t *testing.T) {
 			if w == nil {
 				t.Fatal("no workload")
 			}
-			if diff := cmp.Diff(c.args, w.Process(0).Args); diff != "" || w.Program != c.program {
-				t.Errorf("program %q, want %q; arguments: - want, + got\n%s", w.Program, c.program, diff)
+			if diff := cmp.Diff(c.args, w.Process(0).Args); diff != "" {
+				t.Errorf("arguments: - want, + got\n%s", diff)
 			}
 		})
 	}
@@ -160,21 +159,18 @@ kind: ConfigMap
 metadata: {name: config, namespace: system}
 `), install.Options{})
 	want := []install.Mount{
-		{Path: "/certs", ReadOnly: true, Sources: []install.Source{
-			{Kind: "Secret", Name: "certs", Items: []install.Item{{Key: "tls.crt", Path: "crt"}}, Optional: true}}},
+		{Path: "/certs", Sources: []install.Source{
+			{Kind: "Secret", Name: "certs", Items: []corev1.KeyToPath{{Key: "tls.crt", Path: "crt"}}}}},
 		{Path: "/config.yaml", SubPath: "config.yaml", Sources: []install.Source{{Kind: "ConfigMap", Name: "config"}}},
 		{Path: "/tmp"},
-		{Path: "/all", Sources: []install.Source{
-			{Kind: "Secret", Name: "certs"},
-			{Kind: "ServiceAccountToken", Items: []install.Item{{Path: "token"}}},
-			{Kind: "DownwardAPI", Items: []install.Item{{Key: "metadata.labels", Path: "labels"}}}}},
-		{Path: "/disk", Sources: []install.Source{{Kind: "hostPath"}}},
+		{Path: "/all", Sources: []install.Source{{Kind: "Secret", Name: "certs"}}},
+		{Path: "/disk"},
 	}
 	if diff := cmp.Diff(want, r.Workload.Mounts); diff != "" {
 		t.Errorf("mounts: - want, + got\n%s", diff)
 	}
-	if r.Workload.WorkingDir != "/work" || r.Workload.Container != "manager" {
-		t.Errorf("container %s in %s, want manager in /work", r.Workload.Container, r.Workload.WorkingDir)
+	if c := r.Workload.Container; c.WorkingDir != "/work" || c.Name != "manager" {
+		t.Errorf("container %s in %s, want manager in /work", c.Name, c.WorkingDir)
 	}
 	wantNote(t, r, "Secret certs, mounted at /all, is not in the manifests; --with FILE gives it")
 	wantNote(t, r, "a hostPath volume is mounted at /disk: it is an empty folder")
@@ -182,7 +178,6 @@ metadata: {name: config, namespace: system}
 	wantNote(t, r, "containers setup, proxy of Deployment operator are not run")
 }
 
-// workloads are Deployments "name image command", one a line.
 func workloads(lines ...string) string {
 	text := "-- install.yaml --\n"
 	for _, line := range lines {
@@ -214,9 +209,10 @@ func TestWorkload(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := found(t, program+c.archive, c.opts)
-			if r.Workload == nil || r.Workload.GetName() != c.want || r.Workload.Replicas != 1 {
-				t.Fatalf("workload %v, want %s with a replica", r.Workload, c.want)
+			if r.Workload == nil || r.Workload.GetName() != c.want {
+				t.Fatalf("workload %v, want %s", r.Workload, c.want)
 			}
+			wantNote(t, r, c.want+" has no replicas: it is taken to have one")
 			for _, o := range r.Objects {
 				if o.GetName() == c.want {
 					t.Errorf("%s is among the objects as well", c.want)
@@ -224,6 +220,9 @@ func TestWorkload(t *testing.T) {
 			}
 		})
 	}
+	bad := strings.Replace(workloads("a x"), "image: x", "image: x, resources: {limits: {cpu: lots}}", 1)
+	wantNote(t, found(t, program+bad, install.Options{Install: "install.yaml"}),
+		"install.yaml:2: the pod template of StatefulSet a cannot be read: ")
 	_, err := find(t, program+workloads("a x", "b x"), install.Options{Install: "install.yaml"})
 	wantError(t, err, "several workloads may run the operator: StatefulSet a (install.yaml:2), StatefulSet b (install.yaml:7): "+
 		"name one with --workload")

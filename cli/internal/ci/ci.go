@@ -1,21 +1,29 @@
-// Package ci words what was found for continuous integration: a JUnit XML file,
-// which nearly all of them read, and the annotations that GitHub shows beside the
-// lines they are of.
+// Package ci formats results for continuous integration: JUnit XML files and GitHub annotations.
 package ci
 
-import "time"
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
 
-// Case is one file and what became of it.
+// Case is a file and its results.
 type Case struct {
 	Name string // the file, as it was named
 	Took time.Duration
 
-	Problems []Problem // none where it passed
+	Problems []Problem // none if it passed
 	Skipped  string    // why it says nothing; "" where it does
 	Page     string    // what was printed of it
 }
 
-// Problem is something that is wrong with a file.
+// Problem is an error or violation in a file.
 type Problem struct {
 	Error bool   // nothing was learnt: the file is bad, or runs cannot be trusted
 	File  string // where it is in the repository, "" when it is not in it
@@ -23,3 +31,144 @@ type Problem struct {
 	Title string // in a few words: a law, "bad file"
 	Text  string
 }
+
+// Annotate writes the annotations of a case as GitHub workflow commands, one a line.
+func Annotate(w io.Writer, c *Case) error {
+	for i := range c.Problems {
+		if _, err := fmt.Fprintln(w, c.Problems[i].annotation()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Problem) annotation() string {
+	var properties []string
+	add := func(name, value string) {
+		if value != "" {
+			properties = append(properties, name+"="+property.Replace(value))
+		}
+	}
+	add("file", filepath.ToSlash(p.File))
+	if p.File != "" && p.Line > 0 {
+		add("line", strconv.Itoa(p.Line))
+	}
+	add("title", p.Title)
+	return "::error " + strings.Join(properties, ",") + "::" + data.Replace(p.Text)
+}
+
+// GitHub wants these characters escaped in messages and in properties, which end at a colon or a comma.
+var (
+	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// InRepository is a file's path relative to the workspace. A file outside keeps its path.
+func InRepository(workspace, file string) string {
+	if workspace == "" {
+		return file
+	}
+	whole, err := filepath.Abs(file)
+	if err != nil {
+		return file
+	}
+	in, err := filepath.Rel(workspace, whole)
+	if err != nil || in == ".." || strings.HasPrefix(in, ".."+string(filepath.Separator)) {
+		return file
+	}
+	return in
+}
+
+type counts struct {
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Time     string `xml:"time,attr"`
+}
+
+type suites struct {
+	XMLName xml.Name `xml:"testsuites"`
+	counts
+	Suite suite `xml:"testsuite"`
+}
+
+type suite struct {
+	Name string `xml:"name,attr"`
+	counts
+	Cases []testcase `xml:"testcase"`
+}
+
+type testcase struct {
+	Name    string   `xml:"name,attr"`
+	Class   string   `xml:"classname,attr"`
+	File    string   `xml:"file,attr"`
+	Time    string   `xml:"time,attr"`
+	Skipped *problem `xml:"skipped"`
+	Failure *problem `xml:"failure"`
+	Error   *problem `xml:"error"`
+}
+
+type problem struct{ message, title, text string }
+
+// MarshalXML keeps line breaks, which xml.Marshal escapes.
+func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	start.Attr = []xml.Attr{{Name: xml.Name{Local: "message"}, Value: p.message}}
+	if p.title != "" {
+		start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: "type"}, Value: p.title})
+	}
+	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(p.text)), e.EncodeToken(start.End()))
+}
+
+// WriteJUnit writes the elements and attributes that Jenkins, GitLab and GitHub's actions read. There is no standard.
+func WriteJUnit(w io.Writer, name string, cases []Case) error {
+	n := counts{Tests: len(cases)}
+	all := suites{Suite: suite{Name: name}}
+	took := time.Duration(0)
+	for i := range cases {
+		c := &cases[i]
+		took += c.Took
+		t := c.testcase()
+		switch {
+		case t.Skipped != nil:
+			n.Skipped++
+		case t.Failure != nil:
+			n.Failures++
+		case t.Error != nil:
+			n.Errors++
+		}
+		all.Suite.Cases = append(all.Suite.Cases, t)
+	}
+	n.Time = seconds(took)
+	all.counts, all.Suite.counts = n, n
+	text, err := xml.MarshalIndent(&all, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+	return err
+}
+
+// testcase has the first problem only, since JUnit allows one for each testcase.
+func (c *Case) testcase() testcase {
+	file := filepath.ToSlash(c.Name)
+	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,
+		Time: seconds(c.Took)}
+	if len(c.Problems) == 0 {
+		if c.Skipped != "" {
+			t.Skipped = &problem{message: c.Skipped}
+		}
+		return t
+	}
+	first := c.Problems[0]
+	message, _, _ := strings.Cut(first.Text, "\n")
+	p := &problem{message, first.Title, c.Page}
+	if first.Error {
+		t.Error = p
+	} else {
+		t.Failure = p
+	}
+	return t
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// threelaws.yaml has settings, and flags override it.
+func TestCheckSettings(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	write(t, "settings/crd.yaml", "kind: x\n")
+	write(t, settingsFile, `# settings of check
+package: ./cmd/manager
+time: 5m
+schedules: 7
+args: [--leader-elect=false, a b]
+env: {NAMESPACE: default}
+crds: settings/crd.yaml
+faults: none
+`)
+	if err := os.MkdirAll("cmd/manager", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("cmd/manager")
+	c.run("-n", "5", "--args", "--a --b=c").passes(t)
+	want := settings{Dir: "../..", Package: "../../cmd/manager", Time: 5 * time.Minute, Schedules: 5, Seed: 1,
+		Args: []string{"--a", "--b=c"}, Env: []string{"NAMESPACE=default"}, CRDs: []string{"../../settings/crd.yaml"},
+		Budget: 100, faults: "none", set: true}
+	if !reflect.DeepEqual(c.settings, want) {
+		t.Errorf("got  %+v\nwant %+v", c.settings, want)
+	}
+}
+
+// CRD files have relative paths, since kept failures name them.
+func TestCheckNamesFilesFromHere(t *testing.T) {
+	newChecked(t, host.Controller{})
+	write(t, "main.go", "package main\n\nfunc main() {}\n")
+	write(t, "config/crd/bases/widgets.yaml", strings.Split(definitionYAML, "---")[0])
+	op, err := findOperator(t.Context(), &settings{Dir: "."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join("config", "crd", "bases", "widgets.yaml"); len(op.CRDs) != 1 || op.CRDs[0].Path != want {
+		t.Errorf("got %+v, want one file %s", op.CRDs, want)
+	}
+}
+
+func TestCheckMistakes(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	for _, x := range []struct{ file, args, want string }{
+		{"tiem: 5m\n", "", "threelaws.yaml:1: unknown field tiem; did you mean time?"},
+		{"seed: 1\ntime: soon\n", "", "threelaws.yaml:2: time: cannot unmarshal !!str `soon` into time.Duration"},
+		{"seed: 1\nseed: 2\n", "", "threelaws.yaml:2: field seed stands twice"},
+		{"- a\n", "", "threelaws.yaml:1: the settings are a mapping, as time: 5m"},
+		{"accept: [{law: exact-sums, reason: x}]\n", "", "threelaws.yaml:1: accept: unknown law exact-sums; did you mean exact-sum?"},
+		{"accept: [{law: exact-sum}]\n", "", "threelaws.yaml:1: accept: exact-sum is accepted without a reason"},
+		{"accept: [{laws: exact-sum, reason: x}]\n", "", "threelaws.yaml:1: accept: unknown field laws; did you mean law?"},
+		{"", "a b", "threelaws: check takes one package, not 2"},
+		{"", "--crds nowhere.yaml", "nowhere.yaml: cannot be read: no such file or directory"},
+		{"", "--env NAMESPACE", "threelaws: --env NAMESPACE: write NAME=value"},
+		{"", "--faults crsh:1", "threelaws: --faults: unknown fault crsh; did you mean crash?"},
+		{"", "-n -1", "threelaws: --schedules=-1: at least 0"},
+		{"", "-o xml", "threelaws: --output: xml is not one of its values"},
+		{"", "--time 0s", "threelaws: --time=0s: schedules need some time"},
+		{"", "--twice 0", "threelaws: --twice=0: at least 1"},
+		{"", "--skip=fault=x", "threelaws: --skip: there is no case and no law fault; did you mean faults?\n"},
+		{"", "--skip=faults", "threelaws: --skip: faults is skipped without a reason\n"},
+		{"", "--skip=come-to-rest=x", "threelaws: --skip: come-to-rest ends a run in any case: accept what is known of it\n"},
+	} {
+		write(t, settingsFile, x.file)
+		c.run(strings.Fields(x.args)...).oneLine(t, x.want)
+	}
+	for flag, want := range map[string]string{
+		"--accept={law: exact-sum}": "threelaws: --accept: exact-sum is accepted without a reason\n",
+		"--accept={lw: exact-sum}":  "threelaws: --accept: unknown field lw; did you mean law?\n",
+	} {
+		c.run(flag).oneLine(t, want)
+	}
+	for flag, want := range map[string]string{
+		"--edit={spec: {replicas: 3}":    "config/samples/web.yaml: Edits[0]: ",
+		"--edit={metadata: {name: web}}": "config/samples/web.yaml: Edits[0]: {metadata: {name: web}} changes nothing in the sample",
+	} {
+		c.run("-n", "1", flag).wants(t, scenarios.ExitUsage, want)
+	}
+	typed(t, "check").wants(t, scenarios.ExitUsage)
+}
+
+// A scenario file names the operator of --main as a controller.
+func TestMainOfFiles(t *testing.T) {
+	op := current(t, "replicaset")
+	op.Name = "operator"
+	c := newChecked(t, op)
+	write(t, "web.txtar", "apply set.yaml\ncontrollers operator gc\nsettle\n\n-- set.yaml --\n"+set)
+	c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar").wants(t, 0, "0 violations")
+	if c.settings.Package != "./cmd/manager" {
+		t.Errorf("the main package is %q", c.settings.Package)
+	}
+	c.runs("explore", "web.txtar").wants(t, scenarios.ExitUsage)
+}
+
+// A skipped case or law is named with the reason. A flag overrides threelaws.yaml.
+func TestCheckSkips(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	write(t, "threelaws.yaml", "skip:\n  faults: it is slow\n")
+	args := []string{"-n", "2", "--case", "one-owner,faults"}
+	c.run(args...).passes(t, "  faults                 skipped: it is slow\n")
+	c.run(append(args, "--skip", "exact-sum=issue 12", "--skip", "edit=b")...).passes(t,
+		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
+}
+
+// An accepted finding is printed and does not fail the check. An entry whose finding does not occur is named.
+func TestCheckAccepts(t *testing.T) {
+	c := newChecked(t, sloppy())
+	write(t, "threelaws.yaml", "accept:\n- {law: exact-sum, reason: it is fixed in v2}\n")
+	found := c.run("-n", "5", "-o", "json")
+	found.wants(t, scenarios.ExitFail, "threelaws.yaml:2: accept: no violation of exact-sum")
+	var report checkReport
+	if err := json.Unmarshal([]byte(found.out), &report); err != nil || report.ExitCode != found.code ||
+		len(report.Samples) != 1 || len(report.Samples[0].Laws) == 0 || report.Samples[0].Kind != "ReplicaSet" || len(report.Notes) != 3 {
+		t.Fatalf("%v\n%s", err, found.out)
+	}
+	entries := "accept:\n"
+	for _, j := range report.Samples[0].Cases {
+		for _, f := range j.Failures {
+			object := ""
+			for _, l := range f.Page.Lines {
+				if len(l.Breaks) > 0 {
+					object = l.Object
+				}
+			}
+			entries += fmt.Sprintf("- {law: %s, object: %q, reason: it is fixed in v2}\n", f.Law, object)
+		}
+	}
+	write(t, "threelaws.yaml", entries)
+	if kept := c.run("-n", "5"); kept.code != 0 || !strings.Contains(kept.out, ", accepted: ") ||
+		strings.Contains(kept.out, " 0 schedules") {
+		t.Errorf("a case with an accepted failure that was kept is not explored: exit %d\n%s%s", kept.code, kept.err, kept.out)
+	}
+	if err := os.RemoveAll("testdata"); err != nil {
+		t.Fatal(err)
+	}
+	c.run("-n", "5").passes(t, ", accepted: ", "it is fixed in v2",
+		"no law is violated in what was tried, except for what is accepted. ", " 0 violated, ", " accepted, ", "\naccepted\n")
+	if onDisk("testdata") {
+		t.Error("an accepted failure is kept")
+	}
+	write(t, "threelaws.yaml", "accept:\n- {law: exact-sum, reason: it is fixed in v2}\n")
+	if cut := c.run("--time", "1ms", "--workers", "1"); strings.Contains(cut.out, "no violation of exact-sum") {
+		t.Errorf("what was not tried is taken for fixed:\n%s", cut.out)
+	}
+}

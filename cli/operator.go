@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim/agent"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// operator is what check found in an operator's repository.
+type operator struct {
+	Name      string   // of its processes
+	Dir       string   // the repository, from the working directory
+	Builds    string   // what Host builds, in a few words
+	Notes     []string // what was taken from where
+	Found     settings // the settings that name what was found: Package, Install, Args, CRDs, Samples, from Dir
+	CRDs      []*check.File
+	Installed []*unstructured.Unstructured
+	Samples   []*check.File // each is tried by itself
+
+	// Host builds the operator. The returned function makes a controller of it, once for each sample.
+	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
+	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil where that is never possible
+	Waits func() []string                      // what its goroutines wait for after it has settled; nil for unknown
+	Close func()                               // ends what Host began; nil for nothing
+}
+
+type settings struct {
+	Dir      string // the repository, from the working directory: where go.mod is
+	Package  string // the main package; "" to find it
+	Test     string // a test of the package that stands in place of a main; "" for a main
+	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
+	Workload string // the name of the workload that runs the operator; "" to find it
+	Args     []string
+	Env      []string // NAME=value
+	CRDs     []string
+	Samples  []string
+	With     []string // files with further objects
+	Accept   []*accepted
+	Skip     map[string]string // cases and laws that are left out, by name, with the reason
+	Edits    []string          // merge patches of the sample
+
+	Time      time.Duration
+	For       time.Duration // in the time of the clusters, how long each lasts; 0 for until it settles
+	Schedules int           // of each case; 0 for as many as the time allows
+	Seed      uint64
+	Faults    map[string]int // nil for those of each case
+	Workers   int
+	Budget    int
+
+	accepts []string // entries of Accept as flags have them
+	skips   []string // the same of Skip: NAME=REASON
+	faults  string
+	set     bool // --faults is given, perhaps as none
+
+	packaged bool // the package was given as an argument
+}
+
+const settingsFile = "threelaws.yaml"
+
+// accepted is an accepted finding of threelaws.yaml or --accept.
+type accepted struct {
+	check.Accept
+	line int // of threelaws.yaml; 0 for a flag
+	met  bool
+}
+
+func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
+	fields := []string{"law", "case", "object", "reason"}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if name := n.Content[i].Value; !slices.Contains(fields, name) {
+			return fmt.Errorf("unknown field %s%s", name, suggest(name, fields))
+		}
+	}
+	if err := n.Decode(&a.Accept); err != nil {
+		return err
+	}
+	a.line = n.Line
+	return a.Check()
+}
+
+func (a *accepted) from() string {
+	if a.line == 0 {
+		return "--accept"
+	}
+	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
+}
+
+func (op *operator) find(kind, namespace, name string) *unstructured.Unstructured {
+	i := slices.IndexFunc(op.Installed, func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == kind && o.GetNamespace() == namespace && o.GetName() == name
+	})
+	if i < 0 {
+		return nil
+	}
+	return op.Installed[i]
+}

@@ -1,0 +1,142 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// standalone runs a whole program in a world without a sample. No law applies to what it creates there, since that has
+// no owner. Then it creates the sample, so that the program's webhooks are called. The error is a webhook's refusal.
+func (s *subject) standalone() error {
+	if !s.Controller.Hosted() {
+		return nil
+	}
+	r, err := s.drawn(nil, nil, nil)
+	if err != nil {
+		return nil
+	}
+	defer r.Stop()
+	for _, rec := range r.writes() {
+		ref := sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name}
+		if rec.Before == nil && rec.After != nil && !s.itself(ref) {
+			s.own = append(s.own, ref)
+		}
+	}
+	return s.admit(r)
+}
+
+// itself reports whether the program creates an object without a sample, too.
+func (s *subject) itself(o sim.Ref) bool {
+	return slices.Contains(s.own, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
+}
+
+func (s *subject) nothing() string {
+	if len(s.own) == 0 {
+		return "nothing"
+	}
+	return "nothing but what it writes without it"
+}
+
+// admit creates the sample and what is around it while the program runs: cases begin with them as webhooks changed
+// them.
+func (s *subject) admit(r *quiet) error {
+	for i, m := range s.around {
+		admitted, err := s.admitted(r, m)
+		if err != nil {
+			return err
+		}
+		s.around[i] = admitted
+	}
+	admitted, err := s.admitted(r, s.owner)
+	if err != nil {
+		return err
+	}
+	s.owner = admitted
+	return nil
+}
+
+// admitted is an object as the program's webhooks change it. If they do not, it stays as it was written.
+func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
+	k := r.Server.Kind(m.GroupVersionKind())
+	if r.stored(m) != nil {
+		return m, nil
+	}
+	request := func() (*fakeapi.Request, error) {
+		obj, err := m.typed(k)
+		return &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj}, err
+	}
+	req, err := request()
+	if err != nil {
+		return m, nil // accept said so already
+	}
+	resp, err := r.Request(req)
+	switch {
+	case apierrors.IsInternalError(err): // it could not be called
+		s.notes = append(s.notes, fmt.Sprintf("%s exists without having passed the operator's webhooks: %s", m.at(),
+			strings.ReplaceAll(err.Error(), "\n", " ")))
+		return m, nil
+	case err != nil:
+		return m, s.Sample.place(m, refusal("with the operator's webhooks the server refuses "+m.at(), err))
+	}
+	with := bare(shown(resp.Object, m.GroupVersionKind()))
+	r.settle()
+	if req, err = request(); err != nil {
+		return m, nil
+	}
+	server := s.server.Fork()
+	for _, before := range s.around {
+		_ = create(server, before) // a namespace may be among them; one that is there already stays
+	}
+	alone, _ := server.Do(sim.Epoch, req)
+	if alone.Err == nil && reflect.DeepEqual(with.Object, bare(shown(alone.Object, m.GroupVersionKind())).Object) {
+		return m, nil
+	}
+	return with, nil
+}
+
+// bare removes what the server adds, and the status.
+func bare(m manifest) manifest {
+	c := m.copied(m.GetName())
+	if m.GetNamespace() == "" {
+		delete(c.Object["metadata"].(map[string]any), "namespace")
+	}
+	c.SetAnnotations(m.GetAnnotations())
+	c.SetFinalizers(m.GetFinalizers())
+	c.SetOwnerReferences(m.GetOwnerReferences())
+	return c
+}
+
+// finishes are the controllers that complete objects: Jobs end, Pods get ready. Kinds that never complete, such as
+// Deployments, are left to With: faults would hit their controllers too, and their laws are not the operator's.
+var finishes = map[string][]string{
+	"CronJob":               {"cronjob", "job", "kubelet"},
+	"Job":                   {"job", "kubelet"},
+	"Pod":                   {"kubelet"},
+	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
+}
+
+// finish adds controllers that complete what the subject created in a quiet run. It reports whether it added any.
+func (s *subject) finish(r *quiet) bool {
+	var more []string
+	for _, rec := range r.writes() {
+		if rec.Before != nil || rec.After == nil {
+			continue
+		}
+		if _, custom := r.Server.KindOf(rec.After.(runtime.Object)).Definition(); custom == nil {
+			more = append(more, finishes[rec.Object.Kind]...)
+		}
+	}
+	before := len(s.beside)
+	if err := s.accompany(more); err != nil {
+		panic("check: " + err.Error())
+	}
+	return len(s.beside) > before
+}

@@ -1,0 +1,318 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// selector says by what a controller adopts, as far as quiet runs show it.
+type selector struct {
+	field  bool // by spec.selector of the owner
+	labels []label
+}
+
+// label is a label that an object must have to be adopted.
+type label struct {
+	key   string
+	path  []string // of the owner's field that says its value; nil for a value that all owners have
+	value string
+}
+
+// stray is the name of objects without an owner.
+const stray = "threelaws-stray"
+
+// adoption finds out by what copies without an owner are adopted. If only some kinds are, more than labels decides.
+func (f *found) adoption(s *subject) error {
+	var adopted, left []manifest
+	for _, d := range f.each() {
+		c := d.copied(stray)
+		is, why := s.adopts(c)
+		switch {
+		case why != "":
+			f.unknown = append(f.unknown, "whether it adopts a "+d.GetKind()+": "+why)
+		case is:
+			adopted = append(adopted, c)
+		default:
+			left = append(left, c)
+		}
+	}
+	if f.adopts = len(adopted) > 0; f.adopts {
+		if len(left) == 0 {
+			if f.selector = (&selector{field: true}); !f.fits(s, f.selector) {
+				f.selector = f.labelsOf(s, adopted[0])
+			}
+		}
+		if f.selector == nil {
+			f.unknown = append(f.unknown, "by what it adopts a "+adopted[0].GetKind())
+		}
+	}
+	return f.letting(s)
+}
+
+// fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use it.
+func (f *found) fits(s *subject, sel *selector) bool {
+	r, err := s.run(f.both(s)...)
+	if err != nil {
+		return false
+	}
+	defer r.Stop()
+	for _, owner := range f.both(s) {
+		selects := sel.of(r.stored(owner))
+		for _, d := range r.controlled(owner, f.owns) {
+			if selects == nil || !selects.Matches(labels.Set(d.GetLabels())) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// each returns the first dependent of each kind.
+func (f *found) each() (list []manifest) {
+	for _, d := range f.dependents {
+		if !slices.ContainsFunc(list, func(o manifest) bool { return o.GroupVersionKind() == d.GroupVersionKind() }) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// adopts reports whether the sample adopts an object.
+func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
+	r, err := s.run(orphan, s.owner)
+	if err != nil {
+		return false, err.Error()
+	}
+	defer r.Stop()
+	for _, rec := range r.writes() {
+		if after, ok := rec.After.(metav1.Object); ok && rec.Object.Name == orphan.GetName() &&
+			rec.Object.Kind == orphan.GetKind() && metav1.GetControllerOf(after) != nil {
+			return true, ""
+		}
+	}
+	return false, ""
+}
+
+// selects reads spec.selector, as a label selector or as a map of labels. It returns nil for none.
+func selects(owner map[string]any) labels.Selector {
+	field, ok, _ := unstructured.NestedMap(owner, "spec", "selector")
+	if !ok || len(field) == 0 {
+		return nil
+	}
+	plain, _, err := unstructured.NestedStringMap(owner, "spec", "selector")
+	if err == nil {
+		return labels.SelectorFromSet(plain)
+	}
+	var ls metav1.LabelSelector
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(field, &ls) != nil {
+		return nil
+	}
+	sel, err := metav1.LabelSelectorAsSelector(&ls)
+	if err != nil || sel.Empty() {
+		return nil
+	}
+	return sel
+}
+
+// labelsOf finds the labels without which a copy is not adopted. It returns nil if there are none.
+func (f *found) labelsOf(s *subject, copy manifest) *selector {
+	sel := &selector{}
+	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
+		less := maps.Clone(copy.GetLabels())
+		delete(less, key)
+		without := copy.copied(stray)
+		without.SetLabels(less)
+		if adopted, why := s.adopts(without); why != "" || adopted {
+			continue
+		}
+		sel.labels = append(sel.labels, f.source(s, key, copy.GetLabels()[key]))
+	}
+	if len(sel.labels) == 0 || !f.fits(s, sel) {
+		return nil
+	}
+	return sel
+}
+
+// source finds the field from which both owners take the value of a label.
+func (f *found) source(s *subject, key, value string) label {
+	paths := [][]string{{"metadata", "name"}}
+	for _, e := range leaves(s.owner.Object, nil, "spec") {
+		paths = append(paths, e.path)
+	}
+	for _, path := range paths {
+		if v, _, err := unstructured.NestedString(s.owner.Object, path...); err != nil || v != value {
+			continue
+		}
+		if v, _, _ := unstructured.NestedString(f.second.Object, path...); len(f.seconds) == 0 ||
+			v == f.seconds[0].GetLabels()[key] {
+			return label{key: key, path: path}
+		}
+	}
+	return label{key: key, value: value}
+}
+
+func (sel *selector) of(owner runtime.Object) labels.Selector {
+	fields := object(owner)
+	if sel.field {
+		return selects(fields)
+	}
+	set := labels.Set{}
+	for _, l := range sel.labels {
+		set[l.key] = l.value
+		if l.path != nil {
+			set[l.key], _, _ = unstructured.NestedString(fields, l.path...)
+		}
+	}
+	return labels.SelectorFromSet(set)
+}
+
+func object(obj runtime.Object) map[string]any {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u.Object
+	}
+	return shown(obj, obj.GetObjectKind().GroupVersionKind()).Object
+}
+
+func (sel *selector) String() string {
+	if sel.field {
+		return "what spec.selector selects"
+	}
+	var parts []string
+	for _, l := range sel.labels {
+		if l.path != nil {
+			l.value = "(" + strings.Join(l.path, ".") + ")"
+		}
+		parts = append(parts, l.key+"="+l.value)
+	}
+	return "what has the labels " + strings.Join(parts, ", ")
+}
+
+// letting finds out whether a dependent with other labels is released.
+func (f *found) letting(s *subject) error {
+	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
+		return nil
+	}
+	r, err := s.run(s.owner)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	d := f.dependents[0]
+	if err := r.merge(d, map[string]any{"metadata": map[string]any{"labels": others(d)}}); err != nil {
+		return nil // it is not for the user to relabel
+	}
+	now := r.stored(d)
+	f.releases = now != nil && metav1.GetControllerOf(now.(metav1.Object)) == nil
+	return nil
+}
+
+// other is a label that nothing selects.
+const other = "threelaws-other"
+
+func others(m manifest) map[string]any {
+	set := map[string]any{}
+	for key := range m.GetLabels() {
+		set[key] = other
+	}
+	return set
+}
+
+// noted says when a deleted dependent is created again.
+type noted int
+
+const (
+	atOnce noted = iota
+	touched
+	restarted
+	never
+)
+
+// deletedOnes finds the kinds whose deleted dependents are created again. A request, a run, a backup or a migration is
+// recorded in its owner and created only once.
+func (f *found) deletedOnes(s *subject) error {
+	if s.lasts > 0 {
+		return nil // what it creates goes by the clock
+	}
+	all := slices.DeleteFunc(f.each(), func(d manifest) bool { return slices.Contains(f.asleep, d.GroupVersionKind()) })
+	if when, err := f.recreates(s, all...); err != nil || when == atOnce {
+		return err
+	}
+	for _, d := range all {
+		when, err := f.recreates(s, d)
+		if err != nil {
+			return err
+		}
+		switch when {
+		case touched:
+			f.unnoticed = append(f.unnoticed, "a "+d.GetKind()+": it is created again after its owner was touched")
+		case restarted:
+			f.unnoticed = append(f.unnoticed, "a "+d.GetKind()+": it is created again after a restart")
+		case never:
+			f.once = append(f.once, d.GroupVersionKind())
+		}
+	}
+	return nil
+}
+
+// recreates deletes dependents of the settled sample, and reports when there are as many as before.
+func (f *found) recreates(s *subject, deleted ...manifest) (noted, error) {
+	if len(deleted) == 0 {
+		return atOnce, nil
+	}
+	r, err := s.run(s.owner)
+	if err != nil {
+		return atOnce, err
+	}
+	defer r.Stop()
+	count := func() (n int) {
+		for _, d := range deleted {
+			n += len(r.controlled(s.owner, []schema.GroupVersionKind{d.GroupVersionKind()}))
+		}
+		return n
+	}
+	before := count()
+	for _, d := range deleted {
+		req := &fakeapi.Request{Verb: fakeapi.Delete, Kind: r.Server.Kind(d.GroupVersionKind()), Namespace: d.GetNamespace(),
+			Name: d.GetName()}
+		if d.GetKind() == "Pod" {
+			req.Delete.GracePeriodSeconds = new(int64)
+		}
+		if err := r.does(req); err != nil {
+			return atOnce, nil // the user cannot delete it
+		}
+		if o := r.stored(d); o != nil && o.(metav1.Object).GetUID() == d.GetUID() {
+			return atOnce, nil // a finalizer holds it
+		}
+	}
+	for when, provoke := range []func() error{
+		func() error { return nil },
+		func() error {
+			return r.merge(s.owner, map[string]any{"metadata": map[string]any{"annotations": map[string]any{other: "yes"}}})
+		},
+		func() error {
+			r.of.Restart(0)
+			r.settle()
+			return nil
+		},
+	} {
+		if err := provoke(); err != nil || !r.settled || r.stored(s.owner) == nil {
+			return atOnce, nil // such a world says nothing
+		}
+		if count() >= before {
+			return noted(when), nil
+		}
+	}
+	return never, nil
+}
+
+// createsOnce reports whether a deleted dependent of this kind is not created again.
+func (f *found) createsOnce(d manifest) bool { return slices.Contains(f.once, d.GroupVersionKind()) }

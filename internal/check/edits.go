@@ -1,0 +1,228 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// mostEdits is how many accepted values of a spec are tried.
+const mostEdits = 16
+
+// mostFollowed is how many followed fields of a whole program are tried: each takes several slow quiet runs.
+const mostFollowed = 3
+
+// edits finds out which fields of the sample the controller follows, and with how many dependents.
+func (f *found) edits(s *subject) error {
+	first, err := s.run(s.owner)
+	if err != nil {
+		return err
+	}
+	stored := first.shown(s.owner)
+	idle := ""
+	if s.lasts > 0 { // what it does by the clock is no answer to an edit
+		first.began = first.World.History.Len()
+		first.settle()
+		idle = first.deeds()
+	}
+	first.Stop()
+	given, err := s.given(stored)
+	if err != nil {
+		return err
+	}
+	fields := append(given, fieldsOf(stored.Object)...)
+	tried := 0
+	for i, e := range fields {
+		if tried == mostEdits+len(given) || s.Controller.Hosted() && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
+			f.untried = len(fields) - i
+			break
+		}
+		if s.Hurry != nil && s.Hurry() {
+			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
+				len(fields)))
+			break
+		}
+		if i >= len(given) && s.refuses(e) {
+			continue
+		}
+		tried++
+		if answered, err := f.tryEdit(s, e, idle); err != nil {
+			return err
+		} else if !answered {
+			continue
+		}
+		switch _, number := e.was.(int64); {
+		case f.scale == nil && (number || i < len(given)) && e.has != e.had:
+			f.scale = e
+		case f.change == nil && e.has == e.had:
+			f.change = e
+		default:
+			f.more = append(f.more, e)
+		}
+	}
+	if err := f.removals(s); err != nil {
+		return err
+	}
+	return f.want(s)
+}
+
+// two raises a sample that asks for one dependent to two: with one, a case would end with none, and show nothing. It
+// returns the run of the raised sample, nil if the sample stays.
+func (f *found) two(s *subject, one *quiet) (*quiet, error) {
+	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
+		return nil, nil
+	}
+	for _, e := range fieldsOf(one.shown(s.owner).Object) {
+		if n, is := e.was.(int64); !is || n != 1 || !count.MatchString(e.name) || s.refuses(e) {
+			continue
+		}
+		owner := s.edited(e, e.to)
+		r, err := s.run(owner)
+		if err != nil {
+			return nil, err
+		}
+		if r.settled && len(r.controlled(owner, f.owns)) > len(one.controlled(s.owner, f.owns)) {
+			f.raised, s.owner = e, owner
+			return r, nil
+		}
+		r.Stop()
+	}
+	return nil, nil
+}
+
+// follows lists the edits to which the controller reacts.
+func (f *found) follows() (list []*edit) {
+	for _, e := range append([]*edit{f.scale, f.change}, f.more...) {
+		if e != nil {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// edited is the sample with a value of an edit.
+func (s *subject) edited(e *edit, value any) manifest {
+	owner := manifest{s.owner.DeepCopy()}
+	e.set(owner.Object, value)
+	return owner
+}
+
+// refuses reports whether the server refuses to create the sample with an edit.
+func (s *subject) refuses(e *edit) bool {
+	_, err := s.creates(s.edited(e, e.to))
+	return err != nil
+}
+
+// creates returns the sample as the server stores it, in a world without the controller.
+func (s *subject) creates(owner manifest) (manifest, error) {
+	server := s.server.Fork()
+	for _, m := range append(slices.Clone(s.around), owner) {
+		if err := create(server, m); err != nil {
+			return manifest{}, err
+		}
+	}
+	o := server.Lookup(server.Kind(owner.GroupVersionKind()), owner.GetNamespace(), owner.GetName())
+	return shown(o, owner.GroupVersionKind()), nil
+}
+
+// tryEdit changes the settled sample. It reports whether the controller writes anything else than without an edit, and
+// counts the dependents before, after, and after the edit is undone.
+func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err error) {
+	r, err := s.run(s.owner)
+	if err != nil {
+		return false, err
+	}
+	defer r.Stop()
+	e.had = f.active(s, r.controlled(s.owner, f.owns))
+	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
+		return false, nil // no value that the server takes
+	}
+	e.has = e.had
+	switch {
+	case r.settled:
+	case r.writesOn():
+		if f.fights == nil {
+			f.fights = e
+		}
+		return false, nil
+	default:
+		if r.ticking.found == nil {
+			f.waits = append(f.waits, e)
+		}
+		return false, nil
+	}
+	if s.lasts == 0 { // else the number goes by the clock
+		e.has = f.active(s, r.controlled(s.owner, f.owns))
+	}
+	if r.deeds() == idle {
+		return false, nil
+	}
+	if waits, err := s.waitsSo(e); err != nil || waits {
+		f.waits = append(f.waits, e)
+		return false, err
+	}
+	e.back = e.had
+	if s.lasts == 0 && r.merge(s.owner, e.patch(e.from)) == nil && r.settled {
+		e.back = f.active(s, r.controlled(s.owner, f.owns))
+	}
+	return true, nil
+}
+
+// waitsSo reports whether the controller only retries if the sample is created with an edit.
+func (s *subject) waitsSo(e *edit) (bool, error) {
+	if s.lasts > 0 {
+		return false, nil
+	}
+	r, err := s.run(s.edited(e, e.to))
+	if err != nil {
+		return false, err
+	}
+	defer r.Stop()
+	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
+}
+
+// deeds lists the kinds of the controller's writes since the last user action, without the sample's kind.
+func (r *quiet) deeds() (text string) {
+	for _, rec := range r.writes() {
+		if rec.Object.Kind != r.s.owner.GetKind() {
+			text += rec.Verb + " " + rec.Object.Kind + "/" + rec.Subresource + "\n"
+		}
+	}
+	return text
+}
+
+func (s *subject) given(stored manifest) (list []*edit, err error) {
+	old, err := json.Marshal(stored.Object)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range s.Edits {
+		wrong := func(err error) error { return mistake(fmt.Sprintf("Edits[%d]", i), "%v", err) }
+		patch, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			return nil, wrong(err)
+		}
+		edited, err := jsonpatch.MergePatch(old, patch)
+		if err != nil {
+			return nil, wrong(fmt.Errorf("%s is no merge patch: %w", text, err))
+		}
+		back, err := jsonpatch.CreateMergePatch(edited, old)
+		if err != nil {
+			return nil, wrong(err)
+		}
+		var to, from map[string]any
+		if err := errors.Join(json.Unmarshal(patch, &to), json.Unmarshal(back, &from)); err != nil {
+			return nil, wrong(err)
+		}
+		if len(from) == 0 {
+			return nil, wrong(fmt.Errorf("%s changes nothing in the sample", text))
+		}
+		list = append(list, &edit{from: from, to: to, name: "Edits[" + strconv.Itoa(i) + "]"})
+	}
+	return list, nil
+}

@@ -1,0 +1,91 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// holds notes a finalizer that the controller adds.
+func (f *found) holds(rec *sim.Record, after metav1.Object) {
+	for _, name := range after.GetFinalizers() {
+		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
+			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
+			continue
+		}
+		f.finalizers = appendOnce(f.finalizers, name)
+	}
+}
+
+// inherited finds finalizers that the controller removes and did not add, as those of an earlier version. In a quiet
+// run it removes its own, and leaves the finalizer of somebody else beside them.
+func (f *found) inherited(s *subject) error {
+	listed := s.owner.GetFinalizers()
+	if len(listed) == 0 {
+		return nil
+	}
+	owner := manifest{s.owner.DeepCopy()}
+	owner.SetFinalizers(append([]string{hold}, listed...))
+	r, err := s.run(owner)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	now := r.shown(owner).GetFinalizers()
+	if !slices.Contains(now, hold) {
+		return nil // it takes off whatever it finds
+	}
+	for _, name := range listed {
+		if !slices.Contains(now, name) {
+			f.finalizers = appendOnce(f.finalizers, name)
+		}
+	}
+	return nil
+}
+
+// handed finds finalizers that one controller of the operator adds and another removes. They belong to both.
+func (f *found) handed(s *subject, r *quiet) {
+	ours := func(process string) bool {
+		return process == r.process || slices.ContainsFunc(s.Others, named(process))
+	}
+	put := map[string]string{} // by which process
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		if rec.Op != sim.Commit || !ours(rec.Process) {
+			continue
+		}
+		before, after := finalizersOf(rec.Before), finalizersOf(rec.After)
+		for _, name := range after {
+			if !slices.Contains(before, name) {
+				put[name] = rec.Process
+			}
+		}
+		for _, name := range before {
+			if by := put[name]; by == "" || by == rec.Process || slices.Contains(after, name) {
+				continue
+			}
+			if rec.Process == r.process {
+				f.finalizers = appendOnce(f.finalizers, name)
+				continue
+			}
+			s.Others = slices.Clone(s.Others)
+			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
+			c.Finalizers = appendOnce(slices.Clone(c.Finalizers), name)
+		}
+	}
+}
+
+func named(process string) func(host.Controller) bool {
+	return func(c host.Controller) bool { return c.Name == process }
+}
+
+func finalizersOf(o any) []string {
+	if m, is := o.(metav1.Object); is {
+		return m.GetFinalizers()
+	}
+	return nil
+}

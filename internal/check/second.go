@@ -1,0 +1,288 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// beside runs a second owner, the sample under another name. If the spec names dependents, they get other names, too.
+func (f *found) beside(s *subject) error {
+	same := s.owner.renamed(s.owner.GetName() + "-second")
+	known := f.unknown
+	if f.besides(s, same) || len(f.dependents) == 0 {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, d := range f.dependents {
+		names[d.GetName()] = true
+	}
+	apart := manifest{same.DeepCopy()}
+	if spec, ok := apart.Object["spec"].(map[string]any); ok {
+		apart.Object["spec"] = renames(spec, names, "-second")
+	}
+	if apart.text() == same.text() {
+		return nil
+	}
+	f.unknown = known
+	if !f.besides(s, apart) {
+		f.unknown = known
+		f.besides(s, same)
+	}
+	return nil
+}
+
+// besides runs a second owner, and reports whether each owner has as many dependents as the sample alone.
+func (f *found) besides(s *subject, second manifest) bool {
+	f.second, f.pair, f.seconds = manifest{}, nil, nil
+	r, err := s.run(s.owner, second)
+	if err != nil {
+		f.unknown = append(f.unknown, "a second owner: "+err.Error())
+		return false
+	}
+	defer r.Stop()
+	f.second, f.pair, f.seconds = second, r.controlled(s.owner, f.owns), r.controlled(second, f.owns)
+	alone := f.active(s, f.dependents)
+	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
+	waits := !r.settled && !r.writesOn()
+	if waits {
+		f.unknown = append(f.unknown, "a second owner: it and the sample wait for each other's dependents")
+		f.second, f.pair, f.seconds = manifest{}, nil, nil
+	}
+	return !lacks && !waits
+}
+
+// differs finds fields in which owners must differ, and makes an invariant of them.
+func (f *found) differs(s *subject) (err error) {
+	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
+		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
+		return nil
+	}
+	if f.distinct, err = s.distinctValues(f.second, f.owns); len(f.distinct) > 0 {
+		s.Invariants = append(slices.Clone(s.Invariants), differ(s.owner, f.second, f.owns, f.distinct))
+	}
+	return err
+}
+
+// shares finds objects with plain references that all owners share. No owner can control them, so no law asks for a
+// ControllerRef.
+func (f *found) shares(s *subject) error {
+	if len(f.plain) == 0 {
+		return nil
+	}
+	r, err := s.run(s.owner, s.owner.renamed(s.owner.GetName()+"-second"))
+	if err != nil {
+		return s.over() // the server refuses a second owner
+	}
+	defer r.Stop()
+	for i := range f.creates {
+		c := &f.creates[i]
+		all := ofKind(f.plain, c.kind)
+		if c.how != refers || !r.settled || len(r.uncontrolled(c.kind)) > len(all) {
+			continue
+		}
+		c.how, f.shared = sharing, append(f.shared, all...)
+		if !slices.Contains(f.creates, creation{c.kind, controls}) && !slices.Contains(f.creates, creation{c.kind, none}) {
+			f.owns = slices.DeleteFunc(f.owns, func(gvk schema.GroupVersionKind) bool { return gvk == c.kind })
+		}
+	}
+	return nil
+}
+
+func ofKind(all []sim.Ref, kind schema.GroupVersionKind) (list []sim.Ref) {
+	for _, o := range all {
+		if o.Kind == kind.Kind {
+			list = appendOnce(list, o)
+		}
+	}
+	return list
+}
+
+// uncontrolled lists the objects of a kind that the controller created without a ControllerRef.
+func (r *quiet) uncontrolled(kind schema.GroupVersionKind) (list []sim.Ref) {
+	for _, rec := range r.writes() {
+		if m, is := rec.After.(metav1.Object); is && rec.Before == nil && r.kindOf(rec) == kind && metav1.GetControllerOf(m) == nil {
+			list = append(list, rec.Object)
+		}
+	}
+	return list
+}
+
+// distinct is a field with another value for each owner, such as a port or an address range.
+type distinct struct {
+	kind schema.GroupVersionKind // of the owner, or of a dependent
+	path string                  // "status.cidr"
+}
+
+func (d distinct) String() string { return d.kind.Kind + " " + d.path }
+
+// manyOwners are name suffixes of owners with equal specs: enough that values from a small pool repeat.
+var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
+
+// distinctValues returns the fields that differ between all owners, created at once in either order, or one after the
+// other. The names of second end in "-second".
+func (s *subject) distinctValues(second manifest, owns []schema.GroupVersionKind) ([]distinct, error) {
+	owners := []manifest{s.owner}
+	for _, suffix := range manyOwners[1:] {
+		m, err := read([]byte(strings.ReplaceAll(second.text(), "-second", suffix)))
+		if err != nil {
+			return nil, err
+		}
+		owners = append(owners, m)
+	}
+	reversed := slices.Clone(owners)
+	slices.Reverse(reversed)
+	var all []distinct
+	for i, begin := range [][]manifest{owners, reversed, owners[:1]} {
+		r, err := s.run(begin...)
+		if err != nil {
+			return nil, s.over() // the server refuses so many
+		}
+		for _, m := range owners[len(begin):] {
+			if err = r.creates(m); err != nil {
+				break
+			}
+		}
+		found := r.differing(owners, owns)
+		if i > 0 {
+			found = slices.DeleteFunc(found, func(d distinct) bool { return !slices.Contains(all, d) })
+		}
+		settled := r.settled && err == nil
+		if r.Stop(); !settled {
+			return nil, s.over()
+		}
+		if all = found; len(all) == 0 {
+			return nil, nil
+		}
+	}
+	return all, nil
+}
+
+func (r *quiet) creates(m manifest) error {
+	k := r.Server.Kind(m.GroupVersionKind())
+	obj, err := m.typed(k)
+	if err != nil {
+		return err
+	}
+	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
+}
+
+// differing returns the fields in which all owners differ, without those that the user wrote or that follow from names.
+func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
+	var values []map[distinct]string
+	for _, m := range owners {
+		stored := r.shown(m)
+		v := chosenValues(stored, r.controlled(m, owns))
+		for given := range chosenValues(m, nil) {
+			delete(v, given)
+		}
+		values = append(values, v)
+	}
+	for d := range values[0] {
+		seen, nameless := map[string]bool{}, map[string]bool{}
+		for i, v := range values {
+			if text, has := v[d]; has {
+				seen[text] = true
+				nameless[strings.ReplaceAll(text, owners[i].GetName(), "")] = true
+			}
+		}
+		if len(seen) == len(owners) && len(nameless) == len(owners) {
+			all = append(all, d)
+		}
+	}
+	slices.SortFunc(all, func(a, b distinct) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
+// chosenValues returns fields with numbers, or texts with digits, of an owner and of dependents that are the only one
+// of their kind.
+func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
+	all := map[distinct]string{}
+	for i, m := range append([]manifest{owner}, dependents...) {
+		gvk := m.GroupVersionKind()
+		if i > 0 && slices.ContainsFunc(dependents, func(o manifest) bool {
+			return o.GroupVersionKind() == gvk && o.GetName() != m.GetName()
+		}) {
+			continue
+		}
+		for field, v := range m.Object {
+			if field != "metadata" {
+				eachChosen(v, field, func(path, text string) { all[distinct{gvk, path}] = text })
+			}
+		}
+	}
+	return all
+}
+
+// notChosen are fields that hold observed or fixed values.
+var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind"}
+
+func eachChosen(v any, path string, do func(path, text string)) {
+	if slices.Contains(notChosen, path[strings.LastIndexByte(path, '.')+1:]) {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for field, x := range v {
+			eachChosen(x, path+"."+field, do)
+		}
+	case []any:
+		for i, x := range v {
+			eachChosen(x, fmt.Sprintf("%s[%d]", path, i), do)
+		}
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err != nil && digits.MatchString(v) {
+			do(path, v)
+		}
+	case int64, float64:
+		if text := fmt.Sprint(v); len(text) < len("1500000000") { // a longer one may be a time
+			do(path, text)
+		}
+	}
+}
+
+var digits = regexp.MustCompile(`[0-9]`)
+
+func differ(first, second manifest, owns []schema.GroupVersionKind, fields []distinct) *law.Invariant {
+	var names []string
+	for _, d := range fields {
+		names = append(names, d.String())
+	}
+	return &law.Invariant{ID: differentValues, When: law.WhenSettled,
+		Sentence: "No two owners have the same " + strings.Join(names, " or ") + ".",
+		Check: func(f *law.Facts) string {
+			a, b := ownerValues(f, first, owns), ownerValues(f, second, owns)
+			for _, d := range fields {
+				if x, is := a[d]; is && x == b[d] {
+					return fmt.Sprintf("%s and %s have the same %s: %s", first.at(), second.at(), d, x)
+				}
+			}
+			return ""
+		}}
+}
+
+// ownerValues returns the values of an owner and its dependents, nil if the owner does not exist.
+func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
+	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
+	if o == nil {
+		return nil
+	}
+	var dependents []manifest
+	for _, gvk := range owns {
+		for _, d := range f.All(gvk.Kind) {
+			if metav1.IsControlledBy(d.(metav1.Object), o.(metav1.Object)) {
+				dependents = append(dependents, shown(d, gvk))
+			}
+		}
+	}
+	return chosenValues(shown(o, owner.GroupVersionKind()), dependents)
+}

@@ -1,0 +1,256 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// ends are the cases in which the sample is deleted by each policy, and recreated.
+func (f *found) ends(s *subject) (all []place) {
+	for _, policy := range policies {
+		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
+			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
+		f.expectNothing(s, &p, policy)
+		switch {
+		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
+		case s.lasts > 0: // they may be deleted by the clock
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
+			p.atRest, p.faults = both(p.atRest, f.stillThere()), atWork
+		}
+		all = append(all, p)
+	}
+	all = append(all, f.early(s), f.unseen(s))
+	for _, policy := range policies {
+		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
+		if policy != metav1.DeletePropagationBackground {
+			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name
+		}
+		p.user = append(p.user, f.again(s)...)
+		if policy == metav1.DeletePropagationOrphan && !f.adopts {
+			for _, d := range f.pair { // an orphan with the same name stands in its way until it is deleted
+				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
+					p.user = append(p.user, gone(d))
+				}
+			}
+		}
+		all = append(all, p)
+	}
+	return append(all, f.held(s), f.terminating(s), f.restored(s))
+}
+
+// again recreates the sample with another value, and edits it. What belongs to the deleted owner must not follow.
+func (f *found) again(s *subject) []casefile.Action {
+	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
+	if f.change != nil {
+		f.change.set(next.Object, f.change.to)
+		join(back, f.change.patch(f.change.from), true)
+	}
+	if n, ok := f.less(); ok {
+		join(back, f.scale.patch(n), true)
+	}
+	if len(back) == 0 {
+		return []casefile.Action{casefile.Apply(next.text())}
+	}
+	return []casefile.Action{casefile.Apply(next.text()), patch(f.of, back)}
+}
+
+// held is the case in which a finalizer of somebody else holds the deleted sample. A controller with finalizers would
+// race with the user who adds this one. So the list exists from the start, and a JSON patch adds to it.
+func (f *found) held(s *subject) place {
+	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
+		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
+	if listed := s.owner.GetFinalizers(); len(listed) > 0 || len(f.finalizers) > 0 {
+		owner := manifest{s.owner.DeepCopy()}
+		owner.SetFinalizers(append([]string{holdFirst}, listed...))
+		p.objects, p.settled = append([]manifest{owner}, p.objects[1:]...), false
+		p.user = []casefile.Action{jsonPatch(f.of,
+			map[string]any{"op": "test", "path": "/metadata/finalizers/0", "value": holdFirst},
+			map[string]any{"op": "add", "path": "/metadata/finalizers/1", "value": hold})}
+	}
+	p.user = append(p.user, casefile.Verb("delete "+f.of+" --cascade=background"))
+	p.atRest = func(user host.Client) error {
+		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
+		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {
+			return fmt.Errorf("%s has lost the finalizer %s, which is somebody else's", f.of, hold)
+		}
+		return nil
+	}
+	return p
+}
+
+// takesByFinalizer reports whether the controller holds its owner until it has deleted the dependents.
+func (f *found) takesByFinalizer(policy metav1.DeletionPropagation) bool {
+	return f.takes[policy] && len(f.finalizers) > 0
+}
+
+// nothingOf checks that a deleted owner leaves no dependents.
+func (f *found) nothingOf(owner manifest) scenarios.Func {
+	return f.eachLeft(func(o metav1.Object, kind string) error {
+		for _, ref := range o.GetOwnerReferences() {
+			if ref.Kind == owner.GetKind() && ref.Name == owner.GetName() {
+				return fmt.Errorf("%s/%s is left of %s, which is gone", strings.ToLower(kind), o.GetName(), owner.at())
+			}
+		}
+		return nil
+	})
+}
+
+// eachLeft checks all objects of the kinds that the controller creates.
+func (f *found) eachLeft(ask func(o metav1.Object, kind string) error) scenarios.Func {
+	kinds := append([]schema.GroupVersionKind(nil), f.owns...)
+	return func(user host.Client) error {
+		for _, gvk := range kinds {
+			list, err := user.List(context.Background(), gvk, "", metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			for _, o := range list {
+				if err := ask(o.(metav1.Object), gvk.Kind); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// stillThere checks that orphaned dependents exist.
+func (f *found) stillThere() scenarios.Func {
+	left := f.pair
+	return func(user host.Client) error {
+		for _, d := range left {
+			_, err := user.Get(context.Background(), d.GroupVersionKind(), d.GetNamespace(), d.GetName())
+			if err != nil {
+				return fmt.Errorf("%s is gone, though its owner was to leave it", d.at())
+			}
+		}
+		return nil
+	}
+}
+
+// In these cases the world settles first, so no controller can have seen its state too late. That makes them a test of
+// whole programs, too: nobody knows when a program read something.
+
+// terminating is the case in which the sample is terminating, and then there is something to adopt or to do.
+func (f *found) terminating(s *subject) place {
+	held := manifest{s.owner.DeepCopy()}
+	held.SetFinalizers(append(held.GetFinalizers(), hold))
+	p := place{name: "terminating", objects: []manifest{held}, settled: true, faults: few,
+		user: verbs("delete "+f.of+" --cascade=background", "settle")}
+	for _, d := range f.each() {
+		if o := d.copied(stray); s.makes(o) == nil {
+			p.user = append(p.user, casefile.Apply(o.text()))
+		}
+	}
+	for _, e := range []*edit{f.scale, f.change} {
+		if e != nil {
+			p.user = append(p.user, patch(f.of, e.patch(e.to)))
+		}
+	}
+	if len(p.user) == 2 {
+		p.why = "nothing is known that it would do for its sample then"
+	}
+	return p
+}
+
+// before is the UID of an earlier object with the sample's name.
+const before = "0a0b0c0d-0000-4000-8000-000000000000"
+
+// restored is the case in which dependents of an earlier owner of the same name are restored from a backup, while the
+// garbage collector is late. Then the sample is created and edited.
+func (f *found) restored(s *subject) place {
+	p := place{name: "restored", settled: true, faults: few}
+	var free []casefile.Action
+	for _, d := range f.each() {
+		o := d.copied(stray)
+		if f.gives(d) {
+			o = d.copied(d.GetName())
+		}
+		ref := reference(s.owner)
+		ref["uid"] = before
+		o.Object["metadata"].(map[string]any)["ownerReferences"] = []any{ref}
+		if err := s.makes(o); err != nil {
+			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
+		}
+		p.user = slices.Insert(p.user, 0, casefile.Verb("hold gc sees="+d.GetKind()))
+		p.user = append(p.user, casefile.Apply(o.text()))
+		free = append(free, casefile.Verb("release gc sees="+d.GetKind()))
+	}
+	if len(free) == 0 {
+		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
+	}
+	p.user = append(append(p.user, casefile.Verb("settle")), f.again(s)...)
+	p.user = append(p.user, free...)
+	return p
+}
+
+// replaced is the case in which an unwanted dependent is gone before the controller deletes it, and another owner's
+// object has its name. A deletion by name alone deletes that object.
+func (f *found) replaced(s *subject) place {
+	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
+	rival := f.rival(s)
+	fewer, ok := f.less()
+	left, err := f.surplus(s, fewer)
+	switch {
+	case f.lone(rival) != "":
+		p.why = f.lone(rival)
+	case len(f.fixed) == 0:
+		p.why = "it gives its dependents no names: none is another's afterwards"
+	case !ok:
+		p.why = "no number in its sample's spec is known by which it wants fewer dependents"
+	case err != nil:
+		p.why = "it cannot be made with fewer dependents: " + err.Error()
+	case len(left) == 0:
+		p.why = "with fewer dependents it has none less of those that it names"
+	}
+	if p.why != "" {
+		return p
+	}
+	p.objects = append([]manifest{rival}, p.objects...)
+	var free []casefile.Action
+	for _, d := range left {
+		theirs := owned(d.copied(d.GetName()), rival)
+		if err := s.makes(theirs); err != nil {
+			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
+		}
+		held := s.Controller.Name + " sees=" + d.GetKind()
+		p.user = append(p.user, casefile.Verb("hold "+held), gone(d), casefile.Apply(theirs.text()))
+		free = append(free, casefile.Verb("release "+held))
+	}
+	p.user = append(p.user, patch(f.of, f.scale.patch(fewer)))
+	p.user = append(p.user, free...)
+	return p
+}
+
+// surplus are the named dependents that the sample loses, beside a second owner, when it wants fewer.
+func (f *found) surplus(s *subject, fewer any) (list []manifest, err error) {
+	if fewer == nil || len(f.pair) == 0 {
+		return nil, nil
+	}
+	owner := s.edited(f.scale, fewer)
+	r, err := s.run(owner, f.second)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Stop()
+	kept := map[string]bool{}
+	for _, d := range r.controlled(owner, f.owns) {
+		kept[d.at()] = true
+	}
+	for _, d := range f.pair {
+		if f.gives(d) && !kept[d.at()] {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
