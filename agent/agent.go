@@ -38,6 +38,10 @@ type Subject struct {
 	Skip   map[string]string // cases and laws to leave out, by name, with a reason, which is printed
 	Accept []Accept          // known findings: they are printed, and fail nothing
 
+	// Settled is called whenever a cluster has settled, in the process of the test, and not twice at once. An error fails
+	// the case. It reads the cluster with clients as Run has them; a write or a watch is refused with 403.
+	Settled func(p *Process) error
+
 	For       time.Duration // how long each world lasts, in its own time; 0 until it settles, or after a third tick
 	Schedules int           // of each case; 0 for as many as Time allows
 	Time      time.Duration // for everything except building; 0 for one minute
@@ -104,6 +108,13 @@ func Test(t *testing.T, s Subject) {
 			t.Fatal(err)
 		}
 		t.Skip(err)
+	}
+	if s.Settled != nil {
+		socket, err := listen(t, s.Settled)
+		if err != nil {
+			t.Fatalf("agent.Test: Settled: %v", err)
+		}
+		args = append(args, "--settled", socket)
 	}
 	check(t, binary, args)
 }

@@ -111,7 +111,7 @@ func wants(t *testing.T, text string, patterns ...string) {
 func TestTest(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	text := m.run(t, "TestKeeper|TestWrong/once")
-	wants(t, text, `^--- PASS: TestKeeper `, `^    --- PASS: TestKeeper/one-owner `, `^    --- PASS: TestKeeper/LAW-1-take-ownership `,
+	wants(t, text, `^--- PASS: TestKeeper `, `^    --- PASS: TestKeeper/one-owner `, `Settled was called: true`, `^    --- PASS: TestKeeper/LAW-1-take-ownership `,
 		`^    --- SKIP: TestKeeper/LAW-3-dont-share `, `not judged: `,
 		`^--- FAIL: TestWrong `, `--- FAIL: TestWrong/once/dependent-deleted `, `VIOLATES exact-sum`,
 		`replay: go test -run '\^TestWrong\$/\^once\$' \.`, `--- FAIL: TestWrong/once/NOFIGHT-3-exact-sum `,
@@ -120,6 +120,14 @@ func TestTest(t *testing.T) {
 	if err != nil || len(kept) == 0 {
 		t.Errorf("no failure is kept: %v", err)
 	}
+}
+
+// The test itself says what is wrong with a settled world. It reads the world, and cannot change it.
+func TestSettled(t *testing.T) {
+	text := moduleOf(t, "keeper").run(t, "TestSettled")
+	wants(t, text, `--- FAIL: TestSettled/error/two-owners `, `at most one Secret, not \["settings"`,
+		`--- PASS: TestSettled/error/scale `, `Settled panicked: no such shard, at keeper_test.go:\d+`,
+		`Settled ended its goroutine: it must return an error in place of t.Fatal`)
 }
 
 // What is accepted fails nothing, and what is skipped says why.

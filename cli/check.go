@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -214,7 +215,11 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	allowed := c.left.Sub(began)
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
-	plan, err := check.Prepare(ctx, check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
+	var settled scenarios.Func
+	if c.Settled != "" {
+		settled = settledBy(c.Settled)
+	}
+	plan, err := check.Prepare(ctx, check.Subject{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
 		Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules, Hurry: func() bool {
 			return c.Schedules == 0 && time.Since(began) > allowed/3
 		},

@@ -23,6 +23,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	c.found(fl)
 	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
+	fl.StringVar(&c.Settled, "settled", "", "the unix socket on which that test judges settled clusters; agent.Test sets it")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
 	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, as '{spec: {replicas: 3}}'; may be repeated")

@@ -36,6 +36,7 @@ type settings struct {
 	Dir      string // the repository, from the working directory: where go.mod is
 	Package  string // the main package; "" to find it
 	Test     string // a test of the package that stands in place of a main; "" for a main
+	Settled  string // the socket of a test that judges settled worlds; "" for none
 	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
 	Workload string // the name of the workload that runs the operator; "" to find it
 	Args     []string

@@ -20,6 +20,9 @@ type client struct {
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 }
 
+// Server returns the server that the requests go to.
+func (c *client) Server() *fakeapi.Server { return c.server }
+
 // Do sends a request. An unknown kind is answered with 404, as for a client without discovery.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)

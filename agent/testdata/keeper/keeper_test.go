@@ -2,8 +2,11 @@ package keeper_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +29,64 @@ func subject(k keeper.Keeper) agent.Subject {
 
 func TestKeeper(t *testing.T) {
 	t.Parallel()
-	agent.Test(t, subject(keeper.Keeper{}))
+	s := subject(keeper.Keeper{})
+	settled := 0
+	s.Settled = func(p *agent.Process) error {
+		settled++
+		_, err := secrets(p)
+		return err
+	}
+	agent.Test(t, s)
+	t.Logf("Settled was called: %t", settled > 0)
+}
+
+// secrets lists the names of Secrets, after a write that must be refused.
+func secrets(p *agent.Process) ([]string, error) {
+	client := &http.Client{Transport: p.Transport}
+	resp, err := client.Post(p.Host+"/api/v1/namespaces/default/secrets", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return nil, err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden {
+		return nil, fmt.Errorf("a write was answered %s", resp.Status)
+	}
+	resp, err = client.Get(p.Host + "/api/v1/namespaces/default/secrets")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var list struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, item := range list.Items {
+		names = append(names, item.Metadata.Name)
+	}
+	return names, nil
+}
+
+// Worlds that the test itself finds wrong.
+func TestSettled(t *testing.T) {
+	for name, settled := range map[string]func(*agent.Process) error{
+		"error": func(p *agent.Process) error {
+			if names, err := secrets(p); err != nil || len(names) > 1 {
+				return fmt.Errorf("at most one Secret, not %q (%v)", names, err)
+			}
+			return nil
+		},
+		"panic": func(*agent.Process) error { panic("no such shard") },
+		"fatal": func(*agent.Process) error { t.FailNow(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := subject(keeper.Keeper{})
+			s.Settled, s.Schedules = settled, 1
+			agent.Test(t, s)
+		})
+	}
 }
 
 // Operators that are wrong.

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// listen lets the command ask on a unix socket whether a settled cluster is right. A request names the socket that
+// serves the cluster. The answer is 200, or 422 with the text of the error.
+func listen(t *testing.T, settled func(*Process) error) (socket string, err error) {
+	dir, err := os.MkdirTemp("", "agent") // the path of a socket is short, and t.TempDir has the name of the test
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket = filepath.Join(dir, "test")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return "", err
+	}
+	var one sync.Mutex
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		world, err := io.ReadAll(r.Body)
+		if err == nil {
+			one.Lock()
+			defer one.Unlock()
+			err = judge(string(world), settled)
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, err.Error()) // a command that has ended reads nothing
+		}
+	})}
+	go func() { _ = server.Serve(l) }() // it ends with the test
+	t.Cleanup(func() { _ = server.Close() })
+	return socket, nil
+}
+
+// judge calls Settled for the cluster that a socket serves, on a goroutine of its own, since t.Fatal would end it. A
+// panic is an error.
+func judge(socket string, settled func(*Process) error) error {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	defer transport.CloseIdleConnections()
+	result := make(chan error)
+	go func() {
+		err := errors.New("Settled ended its goroutine: it must return an error in place of t.Fatal")
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("Settled panicked: %v, at %s", v, panicked())
+			}
+			result <- err
+		}()
+		err = settled(&Process{Name: "test", Host: "http://apiserver", Transport: transport})
+	}()
+	return <-result
+}
+
+// panicked returns the file and line of the panic that the caller has recovered.
+func panicked() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for below := false; ; {
+		f, more := frames.Next()
+		if below && !strings.HasPrefix(f.Function, "runtime.") || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		below = below || f.Function == "runtime.gopanic"
+	}
+}
