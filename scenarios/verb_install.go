@@ -1,5 +1,23 @@
 package scenarios
 
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
+	"github.com/threelaws/threelaws/sim"
+)
+
 var verbInstall = &Verb{
 	Name: "install", Args: "PATH...", Min: 1, Max: -1,
 	Summary: "let objects exist before anything happens",
@@ -42,4 +60,182 @@ func checkInstall(c *checker, s *Step) error {
 	c.server = c.file.base.fork()
 	c.file.server = c.server
 	return nil
+}
+
+var verbDefine = &Verb{
+	Name: "define", Args: "PATH...", Min: 1, Max: -1,
+	Summary: "define the kinds of CustomResourceDefinitions",
+	Detail: `PATH is a section, or a directory of sections; where the file has none, a file
+or a directory next to it, such as config/crd/bases. Of a directory the .yaml, .yml
+and .json files count, and of these the CustomResourceDefinitions; anything else
+is passed over. A file written from a failure holds the definitions it needs.
+Definitions may as well stand among the manifests that apply sends. A kind must
+be defined before a step names it and before a controller of it is started.`,
+	Example: "define config/crd/bases\ncontrollers widget\napply world.yaml",
+	acts:    true,
+	sends:   true,
+	check: func(c *checker, s *Step) error {
+		for _, name := range s.Words() {
+			secs, err := c.file.definitions(s, name)
+			if err != nil {
+				return err
+			}
+			for _, sec := range secs {
+				sec.read, sec.only = true, true
+				if err := c.apply(s, sec); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error { return r.eachSection(s, r.file.under, r.apply) },
+}
+
+// base is a server with the objects that a file installs. Every world of the file begins with a fork of it.
+type base struct {
+	key    baseKey
+	mutex  sync.Mutex
+	server *fakeapi.Server
+}
+
+// baseKey identifies a base by its content.
+type baseKey struct {
+	options *fakeapi.Options
+	text    [sha256.Size]byte // of all sections
+}
+
+// bases caches the latest bases. Cases of one controller install the same objects, and CRDs of some megabytes take
+// seconds to load.
+var bases struct {
+	mutex sync.Mutex
+	made  []*base // oldest first
+}
+
+// mostBases limits the cached bases.
+const mostBases = 4
+
+// fork returns a server for a new world.
+func (b *base) fork() *fakeapi.Server {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.server.Fork()
+}
+
+// install adds sections to a base; nil means an empty one.
+func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
+	key := baseKey{options: g.Server}
+	if on != nil {
+		key.text = on.key.text
+	}
+	sum := sha256.New()
+	sum.Write(key.text[:])
+	for _, sec := range secs {
+		fmt.Fprintf(sum, "%v %d\n%s", sec.only, len(sec.body), sec.body)
+	}
+	sum.Sum(key.text[:0])
+	bases.mutex.Lock()
+	defer bases.mutex.Unlock()
+	if i := slices.IndexFunc(bases.made, func(b *base) bool { return b.key == key }); i >= 0 {
+		return bases.made[i], nil
+	}
+	made := &base{key: key}
+	switch {
+	case on != nil:
+		made.server = on.fork()
+	case g.Server != nil:
+		made.server = g.server()
+	default:
+		made.server = fakeapi.New(fakeapi.Options{})
+	}
+	for _, sec := range secs {
+		text := f.text(sec)
+		docs, err := manifest.Decode(text, made.server)
+		if err != nil {
+			return nil, misread(err)
+		}
+		for _, m := range docs {
+			if what := put(made.server, m); what != "" {
+				return nil, misread(text.Refused(m, what))
+			}
+		}
+	}
+	if bases.made = append(bases.made, made); len(bases.made) > mostBases {
+		bases.made = slices.Delete(bases.made, 0, 1)
+	}
+	return made, nil
+}
+
+// put creates an object on a new server, or merges it into an existing one. It returns the server's refusal.
+func put(server *fakeapi.Server, m *manifest.Manifest) string {
+	k := server.Kind(m.Kind.GVK)
+	if k == nil {
+		return "there is no such kind"
+	}
+	req, o := m.CreateRequest(), m.Meta()
+	req.Kind = k
+	if o.GetName() != "" && server.Lookup(k, o.GetNamespace(), o.GetName()) != nil {
+		req = &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: o.GetNamespace(), Name: o.GetName(),
+			PatchType: types.MergePatchType, Patch: m.JSON}
+	}
+	resp, _ := server.Do(sim.Epoch, req)
+	if resp.Err == nil {
+		return ""
+	}
+	st := resp.Err.ErrStatus
+	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
+}
+
+// definitions lists the sections with CRDs at a path. They come from the archive, or else from files relative to the
+// scenario's own. Such files become sections that are not part of its text.
+func (f *File) definitions(s *Step, name string) ([]*section, error) {
+	if all := f.under(name); len(all) > 0 {
+		return all, nil
+	}
+	at := filepath.FromSlash(name)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(filepath.Dir(f.Name), at)
+	}
+	files, err := definitionFiles(at)
+	if err != nil {
+		return nil, s.wrong("%s: no section has this name, and there is no such file or directory%s",
+			name, suggest(name, f.sectionNames()))
+	}
+	for _, file := range files {
+		data, err := readFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sec := &section{name: path.Clean(name), body: string(data), origin: file}
+		if file != at {
+			sec.name = path.Join(name, filepath.Base(file))
+		}
+		if strings.Contains(sec.body, manifest.Definition) {
+			f.sections = append(f.sections, sec)
+		}
+	}
+	all := f.under(path.Clean(name))
+	if len(all) == 0 {
+		return nil, s.wrong("no %s in %s", manifest.Definition, name)
+	}
+	return all, nil
+}
+
+// definitionFiles returns a file, or the manifests of a directory sorted by name.
+func definitionFiles(at string) ([]string, error) {
+	st, err := os.Stat(at)
+	if err != nil || !st.IsDir() {
+		return []string{at}, err
+	}
+	entries, err := os.ReadDir(at)
+	var files []string
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".yaml", ".yml", ".json":
+			if !e.IsDir() {
+				files = append(files, filepath.Join(at, e.Name()))
+			}
+		}
+	}
+	return files, err
 }

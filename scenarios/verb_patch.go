@@ -2,10 +2,14 @@ package scenarios
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
@@ -86,4 +90,131 @@ func (r *Run) patch(label string, t target, subresource string, kind types.Patch
 		}
 		return r.send(t, subresource, kind, data)
 	})
+}
+
+var verbLabel = &Verb{
+	Name: "label", Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
+	Summary: "set or remove labels",
+	Detail:  `KEY- removes. Existing labels are overwritten.`,
+	Example: "label pod/p1 app=other tier-",
+	acts:    true,
+	check:   checkPairs,
+	run:     func(r *Run, s *Step) error { return r.setMeta(s, "labels") },
+}
+
+var verbAnnotate = &Verb{
+	Name: "annotate", Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
+	Summary: "set or remove annotations",
+	Detail:  `KEY- removes. Existing annotations are overwritten.`,
+	Example: "annotate rs/web-a note='hands off'",
+	acts:    true,
+	check:   checkPairs,
+	run:     func(r *Run, s *Step) error { return r.setMeta(s, "annotations") },
+}
+
+func checkPairs(c *checker, s *Step) error {
+	if err := c.object(s, s.Word(0)); err != nil {
+		return err
+	}
+	if _, what := pairs(s.Words()[1:]); what != "" {
+		return s.wrong("%s", what)
+	}
+	return checkUIDs(servers{c.server}, s, []byte(strings.Join(s.Words()[1:], " ")))
+}
+
+// pairs reads KEY=VALUE and KEY-; a removed key has a nil value.
+func pairs(words []string) (map[string]any, string) {
+	m := map[string]any{}
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		switch {
+		case ok && key != "":
+			m[key] = value
+		case strings.HasSuffix(w, "-") && len(w) > 1:
+			m[w[:len(w)-1]] = nil
+		default:
+			return nil, w + " is neither KEY=VALUE nor KEY-"
+		}
+	}
+	return m, ""
+}
+
+// setMeta sets and removes pairs of a field of the metadata.
+func (r *Run) setMeta(s *Step, field string) error {
+	object := s.Word(0)
+	t, err := r.target(object)
+	if err != nil {
+		return err
+	}
+	m, what := pairs(s.Words()[1:])
+	if what != "" {
+		return r.errorf("%s", what)
+	}
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{field: m}})
+	if err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	return r.patch(s.Verb+" "+object, t, "", types.MergePatchType, data)
+}
+
+var verbScale = &Verb{
+	Name: "scale", Args: "KIND/NAME replicas=N", Min: 1, Max: 1,
+	Summary: "change spec.replicas",
+	Detail: `It writes the object itself, by a merge patch. A custom resource is scaled through
+its subresource scale, which its definition must have.`,
+	Example: "scale rs/web-a replicas=3",
+	Params:  []Param{{Name: "replicas", Summary: "how many"}},
+	acts:    true,
+	check: func(c *checker, s *Step) error {
+		if _, ok := s.Param("replicas"); !ok {
+			return s.wrong("replicas is missing: write replicas=N")
+		}
+		if _, err := s.number("replicas", 0); err != nil {
+			return err
+		}
+		t, err := parseTarget(servers{c.server}, s, s.Word(0))
+		if err != nil {
+			return err
+		}
+		if what := scalable(t.kind); what != "" {
+			return s.wrong("%s", what)
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error {
+		n, err := s.number("replicas", 0)
+		if err != nil {
+			return err
+		}
+		return r.scale(s.Word(0), n)
+	},
+}
+
+// scale sets spec.replicas of an object.
+func (r *Run) scale(object string, replicas int) error {
+	t, err := r.target(object)
+	if err != nil {
+		return err
+	}
+	if what := scalable(t.kind); what != "" {
+		return r.errorf("%s", what)
+	}
+	subresource := ""
+	if definition, _ := t.kind.Definition(); definition != nil {
+		subresource = "scale"
+	}
+	data := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+	return r.act("scale "+object+" "+strconv.Itoa(replicas), func() error {
+		return r.send(t, subresource, types.MergePatchType, data)
+	})
+}
+
+// scalable returns why objects of a custom kind cannot be scaled, or "".
+func scalable(k *fakeapi.Kind) string {
+	d, v := k.Definition()
+	if d == nil || v.Subresources != nil && v.Subresources.Scale != nil {
+		return ""
+	}
+	return k.GVK.Kind + " cannot be scaled: " + d.Name + " has no subresource scale in version " + v.Name +
+		"; patch it with type=merge"
 }

@@ -1,9 +1,34 @@
 package scenarios
 
 import (
+	"embed"
+	"io/fs"
 	"os"
 	"strings"
 )
+
+// verbs is the table of verbs. A file holds the table that it was read with, and a step holds its verb. Only code that
+// reads files uses this variable.
+var verbs = []*Verb{
+	// the user's
+	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
+	verbPatch,
+	// time
+	verbSettle, verbRace, verbStep, verbAdvance,
+	// faults and versions
+	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
+	verbDowngrade, verbMark,
+	// looking
+	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbPredict, verbHash, verbDo, verbEnsure,
+	// all schedules
+	verbExplore, verbMutant, verbSchedule,
+}
+
+// Verbs lists all verbs in the order of the help: user, time, faults and versions, reading, exploring.
+func Verbs() []*Verb { return verbs }
+
+// FindVerb finds a verb by name; it returns nil if there is none.
+func FindVerb(name string) *Verb { return verbNamed(verbs, name) }
 
 // Parse reads a scenario file. The name is for messages; errors are [*Error]s with the line. Parse knows the names of
 // the verbs but not their meaning: see [File.Check].
@@ -44,4 +69,17 @@ func RunFile(path string, o Options) *Result {
 func inCI() bool {
 	v := strings.ToLower(os.Getenv("CI"))
 	return v != "" && v != "0" && v != "false"
+}
+
+//go:embed testdata
+var library embed.FS
+
+// Library returns the scenarios of this module: *.txtar files in one directory per family. Programs that do not call it
+// do not embed them.
+func Library() fs.FS {
+	sub, err := fs.Sub(library, "testdata")
+	if err != nil {
+		panic(err) // the name is not a valid path
+	}
+	return sub
 }
