@@ -68,12 +68,7 @@ func (s *Subject) until() time.Time {
 	return time.Now().Add(given)
 }
 
-// prepared is prepare for the first sample, where a mistake ends the test.
-func prepared(t testing.TB, given Subject) *check.Plan {
-	t.Helper()
-	return given.prepared(t, given.first())
-}
-
+// prepared derives the cases of a sample. A mistake ends the test.
 func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 	t.Helper()
 	if s.Schedules == 0 {

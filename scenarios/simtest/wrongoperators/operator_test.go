@@ -1,19 +1,24 @@
-package convicted_test
+package wrongoperators_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -47,13 +52,11 @@ spec:
           status: {type: object, properties: {replicas: {type: integer}, ready: {type: integer}, ships: {type: array, items: {type: string}}}}
 `
 
-// fleet returns the manifest of a fleet.
 func fleet(name string, replicas int, sea string, more ...string) string {
 	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s%s}\nspec: {replicas: %d, sea: "+
 		"%s}\n", name, strings.Join(more, ""), replicas, sea)
 }
 
-// replicaSet returns the manifest of a ReplicaSet.
 func replicaSet(name string, replicas int, app string) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: ReplicaSet
@@ -67,7 +70,7 @@ spec:
 `, name, replicas, app)
 }
 
-// ship returns the manifest of an orphan ship, or of a pod.
+// ship returns the manifest of a ship without an owner.
 func ship(name, sea string, more ...string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea,
 		strings.Join(more, ""))
@@ -84,7 +87,6 @@ type doing struct {
 	gone  func(o *operator, name string) error     // for one missing from its cache; nil: do nothing
 }
 
-// operator is the state of each operator.
 type operator struct {
 	client          host.Client
 	env             *host.Env
@@ -94,12 +96,17 @@ type operator struct {
 	seen            map[string]string // its memory
 }
 
+// begin returns an operator without memory.
+func begin(env *host.Env, owner, member schema.GroupVersionKind) *operator {
+	return &operator{client: env.Client, env: env, owner: owner, member: member, seen: map[string]string{},
+		owners: env.Informer(owner).GetIndexer(), members: env.Informer(member).GetIndexer()}
+}
+
 // operates makes an operator on one kind of owner.
 func operates(name string, owner, member schema.GroupVersionKind, does doing) host.Controller {
 	c := host.Controller{Name: name, For: owner, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
 	c.New = func(env *host.Env) host.Reconciler {
-		o := &operator{client: env.Client, env: env, owner: owner, member: member, seen: map[string]string{},
-			owners: env.Informer(owner).GetIndexer(), members: env.Informer(member).GetIndexer()}
+		o := begin(env, owner, member)
 		return host.SyncFunc(func(_ context.Context, key string) error { return o.do(does, key) })
 	}
 	c.Routes = []host.Route{
@@ -151,13 +158,12 @@ func interested(v host.View, owner schema.GroupVersionKind, member runtime.Objec
 	return keys
 }
 
-// want returns how many members an owner wants.
 func want(owner runtime.Object) int {
 	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
 		return int(*rs.Spec.Replicas)
 	}
-	n, _, _ := unstructured.NestedInt64(owner.(*unstructured.Unstructured).Object, "spec", "replicas")
-	return int(n)
+	n, _ := number(owner.(metav1.Object), "spec", "replicas")
+	return n
 }
 
 func wanted(f metav1.Object) int { return want(f.(runtime.Object)) }
@@ -169,19 +175,23 @@ func selector(owner runtime.Object) labels.Selector {
 	return labels.SelectorFromSet(labels.Set{"sea": field(owner.(metav1.Object), "sea")})
 }
 
-// field returns a field of a fleet's spec.
 func field(f metav1.Object, name string) string {
 	s, _, _ := unstructured.NestedString(f.(*unstructured.Unstructured).Object, "spec", name)
 	return s
 }
 
-// counted returns the replicas in a status.
+// number returns a number of a fleet, and whether there is one.
+func number(f metav1.Object, fields ...string) (int, bool) {
+	n, found, _ := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, fields...)
+	return int(n), found
+}
+
 func counted(owner runtime.Object) int {
 	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
 		return int(rs.Status.Replicas)
 	}
-	n, _, _ := unstructured.NestedInt64(owner.(*unstructured.Unstructured).Object, "status", "replicas")
-	return int(n)
+	n, _ := number(owner.(metav1.Object), "status", "replicas")
+	return n
 }
 
 func (o *operator) do(does doing, key string) error {
@@ -200,4 +210,131 @@ func (o *operator) do(does doing, key string) error {
 		return does.dying(o, f)
 	}
 	return does.sync(o, f)
+}
+
+// list returns some members by name.
+func (o *operator) list(which func(m metav1.Object) bool) (list []metav1.Object) {
+	for _, x := range o.members.List() {
+		if m := x.(metav1.Object); which(m) {
+			list = append(list, m)
+		}
+	}
+	slices.SortFunc(list, func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return list
+}
+
+// all lists the members that an owner selects.
+func (o *operator) all(f metav1.Object) []metav1.Object {
+	return o.list(func(m metav1.Object) bool { return selector(f.(runtime.Object)).Matches(labels.Set(m.GetLabels())) })
+}
+
+// owned lists the members that an owner controls.
+func (o *operator) owned(f metav1.Object) []metav1.Object {
+	return o.list(func(m metav1.Object) bool { return metav1.IsControlledBy(m, f) })
+}
+
+// has reports whether the cache has a member of that name.
+func (o *operator) has(name string) bool {
+	_, ok, _ := o.members.GetByKey("default/" + name)
+	return ok
+}
+
+// made returns a new member. The server completes a name that ends in "-".
+func (o *operator) made(f metav1.Object, name string) metav1.Object {
+	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
+	if strings.HasSuffix(name, "-") {
+		meta.Name, meta.GenerateName = "", name
+	}
+	if rs, ok := f.(*appsv1.ReplicaSet); ok {
+		meta.Labels = rs.Spec.Template.Labels
+		return &corev1.Pod{ObjectMeta: meta, Spec: *rs.Spec.Template.Spec.DeepCopy()}
+	}
+	meta.Labels = map[string]string{"sea": field(f, "sea")}
+	return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"color": field(f, "color")}}
+}
+
+// create accepts a name that is taken.
+func (o *operator) create(m metav1.Object) error {
+	_, err := o.client.Create(context.Background(), m.(runtime.Object))
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// remove deletes a member on condition of its uid. A missing member counts as deleted.
+func (o *operator) remove(m metav1.Object) error {
+	uid := m.GetUID()
+	return o.removeName(m.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+}
+
+func (o *operator) removeName(name string, how metav1.DeleteOptions) error {
+	err := o.client.Delete(context.Background(), o.member, "default", name, how)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func (o *operator) merge(kind schema.GroupVersionKind, name string, patch map[string]any, subresource string) error {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	_, err = o.client.Patch(context.Background(), kind, "default", name,
+		host.Patch{Type: types.MergePatchType, Data: data, Subresource: subresource})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// reports writes a number into a status that has another one.
+func (o *operator) reports(f metav1.Object, name string, n int) error {
+	if was, found := number(f, "status", name); found && was == n {
+		return nil
+	}
+	return o.merge(o.owner, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
+}
+
+// keeps is right: the ships of a fleet have fixed names, and surplus ships are deleted by uid.
+func (o *operator) keeps(f metav1.Object) error {
+	for i := range wanted(f) {
+		if name := fmt.Sprintf("%s-%d", f.GetName(), i); !o.has(name) {
+			if err := o.create(o.made(f, name)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range o.owned(f) {
+		var i int
+		if fmt.Sscanf(strings.TrimPrefix(m.GetName(), f.GetName()+"-"), "%d", &i); i >= wanted(f) &&
+			m.GetDeletionTimestamp() == nil {
+			if err := o.remove(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func user(lines ...string) (list []simtest.Action) {
+	for _, l := range lines {
+		list = append(list, simtest.Verb(l))
+	}
+	return list
+}
+
+// refs returns owner references for a patch.
+func refs(list ...metav1.OwnerReference) map[string]any {
+	return map[string]any{"metadata": map[string]any{"ownerReferences": list}}
+}
+
+// finalizers returns finalizers for a patch; nil for none.
+func finalizers(list ...string) map[string]any {
+	if len(list) == 0 {
+		return map[string]any{"metadata": map[string]any{"finalizers": nil}}
+	}
+	return map[string]any{"metadata": map[string]any{"finalizers": list}}
 }
