@@ -15,12 +15,11 @@ var verbControllers = &Verb{
 	Name: "controllers", Args: "NAME[@ERA]...", Min: 1, Max: -1, Listed: true,
 	Summary: "start one process of each controller",
 	Detail: `Each process has its own caches, queue and workers, and is named like its
-controller. Without a generation the newest one runs. The kinds it works on must be
-served: those of a CustomResourceDefinition from the step on that applies it. The list
-is as kube-controller-manager has it: * is all that it starts unless told otherwise,
-all is every controller there is (a kubelet, too), -NAME leaves one out of these, and
-its names are names here. *@GENERATION is each in that generation where there is one.
-Commas part the names as spaces do.`,
+controller. Without an era the newest one runs. The server must serve the kinds of a
+controller: apply a CustomResourceDefinition before this step. The list is that of
+kube-controller-manager, with its names: * is every controller that it starts by
+default, all is every controller (a kubelet, too), and -NAME excludes one of these.
+*@ERA takes that era where it exists. Commas separate names, as spaces do.`,
 	Example: "controllers replicaset@controllerref garbagecollector\ncontrollers *,-job kubelet",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -39,24 +38,18 @@ Commas part the names as spaces do.`,
 		}
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.startAll(s.Words()) },
-}
-
-// startAll starts a process for each controller that a list selects.
-func (r *Run) startAll(specs []string) error {
-	chosen, what := r.registry.Choose(specs)
-	if what != "" {
-		return r.errorf("%s", what)
-	}
-	for _, c := range chosen {
-		if r.t.Cluster.Process(c.Name) != nil {
-			return r.errorf("%s runs already; start a second instance with duplicate", c.Name)
+	run: func(r *Run, s *Step) error {
+		chosen, what := r.registry.Choose(s.Words())
+		if what != "" {
+			return s.wrong("%s", what)
 		}
-		if err := r.start(c.Name, c); err != nil {
-			return err
+		for _, c := range chosen {
+			if err := r.start(c.Name, c); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	},
 }
 
 // managerName is the name of the controller manager's instances.
@@ -65,10 +58,10 @@ const managerName = "manager"
 var verbManagers = &Verb{
 	Name: "managers", Args: "NAME[@ERA]... [count=N]", Min: 1, Max: -1, Listed: true,
 	Summary: "start instances of the controller manager, of which one leads",
-	Detail: `Each instance stands for election by the Lease kube-system/kube-controller-manager,
-and runs the controllers of the list (see controllers) while it holds it. The first is
-the process manager#1, and its controllers are processes NAME#1, and so on; a name without
-a number means all of them. An instance is killed and switched as a whole.`,
+	Detail: `The instances elect a leader by the Lease kube-system/kube-controller-manager. The
+leader runs the controllers of the list (see controllers). The first instance is the
+process manager#1, and its controllers are processes NAME#1. A name without a number
+means all of them. An instance crashes and switches as a whole.`,
 	Example: "managers replicaset replication\nswitch manager#2 selector",
 	Params:  []Param{{Name: "count", Summary: "how many instances; 2 unless given"}},
 	acts:    true,
@@ -108,7 +101,17 @@ a number means all of them. An instance is killed and switched as a whole.`,
 			return r.errorf("%s", what)
 		}
 		for i := range n {
-			if err := r.startManager(i, chosen); err != nil {
+			name := instance(managerName, i)
+			var members []host.Member
+			for _, c := range chosen {
+				members = append(members, host.Member{Name: instance(c.Name, i), Controller: r.replacing(c)})
+			}
+			candidate := func(lead func(bool)) host.Controller { return r.registry.Candidate(name, lead) }
+			err := r.act("start "+name, func() error {
+				r.t.StartManager(name, candidate, members)
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -118,19 +121,6 @@ a number means all of them. An instance is killed and switched as a whole.`,
 
 // instance returns the name of the i-th process of a name.
 func instance(name string, i int) string { return fmt.Sprintf("%s#%d", name, i+1) }
-
-func (r *Run) startManager(i int, chosen []host.Controller) error {
-	var members []host.Member
-	for _, c := range chosen {
-		members = append(members, host.Member{Name: instance(c.Name, i), Controller: r.replacing(c)})
-	}
-	name := instance(managerName, i)
-	return r.act("start "+name, func() error {
-		candidate := func(lead func(bool)) host.Controller { return r.registry.Candidate(name, lead) }
-		r.t.StartManager(name, candidate, members)
-		return nil
-	})
-}
 
 // managed reports whether the controller manager runs.
 func (c *checker) managed() bool { return c.started[instance(managerName, 0)] != "" }
@@ -157,7 +147,7 @@ func (r *Run) membersIn(p *host.Process, era string) []host.Controller {
 var verbDuplicate = &Verb{
 	Name: "duplicate", Args: "PROCESS[@ERA]", Min: 1, Max: 1,
 	Summary: "start a second instance of a process's controller",
-	Detail: `Both run at once, as in a slow hand-over of leadership. The new process is named
+	Detail: `Both run at once, as after a slow hand-over of leadership. The new process is
 NAME#2.`,
 	Example: "duplicate replicaset",
 	acts:    true,
@@ -179,33 +169,30 @@ NAME#2.`,
 		c.start(base+"#"+strconv.Itoa(n), base)
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.duplicate(s.Word(0)) },
-}
-
-// duplicate starts another instance of a process's controller, of the same era or of the era after "@".
-func (r *Run) duplicate(process string) error {
-	name, era, _ := strings.Cut(process, "@")
-	ps, err := r.processesNamed(name)
-	if err != nil {
-		return err
-	}
-	c := ps[0].Controller()
-	if era != "" {
-		var what string
-		if c, what = r.registry.Controller(c.Name + "@" + era); what != "" {
-			return r.errorf("%s", what)
+	run: func(r *Run, s *Step) error {
+		name, era, _ := strings.Cut(s.Word(0), "@")
+		ps, err := r.processesNamed(name)
+		if err != nil {
+			return err
 		}
-	}
-	return r.start(r.instanceName(c.Name), c)
+		c := ps[0].Controller()
+		if era != "" {
+			var what string
+			if c, what = r.registry.Controller(c.Name + "@" + era); what != "" {
+				return s.wrong("%s", what)
+			}
+		}
+		return r.start(r.instanceName(c.Name), c)
+	},
 }
 
 var verbSwitch = &Verb{
 	Name: "switch", Args: "PROCESS|all ERA", Min: 2, Max: 2,
 	Summary: "replace a process's program by another era",
-	Detail: `The process is stopped where it stands and comes up with empty memory and
-caches: an upgrade or a downgrade. all switches every process whose controller
-has that generation. An instance of the controller manager is switched with all that
-it runs, and stands for election anew.`,
+	Detail: `The process stops at once and restarts with empty memory and caches: an upgrade or
+a downgrade. all switches every process whose controller has that era. An instance of
+the controller manager is switched with all its controllers, and takes part in a new
+election.`,
 	Example: "switch replicaset selector\nswitch all controllerref",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -266,9 +253,9 @@ func (r *Run) switchTo(process, era string) error {
 
 var verbDowngrade = &Verb{
 	Name: "downgrade-server", Args: "on|off", Min: 1, Max: 1,
-	Summary: "let the API server not know the controller field",
+	Summary: "make the API server drop the controller field",
 	Detail: `While it is on, the server drops the controller field of owner references on
-every write, as one from before the field existed.`,
+every write, like a version from before that field.`,
 	Example: "downgrade-server on",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -277,19 +264,14 @@ every write, as one from before the field existed.`,
 		}
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.downgradeServer(s.Word(0) == "on") },
-}
-
-// downgradeServer switches the server's own era.
-func (r *Run) downgradeServer(on bool) error {
-	word, verb := "off", "upgrade"
-	if on {
-		word, verb = "on", "downgrade"
-	}
-	return r.act("downgrade-server "+word, func() error {
-		r.t.Server.SetDropControllerRefs(on)
-		r.switched = r.t.World.History.Len()
-		r.t.World.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
-		return nil
-	})
+	run: func(r *Run, s *Step) error {
+		on := s.Word(0) == "on"
+		verb := map[bool]string{true: "downgrade", false: "upgrade"}[on]
+		return r.act("downgrade-server "+s.Word(0), func() error {
+			r.t.Server.SetDropControllerRefs(on)
+			r.switched = r.t.World.History.Len()
+			r.t.World.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
+			return nil
+		})
+	},
 }

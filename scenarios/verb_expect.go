@@ -21,7 +21,7 @@ var verbExpect = &Verb{
 	Name: expectation, Min: 1, Max: 2,
 	Args:    "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]",
 	Summary: "require how many objects there are, or that one is there",
-	Detail: `Holds in explored runs too, after each of their settles: what is true of the
+	Detail: `It must hold in explored runs too, after each of their settles. What holds in the
 default schedule only belongs in golden text.`,
 	Example: "expect 2 pods controller=rs/web-a\nexpect rs/web-1 controller=none",
 	Params: []Param{
@@ -122,7 +122,7 @@ func (f filter) matches(o metav1.Object) bool {
 	return controllerName(o) == f.controller
 }
 
-// controllerName returns an object's controller by the name that files use.
+// controllerName returns an object's controller, or "none".
 func controllerName(o metav1.Object) string {
 	if owner, ok := render.ControllerOf(o); ok {
 		return owner.String()
@@ -141,8 +141,8 @@ func describe(o metav1.Object) string {
 var verbHash = &Verb{
 	Name: "hash", Max: 0,
 	Summary: "print the run's hash",
-	Detail: `The hash folds in everything that happened so far. It is the same in every run
-of one schedule on every machine, and changes when behaviour does, or the version of
+	Detail: `The hash covers everything that happened so far. It is the same in every run of one
+schedule on every machine. It changes with behaviour, and with the version of
 threelaws. In a file with a schedule it is not compared.`,
 	Example: "hash",
 	run: func(r *Run, s *Step) error {
@@ -159,17 +159,17 @@ var verbPredict = &Verb{
 	Args:    "KIND [created=N] [deleted=N] [adopted=N] [released=N] [moved=N] [fight=true|false]",
 	Summary: "require how many objects the last settle created, deleted and handed over",
 	Detail: `Counts what the controllers did to objects of a kind since the settle before the last,
-in explored runs too. N is a number, or two with ".." between them. An object that is
-deleted counts when its deletion is accepted; one is moved when its ControllerRef goes from
-one owner to another. What is left out is predicted to be none, fight apart: with it the
-last settle must have ended in a fight that was found, or in none.`,
+in explored runs too. N is a number, or a range such as 0..2. A deletion counts when it is
+accepted. moved counts a ControllerRef that changes from one owner to another. A count
+that is not given must be 0. With fight=true the last settle must have ended in a fight,
+with fight=false it must not.`,
 	Example: "switch all controllerref\nsettle\npredict pods adopted=3\npredict pods created=0..2 adopted=1",
 	Params: []Param{
-		{Name: "created", Summary: "how many objects were made"},
-		{Name: "deleted", Summary: "how many deletions were accepted"},
-		{Name: "adopted", Summary: "how many got a ControllerRef that had none"},
-		{Name: "released", Summary: "how many lost their ControllerRef"},
-		{Name: "moved", Summary: "how many changed their ControllerRef for another"},
+		{Name: "created", Summary: "objects that were created"},
+		{Name: "deleted", Summary: "deletions that were accepted"},
+		{Name: "adopted", Summary: "objects that got a ControllerRef and had none"},
+		{Name: "released", Summary: "objects that lost their ControllerRef"},
+		{Name: "moved", Summary: "objects that changed their ControllerRef"},
 		{Name: "fight", Summary: "whether the world ended in a fight", Values: []string{"true", "false"}},
 	},
 	check: func(c *checker, s *Step) error {
@@ -262,21 +262,23 @@ func (r *Run) changed(kind string) (n [5]int) {
 
 var verbDo = &Verb{
 	Name: "do", Args: "NAME", Min: 1, Max: 1,
-	Summary: "let the user do what a Go test has registered under a name",
-	Detail: `For files that a Go test writes: what the user does there is Go. Only a program
-that has the function, that test or a command with its registry, can run them.`,
+	Summary: "run a user action that a Go test has registered",
+	Detail: `For files that a Go test writes. Only a program with the function can run them: that
+test, or a command with its registry.`,
 	Example: "do rename-the-owner",
 	acts:    true,
 	check:   checkFunc,
-	run:     func(r *Run, s *Step) error { return r.doFunc(s.Word(0)) },
+	run: func(r *Run, s *Step) error {
+		return r.act("do "+s.Word(0), func() error { return r.registry.Funcs[s.Word(0)](r.t.Cluster.Client(law.User)) })
+	},
 }
 
 var verbEnsure = &Verb{
 	Name: "ensure", Args: "NAME", Min: 1, Max: 1,
-	Summary: "require what a Go test has registered under a name",
-	Detail: `As expect, with a Go function in place of a condition: it holds in explored runs
-too. The name same-end is that of the law: the settled objects are those of a quiet
-run of the same steps. What differs between quiet runs is left out.`,
+	Summary: "require a condition that a Go test has registered",
+	Detail: `Like expect, with a Go function as the condition. It must hold in explored runs too.
+The name same-end is that of the law: the settled objects equal those of a quiet run of
+the same steps. What differs between quiet runs is not compared.`,
 	Example: "ensure every-widget-has-its-children",
 	check:   checkFunc,
 	expects: (*Run).ensure,
@@ -285,9 +287,9 @@ run of the same steps. What differs between quiet runs is left out.`,
 
 var verbRace = &Verb{
 	Name: "race", Max: 0,
-	Summary: "let what the user does next race with the controllers",
-	Detail: `As a settle does, but nothing runs before it: in explored runs the user's actions
-that follow are offered among the controllers' from their very first step on.`,
+	Summary: "let the user's next actions race with the controllers",
+	Detail: `Like a settle, but nothing runs before it. In explored runs, the actions that follow
+may happen from the controllers' first step on.`,
 	Example: "apply world.yaml\nrace\ndelete rs/web",
 	paces:   true,
 	run: func(r *Run, s *Step) error {
@@ -306,15 +308,6 @@ func checkFunc(c *checker, s *Step) error {
 			s.Word(0))
 	}
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
-}
-
-// doFunc runs a function of the registry as the user.
-func (r *Run) doFunc(name string) error {
-	f := r.registry.Funcs[name]
-	if f == nil {
-		return r.errorf("there is no function %s", name)
-	}
-	return r.act("do "+name, func() error { return f(r.t.Cluster.Client(law.User)) })
 }
 
 // ensure returns the error of a function of the registry, or "". It does not check a world that its time limit stopped

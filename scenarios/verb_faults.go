@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -15,10 +17,10 @@ var verbCrash = &Verb{
 	Name: "crash", Args: "PROCESS [before|after VERB KIND[/NAME]] [back=true]", Min: 1, Max: 4,
 	Summary: "kill a process, now or at its next such request",
 	Detail: `before: the request was sent and is never executed. after: it was executed and
-its response is lost. The process stays down until restart; with back=true it
-comes up again by itself.`,
+its response is lost. The process stays down until restart. With back=true it
+restarts by itself.`,
 	Example: "crash replicaset after create pod",
-	Params:  []Param{{Name: "back", Summary: "it comes up again by itself", Values: []string{"true", "false"}}},
+	Params:  []Param{{Name: "back", Summary: "it restarts by itself", Values: []string{"true", "false"}}},
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		if err := c.process(s, s.Word(0)); err != nil {
@@ -34,10 +36,13 @@ comes up again by itself.`,
 		}
 		back := s.flag("back")
 		if t == nil {
-			return r.crash(s.Word(0), back)
+			return r.eachProcess("crash "+s.Word(0), s.Word(0), func(p *host.Process) { p.Crash(back) })
 		}
-		t.Back = back
-		return r.setTrap(s.Word(0), t)
+		return r.eachProcess("trap "+s.Word(0), s.Word(0), func(p *host.Process) {
+			one := *t
+			one.Process, one.Back = p.Name, back
+			r.t.Set(one)
+		})
 	},
 }
 
@@ -64,30 +69,15 @@ func (s *Step) trap(in servers) (*trial.Trap, error) {
 	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
-// crash kills a process at once.
-func (r *Run) crash(process string, back bool) error {
-	ps, err := r.processesNamed(process)
+// eachProcess calls f for the processes of a name, as one action of the user.
+func (r *Run) eachProcess(label, name string, f func(*host.Process)) error {
+	ps, err := r.processesNamed(name)
 	if err != nil {
 		return err
 	}
-	return r.act("crash "+process, func() error {
+	return r.act(label, func() error {
 		for _, p := range ps {
-			p.Crash(back)
-		}
-		return nil
-	})
-}
-
-func (r *Run) setTrap(process string, t *trial.Trap) error {
-	ps, err := r.processesNamed(process)
-	if err != nil {
-		return err
-	}
-	return r.act("trap "+process, func() error {
-		for _, p := range ps {
-			one := *t
-			one.Process = p.Name
-			r.t.Set(one)
+			f(p)
 		}
 		return nil
 	})
@@ -95,17 +85,20 @@ func (r *Run) setTrap(process string, t *trial.Trap) error {
 
 var verbRestart = &Verb{
 	Name: "restart", Args: "PROCESS [from=N|MARK]", Min: 1, Max: 1,
-	Summary: "start a process anew, crashing it first if it runs",
-	Detail: `Whatever it remembered is lost. from=N reads its initial lists as they were N
-writes ago, from=MARK as they were at mark MARK: what a lagging API server
-answers.`,
+	Summary: "restart a process; one that runs crashes first",
+	Detail: `It loses its memory. With from=N, its initial lists show the state N writes ago; with
+from=MARK, the state at mark MARK. A lagging API server answers like this.`,
 	Example: "restart replicaset from=2",
-	Params:  []Param{{Name: "from", Summary: "so many writes ago, or a mark"}},
+	Params:  []Param{{Name: "from", Summary: "a number of writes ago, or a mark"}},
 	acts:    true,
 	check:   func(c *checker, s *Step) error { return c.process(s, s.Word(0)) },
 	run: func(r *Run, s *Step) error {
 		from, _ := s.Param("from")
-		return r.restart(s.Word(0), from)
+		revision, err := r.revision(from)
+		if err != nil {
+			return err
+		}
+		return r.eachProcess("restart "+s.Word(0), s.Word(0), func(p *host.Process) { p.Restart(revision()) })
 	},
 }
 
@@ -117,55 +110,22 @@ func (f *File) restartsStale() bool {
 	})
 }
 
-// restart starts a process again. from is "", a number of writes ago, or a mark.
-func (r *Run) restart(process, from string) error {
-	ps, err := r.processesNamed(process)
-	if err != nil {
-		return err
-	}
-	revision, err := r.revision(from)
-	if err != nil {
-		return err
-	}
-	return r.act("restart "+process, func() error {
-		for _, p := range ps {
-			p.Restart(revision())
-		}
-		return nil
-	})
-}
-
 // revision reads "N" or a mark. It is resolved when the restart happens.
 func (r *Run) revision(from string) (func() uint64, error) {
 	if from == "" {
 		return func() uint64 { return 0 }, nil
 	}
-	if n, ok := parseUint(from); ok {
+	if n, err := strconv.ParseUint(from, 10, 32); err == nil {
 		return func() uint64 {
 			v := r.t.Server.Version()
 			return v - min(n, v-min(v, 1))
 		}, nil
 	}
 	if _, ok := r.marks[from]; !ok {
-		var names []string
-		for name := range r.marks {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return nil, r.errorf("from=%s is neither a number of writes nor a mark%s", from, suggest(from, names))
+		return nil, r.errorf("from=%s is neither a number of writes nor a mark%s", from,
+			suggest(from, slices.Sorted(maps.Keys(r.marks))))
 	}
 	return func() uint64 { return r.marks[from] }, nil
-}
-
-func parseUint(s string) (uint64, bool) {
-	var n uint64
-	for _, c := range s {
-		if c < '0' || c > '9' || n > 1<<40 {
-			return 0, false
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	return n, s != ""
 }
 
 var verbMark = &Verb{
@@ -174,16 +134,14 @@ var verbMark = &Verb{
 	Detail:  `Nothing changes.`,
 	Example: "mark before\nrestart replicaset from=before",
 	acts:    true,
-	run:     func(r *Run, s *Step) error { return r.mark(s.Word(0)) },
-}
-
-// mark stores the server's current revision under a name.
-func (r *Run) mark(name string) error {
-	r.marks[name] = r.t.Server.Version()
-	return r.act("mark "+name, func() error {
-		r.marks[name] = r.t.Server.Version()
-		return nil
-	})
+	run: func(r *Run, s *Step) error {
+		mark := func() error {
+			r.marks[s.Word(0)] = r.t.Server.Version()
+			return nil
+		}
+		_ = mark() // steps may name it before it is taken
+		return r.act("mark "+s.Word(0), mark)
+	},
 }
 
 var failCodes = map[string]host.FailedRequest{
@@ -194,9 +152,9 @@ var failCodes = map[string]host.FailedRequest{
 var verbFail = &Verb{
 	Name: "fail", Args: "PROCESS VERB KIND [nth=N] with=409|429|500|timeout", Min: 3, Max: 3,
 	Summary: "make a request of a process fail",
-	Detail: `The nth request of that verb on that kind, counted from here, is answered with
-the error; without nth the first, with nth=0 every one. timeout: the request is
-executed, but the process is told 504.`,
+	Detail: `The nth request with that verb and kind, counted from this step, gets the error.
+Without nth it is the first, with nth=0 every one. timeout: the server executes the
+request and answers 504.`,
 	Example: "fail replicaset create pod nth=2 with=timeout",
 	Params: []Param{
 		{Name: "nth", Summary: "which one, from 1; 0 for all"},
@@ -223,38 +181,24 @@ executed, but the process is told 504.`,
 		if err != nil {
 			return err
 		}
-		with, _ := s.Param("with")
-		return r.failRequest(s.Word(0), s.Word(1), s.Word(2), n, with)
-	},
-}
-
-// failRequest makes the nth request of a process with this verb and kind fail with "409", "429", "500" or "timeout".
-// nth 0 means every request.
-func (r *Run) failRequest(process, verb, kind string, nth int, with string) error {
-	ps, err := r.processesNamed(process)
-	if err != nil {
-		return err
-	}
-	k := r.names().kindNamed(kind)
-	f, ok := failCodes[with]
-	if k == nil || !ok {
-		return r.errorf("cannot fail %s of %s with %s", verb, kind, with)
-	}
-	return r.act("fail "+process+" "+verb+" "+k.GVK.Kind, func() error {
-		for _, p := range ps {
-			one := f
-			one.Process, one.Verb, one.Kind, one.Nth = p.Name, fakeapi.Verb(verb), k.GVK.Kind, nth
-			r.t.Cluster.Fail(one)
+		k, err := kindNamed(r.names(), s, s.Word(2))
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		with, _ := s.Param("with")
+		return r.eachProcess("fail "+s.Word(0)+" "+s.Word(1)+" "+k.GVK.Kind, s.Word(0), func(p *host.Process) {
+			one := failCodes[with]
+			one.Process, one.Verb, one.Kind, one.Nth = p.Name, fakeapi.Verb(s.Word(1)), k.GVK.Kind, n
+			r.t.Cluster.Fail(one)
+		})
+	},
 }
 
 var verbRelist = &Verb{
 	Name: "relist", Args: "PROCESS KIND", Min: 2, Max: 2,
 	Summary: "break a process's watch of a kind with 410 Gone",
-	Detail: `It lists again and never sees the events in between: what vanished meanwhile is
-learnt as a tombstone. Hold the view first to make events it misses.`,
+	Detail: `The process lists again and misses the events in between. It learns of objects that
+are gone from tombstones. Pause the watch with hold first, so that events are missed.`,
 	Example: "relist replicaset Pod",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -268,9 +212,9 @@ learnt as a tombstone. Hold the view first to make events it misses.`,
 
 var verbHold = &Verb{
 	Name: "hold", Args: "PROCESS sees=KIND", Min: 1, Max: 1,
-	Summary: "freeze a process's view of one kind",
-	Detail: `Events of that kind wait until release; what the process reads live is current.
-The name of a controller means all its instances, NAME#2 the second one.`,
+	Summary: "pause a process's watch of one kind",
+	Detail: `Events of that kind wait until release. Live reads show the current state.
+The name of a controller means all its instances; NAME#2 is the second one.`,
 	Example: "hold replicaset sees=Pod",
 	Params:  []Param{{Name: "sees", Summary: "the kind"}},
 	acts:    true,
@@ -288,15 +232,21 @@ The name of a controller means all its instances, NAME#2 the second one.`,
 
 var verbRelease = &Verb{
 	Name: "release", Args: "PROCESS [sees=KIND]", Min: 1, Max: 1,
-	Summary: "let the events that wait be delivered",
-	Detail:  `Without a kind, everything that is held is released.`,
+	Summary: "resume a paused watch",
+	Detail:  `Without a kind, all paused watches of the process are resumed.`,
 	Example: "release replicaset",
-	Params:  []Param{{Name: "sees", Summary: "the kind; all of them without it"}},
+	Params:  []Param{{Name: "sees", Summary: "the kind; all without it"}},
 	acts:    true,
 	check:   checkSees,
 	run: func(r *Run, s *Step) error {
-		kind, _ := s.Param("sees")
-		return r.release(s.Word(0), kind)
+		if kind, ok := s.Param("sees"); ok {
+			return r.eachView("release", s.Word(0), kind, (*host.Process).Release)
+		}
+		return r.eachProcess("release "+s.Word(0), s.Word(0), func(p *host.Process) {
+			for _, k := range p.Watches() {
+				p.Release(k)
+			}
+		})
 	},
 }
 
@@ -309,34 +259,15 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// release resumes a paused watch; without a kind, all paused watches of the process.
-func (r *Run) release(process, kind string) error {
-	if kind != "" {
-		return r.eachView("release", process, kind, (*host.Process).Release)
-	}
-	ps, err := r.processesNamed(process)
-	if err != nil {
-		return err
-	}
-	return r.act("release "+process, func() error {
-		for _, p := range ps {
-			for _, k := range p.Watches() {
-				p.Release(k)
-			}
-		}
-		return nil
-	})
-}
-
 // eachView calls f with one kind's watch of every process of a name.
 func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeapi.Kind) bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
 	}
-	k := r.names().kindNamed(kind)
-	if k == nil {
-		return r.errorf("unknown kind %s", kind)
+	k, err := kindNamed(r.names(), r.at(), kind)
+	if err != nil {
+		return err
 	}
 	for _, p := range ps {
 		if _, err := r.watched(p, k); err != nil {

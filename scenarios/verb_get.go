@@ -20,9 +20,8 @@ import (
 var verbGet = &Verb{
 	Name: "get", Args: "KIND | KIND/NAME [path=FIELD]", Min: 1, Max: 1,
 	Summary: "print objects",
-	Detail: `A kind lists its objects: name, labels, controller, finalizers, deletion. An
-object prints as YAML without what differs between servers (uid, versions,
-times); path picks one field of it.`,
+	Detail: `For a kind, it lists the objects: name, labels, controller, finalizers, deletion. One
+object is printed as YAML, without uid, versions and times. path selects one field.`,
 	Example: "get pods\nget rs/web-a path=status.replicas",
 	Params:  []Param{{Name: "path", Summary: "a field, such as spec.replicas"}},
 	check: func(c *checker, s *Step) error {
@@ -41,18 +40,18 @@ times); path picks one field of it.`,
 	},
 	run: func(r *Run, s *Step) error {
 		path, _ := s.Param("path")
+		if !strings.Contains(s.Word(0), "/") {
+			return r.list(s)
+		}
 		text, err := r.get(s.Word(0), path)
 		r.printf("%s", text)
 		return err
 	},
 }
 
-// get formats the objects of a kind, one object, or one field of it.
-func (r *Run) get(what, path string) (string, error) {
-	if !strings.Contains(what, "/") {
-		return r.list(what)
-	}
-	t, err := r.target(what)
+// get formats an object, or one field of it.
+func (r *Run) get(object, path string) (string, error) {
+	t, err := r.target(object)
 	if err != nil {
 		return "", err
 	}
@@ -77,18 +76,15 @@ func (r *Run) get(what, path string) (string, error) {
 	return render.WithoutUIDs(string(data)) + "\n", err
 }
 
-func (r *Run) list(kind string) (string, error) {
-	k := r.names().kindNamed(kind)
-	if k == nil {
-		return "", r.errorf("unknown kind %s", kind)
+// list prints the objects of a kind.
+func (r *Run) list(s *Step) error {
+	k, err := kindNamed(r.names(), s, s.Word(0))
+	if err != nil {
+		return err
 	}
 	var t render.Table
 	r.each(k, func(ref sim.Ref, obj runtime.Object) {
 		m := obj.(metav1.Object)
-		owner := "controller: none"
-		if c, ok := render.ControllerOf(obj); ok {
-			owner = "controller: " + c.String()
-		}
 		var notes []string
 		if fs := m.GetFinalizers(); len(fs) > 0 {
 			notes = append(notes, "finalizers: "+strings.Join(fs, " "))
@@ -96,9 +92,10 @@ func (r *Run) list(kind string) (string, error) {
 		if m.GetDeletionTimestamp() != nil {
 			notes = append(notes, "being deleted")
 		}
-		t.Add(ref.String(), orNone(labels.Set(m.GetLabels()).String()), owner, strings.Join(notes, "; "))
+		t.Add(ref.String(), orNone(labels.Set(m.GetLabels()).String()), "controller: "+controllerName(m), strings.Join(notes, "; "))
 	})
-	return t.String(), nil
+	r.printf("%s", t.String())
+	return nil
 }
 
 // toTree turns an object into maps, as in JSON.
@@ -137,12 +134,11 @@ func clean(tree map[string]any) map[string]any {
 
 var verbOwners = &Verb{
 	Name: "owners", Args: "[tree|failed]", Max: 1,
-	Summary: "print who controls what",
-	Detail: `One line for each controller object, with what its ControllerRef is on; none
-stands for objects without one, of the kinds the running controllers manage.
-Pods are named without their kind. With tree, all owner references as a tree. With
-failed, the Pods that have failed, by their controller; one without a ControllerRef
-by who is named as its creator in the annotation created-by.`,
+	Summary: "print which objects each controller object controls",
+	Detail: `One line for each controller object, with its dependents by ControllerRef. The line
+none has the objects without one, of the kinds that the running controllers manage. Pods
+have no kind in their names. tree prints all owner references as a tree. failed prints
+the failed Pods by controller, or else by their creator in the annotation created-by.`,
 	Example: "owners\n----\nrs/web-a  p1 p2",
 	check: func(c *checker, s *Step) error {
 		switch w := s.Word(0); w {

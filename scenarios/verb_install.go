@@ -20,12 +20,12 @@ import (
 
 var verbInstall = &Verb{
 	Name: "install", Args: "PATH...", Min: 1, Max: -1,
-	Summary: "let objects exist before anything happens",
-	Detail: `PATH is a section, or a directory of sections. Where the file has none, it is a file or a
-directory next to it, of which the CustomResourceDefinitions are read, as define reads them.
-The objects exist when a world begins. It is prepared once for all schedules, so that large
-definitions cost no time in each. A minimized failure keeps them, and names the files.
-Only schedule and judge may stand above install.`,
+	Summary: "create objects before anything happens",
+	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
+directory next to it, whose CustomResourceDefinitions are read, as define reads them. The
+objects exist when a world begins. They are created once for all schedules, so large CRDs
+cost no time in each. A minimized failure keeps them, and names the files. Only schedule
+and judge may come before install.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,
 	check:    checkInstall,
@@ -65,12 +65,11 @@ func checkInstall(c *checker, s *Step) error {
 var verbDefine = &Verb{
 	Name: "define", Args: "PATH...", Min: 1, Max: -1,
 	Summary: "define the kinds of CustomResourceDefinitions",
-	Detail: `PATH is a section, or a directory of sections; where the file has none, a file
-or a directory next to it, such as config/crd/bases. Of a directory the .yaml, .yml
-and .json files count, and of these the CustomResourceDefinitions; anything else
-is passed over. A file written from a failure holds the definitions it needs.
-Definitions may as well stand among the manifests that apply sends. A kind must
-be defined before a step names it and before a controller of it is started.`,
+	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
+directory next to it, such as config/crd/bases. Of a directory, the files .yaml, .yml and
+.json are read, and their CustomResourceDefinitions only. A file written from a failure
+contains the definitions that it needs. The manifests of apply may contain definitions,
+too. Define a kind before a step names it, and before its controller starts.`,
 	Example: "define config/crd/bases\ncontrollers widget\napply world.yaml",
 	acts:    true,
 	sends:   true,

@@ -20,9 +20,9 @@ var patchTypes = map[string]types.PatchType{
 var verbPatch = &Verb{
 	Name: "patch", Args: "KIND/NAME [type=merge|json|strategic] [subresource=status] PATCH", Min: 2, Max: 2,
 	Summary: "change an object by a patch",
-	Detail: `PATCH is JSON, or YAML in flow style, in quotes. The type is strategic unless it
-says otherwise, as with kubectl. Edits of ownerReferences by a third party are
-made with this verb. $(uid KIND/NAME) in it is the uid that this object has then.`,
+	Detail: `PATCH is JSON, or YAML in flow style, in quotes. Without a type it is a strategic
+merge patch, as with kubectl. This verb also edits ownerReferences, as a third party
+would. $(uid KIND/NAME) in it is the uid of that object when the patch is sent.`,
 	Example: "patch pod/p1 type=merge '{metadata: {ownerReferences: null}}'",
 	Params: []Param{
 		{Name: "type", Summary: "merge, json or strategic", Values: []string{"merge", "json", "strategic"}},
@@ -54,8 +54,16 @@ made with this verb. $(uid KIND/NAME) in it is the uid that this object has then
 		if !ok {
 			kind = "strategic"
 		}
+		t, err := r.target(s.Word(0))
+		if err != nil {
+			return err
+		}
+		data, err := patchBody(s.Word(1))
+		if err != nil {
+			return s.wrong("bad patch: %v", err)
+		}
 		sub, _ := s.Param("subresource")
-		return r.patchObject(s.Word(0), patchTypes[kind], sub, s.Word(1))
+		return r.patch("patch "+s.Word(0), t, sub, patchTypes[kind], data)
 	},
 }
 
@@ -66,19 +74,6 @@ func patchBody(text string) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(tree)
-}
-
-// patchObject patches an object, or its subresource. The body is JSON or YAML.
-func (r *Run) patchObject(object string, kind types.PatchType, subresource, body string) error {
-	t, err := r.target(object)
-	if err != nil {
-		return err
-	}
-	data, err := patchBody(body)
-	if err != nil {
-		return r.errorf("bad patch: %v", err)
-	}
-	return r.patch("patch "+object, t, subresource, kind, data)
 }
 
 // patch sends a user patch with the uids that objects have at that time.
@@ -92,24 +87,36 @@ func (r *Run) patch(label string, t target, subresource string, kind types.Patch
 	})
 }
 
-var verbLabel = &Verb{
-	Name: "label", Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
-	Summary: "set or remove labels",
-	Detail:  `KEY- removes. Existing labels are overwritten.`,
-	Example: "label pod/p1 app=other tier-",
-	acts:    true,
-	check:   checkPairs,
-	run:     func(r *Run, s *Step) error { return r.setMeta(s, "labels") },
-}
+var (
+	verbLabel    = setsMeta("label", "labels", "label pod/p1 app=other tier-")
+	verbAnnotate = setsMeta("annotate", "annotations", "annotate rs/web-a note='hands off'")
+)
 
-var verbAnnotate = &Verb{
-	Name: "annotate", Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
-	Summary: "set or remove annotations",
-	Detail:  `KEY- removes. Existing annotations are overwritten.`,
-	Example: "annotate rs/web-a note='hands off'",
-	acts:    true,
-	check:   checkPairs,
-	run:     func(r *Run, s *Step) error { return r.setMeta(s, "annotations") },
+// setsMeta returns the verb that sets and removes pairs of a field of the metadata.
+func setsMeta(name, field, example string) *Verb {
+	return &Verb{
+		Name: name, Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
+		Summary: "set or remove " + field,
+		Detail:  "KEY- removes. Existing " + field + " are overwritten.",
+		Example: example,
+		acts:    true,
+		check:   checkPairs,
+		run: func(r *Run, s *Step) error {
+			t, err := r.target(s.Word(0))
+			if err != nil {
+				return err
+			}
+			m, what := pairs(s.Words()[1:])
+			if what != "" {
+				return s.wrong("%s", what)
+			}
+			data, err := json.Marshal(map[string]any{"metadata": map[string]any{field: m}})
+			if err != nil {
+				panic("scenarios: " + err.Error())
+			}
+			return r.patch(name+" "+s.Word(0), t, "", types.MergePatchType, data)
+		},
+	}
 }
 
 func checkPairs(c *checker, s *Step) error {
@@ -139,31 +146,13 @@ func pairs(words []string) (map[string]any, string) {
 	return m, ""
 }
 
-// setMeta sets and removes pairs of a field of the metadata.
-func (r *Run) setMeta(s *Step, field string) error {
-	object := s.Word(0)
-	t, err := r.target(object)
-	if err != nil {
-		return err
-	}
-	m, what := pairs(s.Words()[1:])
-	if what != "" {
-		return r.errorf("%s", what)
-	}
-	data, err := json.Marshal(map[string]any{"metadata": map[string]any{field: m}})
-	if err != nil {
-		panic("scenarios: " + err.Error())
-	}
-	return r.patch(s.Verb+" "+object, t, "", types.MergePatchType, data)
-}
-
 var verbScale = &Verb{
 	Name: "scale", Args: "KIND/NAME replicas=N", Min: 1, Max: 1,
 	Summary: "change spec.replicas",
-	Detail: `It writes the object itself, by a merge patch. A custom resource is scaled through
-its subresource scale, which its definition must have.`,
+	Detail: `It patches the object. A custom resource is scaled through its subresource scale,
+which its CRD must have.`,
 	Example: "scale rs/web-a replicas=3",
-	Params:  []Param{{Name: "replicas", Summary: "how many"}},
+	Params:  []Param{{Name: "replicas", Summary: "the number"}},
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		if _, ok := s.Param("replicas"); !ok {
@@ -186,27 +175,18 @@ its subresource scale, which its definition must have.`,
 		if err != nil {
 			return err
 		}
-		return r.scale(s.Word(0), n)
+		t, err := r.target(s.Word(0))
+		if err != nil {
+			return err
+		}
+		subresource := ""
+		if definition, _ := t.kind.Definition(); definition != nil {
+			subresource = "scale"
+		}
+		return r.act("scale "+s.Word(0)+" "+strconv.Itoa(n), func() error {
+			return r.send(t, subresource, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n))
+		})
 	},
-}
-
-// scale sets spec.replicas of an object.
-func (r *Run) scale(object string, replicas int) error {
-	t, err := r.target(object)
-	if err != nil {
-		return err
-	}
-	if what := scalable(t.kind); what != "" {
-		return r.errorf("%s", what)
-	}
-	subresource := ""
-	if definition, _ := t.kind.Definition(); definition != nil {
-		subresource = "scale"
-	}
-	data := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	return r.act("scale "+object+" "+strconv.Itoa(replicas), func() error {
-		return r.send(t, subresource, types.MergePatchType, data)
-	})
 }
 
 // scalable returns why objects of a custom kind cannot be scaled, or "".

@@ -12,16 +12,16 @@ import (
 var verbSchedule = &Verb{
 	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [mutant=NAME] [--strict]", Min: 1, Max: 1,
 	Summary: "run what follows in a recorded schedule",
-	Detail: `The section's first line is "` + scheduleVersion + `", every other one a decision: an
-action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are
-not quiet; what the user does after the first settle races with the controllers,
-as in explored runs. A decision that cannot be taken is an error. This verb
-comes first in its file.`,
+	Detail: `The section's first line is "` + scheduleVersion + `". Every other line is a decision: an
+action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are not
+quiet. As in explored runs, user actions after the first settle race with the
+controllers. A decision that cannot be taken is an error. This verb is the first of its
+file.`,
 	Example: "schedule failure",
 	Params: []Param{
-		{Name: "faults", Summary: "how many faults of each name there may be"},
+		{Name: "faults", Summary: "how many faults of each name a run may have"},
 		{Name: "mutant", Summary: "what runs instead of its controller"},
-		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
+		{Name: "strict", Summary: "lost races are violations", Values: []string{"true", "false"}},
 	},
 	check: func(c *checker, s *Step) error {
 		sec, err := c.section(s, s.Word(0))
@@ -45,11 +45,7 @@ comes first in its file.`,
 		return err
 	},
 	run: func(r *Run, s *Step) error {
-		sec := r.file.section(s.Word(0))
-		if sec == nil {
-			return s.wrong("no section %s%s", s.Word(0), suggest(s.Word(0), r.file.sectionNames()))
-		}
-		entries, err := sec.schedule(r.file)
+		entries, err := r.file.section(s.Word(0)).schedule(r.file)
 		if err != nil {
 			return err
 		}

@@ -17,17 +17,16 @@ import (
 var verbSettle = &Verb{
 	Name: "settle", Args: "[quiet] [verbose] [limit=N] [for=DURATION [rest]]", Max: 3,
 	Summary: "run until nothing more happens",
-	Detail: `Prints the writes and refusals since the last settle, those of the user
-included. quiet is for set-up: it prints nothing and always runs in the default
-schedule. verbose shows status writes too. limit stops after so many writes, for
-stops when so much virtual time has passed; the laws on worlds at rest are then
-left out, unless rest says that they hold whenever what was begun is done: it
-is then finished first. A world that goes on for very long,
-or goes on without writing anything, is not settled either.`,
+	Detail: `Prints the writes and refusals since the last settle, also those of the user. quiet is
+for set-up: it prints nothing and always runs in the default schedule. verbose shows
+status writes too. limit stops after a number of writes. for stops after a virtual time,
+and laws for settled worlds are then not checked. With rest they are: the reconciles in
+progress are completed first. A world that runs for very long, or runs without a write,
+has not settled.`,
 	Example: "settle\n! settle limit=20",
 	Params: []Param{
-		{Name: "limit", Summary: "stop after so many writes, status writes left out"},
-		{Name: "for", Summary: "stop after so much virtual time"},
+		{Name: "limit", Summary: "stop after this many writes, without status writes"},
+		{Name: "for", Summary: "stop after this virtual time"},
 	},
 	settles: true,
 	check: func(c *checker, s *Step) error {
@@ -229,9 +228,9 @@ func counts(writes, refusals int) string {
 var verbStep = &Verb{
 	Name: "step", Args: "[N | ACTION]", Max: -1,
 	Summary: "take one step, N steps, or one action by its key",
-	Detail: `Prints the keys of the actions taken. With an action's key, such as
-"deliver replicaset Pod", that action is taken; it must be enabled. Explored
-runs leave this verb out.`,
+	Detail: `Prints the keys of the actions taken. An action's key, such as
+"deliver replicaset Pod", takes that action, which must be enabled. Explored runs skip
+this verb.`,
 	Example: "step 3\nstep deliver replicaset Pod",
 	run: func(r *Run, s *Step) error {
 		if r.course.races {
@@ -285,7 +284,7 @@ func (r *Run) takeAction(key string) error {
 var verbAdvance = &Verb{
 	Name: "advance", Args: "DURATION", Min: 1, Max: 1,
 	Summary: "move the virtual clock",
-	Detail:  `Timers that became due fire in the next settle.`,
+	Detail:  `Timers that are due then fire in the next settle.`,
 	Example: "advance 30s",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -297,14 +296,9 @@ var verbAdvance = &Verb{
 		if err != nil {
 			return err
 		}
-		return r.advance(d)
+		return r.act("advance "+d.String(), func() error {
+			r.t.World.Clock.Advance(d)
+			return nil
+		})
 	},
-}
-
-// advance moves the virtual clock.
-func (r *Run) advance(d time.Duration) error {
-	return r.act("advance "+d.String(), func() error {
-		r.t.World.Clock.Advance(d)
-		return nil
-	})
 }
