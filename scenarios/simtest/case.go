@@ -12,8 +12,7 @@
 //	}
 //
 // [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's fuzzer; [Case.Explore] returns the
-// result. A [Generator] draws whole worlds: the objects, the user's actions and the next action all come from one
-// [sim.Choices]. A [Drawn] is the result of one of them.
+// result.
 //
 // Import it in tests only: it links rapid, which registers flags.
 //

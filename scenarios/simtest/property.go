@@ -1,0 +1,127 @@
+package simtest
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// drawn is one run of a world under a stream of choices.
+type drawn struct {
+	File     *scenarios.File
+	Outcome  *explore.Outcome
+	Schedule explore.Schedule // the schedule, for shrinking
+
+	program *scenarios.Script
+}
+
+// run runs a program once.
+func run(p *scenarios.Script, c sim.Choices) *drawn {
+	rec := explore.Record(c)
+	out := p.Run(rec)
+	return &drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
+}
+
+// runs returns a function that runs the case once under a stream of choices. A mistake in the case is the error of
+// every run.
+func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
+	p, err := c.plain().Script(name)
+	if err != nil {
+		return func(sim.Choices) (*drawn, error) { return nil, err }
+	}
+	return func(ch sim.Choices) (v *drawn, err error) {
+		defer casefile.Catch(&err)
+		return run(p, ch), nil
+	}
+}
+
+// Failed describes what is wrong with a run of conforming controllers, or returns "": a violation, a fight, a world
+// that does not settle.
+func (v *drawn) Failed() string {
+	switch o := v.Outcome; {
+	case len(o.Findings) > 0:
+		return o.Findings[0].Law + " is broken: " + o.Findings[0].Text
+	case o.Fight:
+		return "the controllers fight"
+	case !o.Settled:
+		return "the world does not settle"
+	}
+	return ""
+}
+
+// draws is a stream of choices drawn by rapid, which shrinks them.
+type draws struct{ t *rapid.T }
+
+// Pick draws a number in [0, n).
+func (d draws) Pick(n int, label string) int {
+	if n <= 1 {
+		return 0
+	}
+	return rapid.IntRange(0, n-1).Draw(d.t, label)
+}
+
+// Property checks the case against the laws under schedules drawn by rapid, which shrinks a failure:
+//
+//	rapid.Check(t, c.Property())
+func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
+
+func property(run func(sim.Choices) (*drawn, error)) func(t *rapid.T) {
+	return func(t *rapid.T) {
+		v, err := run(draws{t})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := v.Failed(); why != "" {
+			t.Fatalf("%s\n%s", why, v.File.Format())
+		}
+	}
+}
+
+// Fuzz checks the case against the laws under the schedule that a fuzzer's bytes encode:
+//
+//	f.Fuzz(c.Fuzz())
+//
+// A failure is minimized and written to the directory that [Check] uses.
+func (c *Case) Fuzz() func(t *testing.T, data []byte) {
+	return fuzz(c.runs("fuzz"), failures)
+}
+
+func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
+	return func(t *testing.T, data []byte) {
+		v, err := run(&sim.Bytes{Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := v.Failed()
+		if why == "" {
+			return
+		}
+		t.Errorf("%s\n%s", why, v.File.Format())
+		t.Log(v.write(dir(t)))
+	}
+}
+
+// write minimizes a failure and writes it; it returns the text to report.
+func (v *drawn) write(dir string) string {
+	if len(v.Outcome.Findings) == 0 {
+		return "no law was broken: nothing to make small"
+	}
+	small, err := v.program.Shrink(v.Outcome, v.Schedule)
+	if err != nil {
+		return err.Error()
+	}
+	path, err := casefile.Keep(dir, small)
+	if err != nil {
+		return err.Error()
+	}
+	left := ""
+	if err := casefile.Leave(path, small.Page, small.Found); err != nil {
+		left = "no page is left: " + err.Error() + "\n"
+	}
+	return small.Page.Text() + left + "written to " + path
+}
