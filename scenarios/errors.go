@@ -63,7 +63,6 @@ func ExitCode(err error) int {
 	return ExitUsage
 }
 
-// wrong returns a mistake in the file itself.
 func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }

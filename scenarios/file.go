@@ -82,7 +82,6 @@ func (f *File) lineEnd() string {
 	return "\n"
 }
 
-// readFile reads a file up to [MaxSize].
 func readFile(path string) ([]byte, error) {
 	if st, err := os.Stat(path); err == nil && st.Size() > MaxSize {
 		return nil, wrong(path, 0, "", "the file is too large: %d bytes, at most %d are read", st.Size(), MaxSize)
@@ -119,7 +118,6 @@ func writeFile(path string, data []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// section is one file of the archive.
 type section struct {
 	name string
 	line int // of its marker, from 1; the body starts on the next
@@ -144,7 +142,6 @@ func (f *File) section(name string) *section {
 	return nil
 }
 
-// sectionNames lists the sections in the order of the file.
 func (f *File) sectionNames() []string {
 	names := make([]string, len(f.sections))
 	for i, s := range f.sections {
@@ -153,7 +150,6 @@ func (f *File) sectionNames() []string {
 	return names
 }
 
-// exactly returns the section of a name, if any.
 func (f *File) exactly(name string) []*section {
 	if s := f.section(name); s != nil {
 		return []*section{s}
@@ -185,7 +181,6 @@ func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manife
 	return docs, nil
 }
 
-// text returns the section's text for reading manifests.
 func (f *File) text(s *section) manifest.Text {
 	t := manifest.Text{File: f.Name, Line: s.line, Name: s.name, Body: s.body,
 		Definitions: s.only, DefinedBy: f.definedBy}
@@ -195,7 +190,6 @@ func (f *File) text(s *section) manifest.Text {
 	return t
 }
 
-// misread turns a mistake in a manifest into one of the scenario file.
 func misread(err error) error {
 	var e *manifest.Error
 	if errors.As(err, &e) {
@@ -204,7 +198,6 @@ func misread(err error) error {
 	return err
 }
 
-// definedBy returns the name of the section that defines a kind of this name, or "".
 func (f *File) definedBy(kind string) string {
 	i := slices.IndexFunc(f.sections, func(s *section) bool { return manifest.DefinesKind(s.body, kind) })
 	if i < 0 {

@@ -64,7 +64,6 @@ func (s *Step) Has(word string) bool {
 	return false
 }
 
-// number reads an integer parameter; fallback if it is absent.
 func (s *Step) number(key string, fallback int) (int, error) {
 	v, ok := s.Param(key)
 	if !ok {
@@ -77,13 +76,11 @@ func (s *Step) number(key string, fallback int) (int, error) {
 	return n, nil
 }
 
-// flag reports whether a parameter is "true".
 func (s *Step) flag(name string) bool {
 	v, _ := s.Param(name)
 	return v == "true"
 }
 
-// duration reads a duration parameter; zero if it is absent.
 func (s *Step) duration(key string) (time.Duration, error) {
 	v, ok := s.Param(key)
 	if !ok {
@@ -100,7 +97,6 @@ func (s *Step) parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// wrong returns a mistake in a step.
 func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
@@ -138,7 +134,6 @@ func (v *Verb) items(w words.Word) []string {
 	return strings.FieldsFunc(w.Text, func(r rune) bool { return r == ',' })
 }
 
-// arg separates parameters from bare words.
 func arg(w words.Word) Arg {
 	a := Arg{Text: w.Text, Value: w.Text}
 	if w.Quoted {
@@ -168,7 +163,6 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// checkShape compares the arguments with the verb's declaration.
 func (s *Step) checkShape() error {
 	v, words := s.verb, 0
 	for _, a := range s.Args {
@@ -193,7 +187,6 @@ func (s *Step) checkShape() error {
 	return nil
 }
 
-// checkValues compares parameters with their valid words.
 func (s *Step) checkValues() error {
 	for _, a := range s.Args {
 		p := s.verb.param(a.Key)
@@ -219,7 +212,6 @@ func (in servers) kindNamed(name string) *fakeapi.Kind {
 	return nil
 }
 
-// kindNamed finds the kind that a step names.
 func kindNamed(in servers, s *Step, name string) (*fakeapi.Kind, error) {
 	if k := in.kindNamed(name); k != nil {
 		return k, nil
@@ -233,7 +225,6 @@ func kindNamed(in servers, s *Step, name string) (*fakeapi.Kind, error) {
 	return nil, s.wrong("%s", manifest.UnknownKind(name, s.file.definedBy(name), names))
 }
 
-// target is an object that a step names.
 type target struct {
 	kind            *fakeapi.Kind
 	namespace, name string
@@ -263,7 +254,6 @@ func parseTarget(in servers, s *Step, text string) (target, error) {
 	return t, nil
 }
 
-// targetOf returns the manifest's object as a target.
 func targetOf(m *manifest.Manifest) target {
 	o := m.Meta()
 	return target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}

@@ -231,7 +231,6 @@ func isWildcard(spec string) bool {
 	return word == "*" || word == "all"
 }
 
-// meant returns the names that "*" or "all" stands for.
 func (g *Registry) meant(word string) []string {
 	if word == "*" && g.Managed != nil {
 		return g.Managed

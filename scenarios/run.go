@@ -120,7 +120,6 @@ func (r *Run) World() *sim.World { return r.t.World }
 // Breaches returns the violations of the laws that counted at that time, as marks for rendering.
 func (r *Run) Breaches() []render.Mark { return r.counting.counted() }
 
-// hash returns a digest of everything that happened in the run so far.
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
 // barrier ends a settle: the next timeline begins here.
@@ -131,7 +130,7 @@ func (r *Run) barrier() {
 
 func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
 
-// at returns the step being run; between steps, a step that stands for the script.
+// at returns the step being run; between steps, one that stands for the script.
 func (r *Run) at() *Step {
 	if r.step == nil {
 		return &Step{file: &File{Name: "script"}}
@@ -221,7 +220,6 @@ func unreachable(err error) bool {
 		strings.Contains(err.Error(), "connection refused")
 }
 
-// note reports the result of a user step to the tried hook.
 func (r *Run) note(s *Step, err error) {
 	if r.tried != nil && s != nil {
 		r.tried(s, err)
@@ -242,7 +240,6 @@ func (r *Run) raced() bool {
 	return true
 }
 
-// request executes one user request within a step.
 func (r *Run) request(req *fakeapi.Request) error {
 	if resp := r.t.Cluster.Request(law.User, req); resp.Err != nil {
 		s := resp.Err.ErrStatus
@@ -252,7 +249,6 @@ func (r *Run) request(req *fakeapi.Request) error {
 	return nil
 }
 
-// send sends a patch as the user.
 func (r *Run) send(t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
 		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})

@@ -136,7 +136,6 @@ func (r *Run) failSettle(text string) {
 	r.fail(ExitNotSettled, b, from)
 }
 
-// lastRecord returns the last record of the last line, or of the run if there is no line.
 func (r *Run) lastRecord(lines []render.Line) int {
 	if len(lines) == 0 {
 		return r.telling.history.Len() - 1
@@ -167,17 +166,14 @@ func (c *counting) narrow(only map[*law.Law]bool) {
 	c.turns = append(c.turns, turn{len(c.judge.Breaches()), only})
 }
 
-// counts reports whether the law of a violation counts, so that it is shown.
 func (c *counting) counts(b *law.Breach) bool { return c.only == nil || c.only[b.Law] }
 
 func (c *counting) fails(b *law.Breach) bool {
 	return c.counts(b) && (c.strict || b.Strength == law.Informed)
 }
 
-// accept marks the violations so far as handled.
 func (c *counting) accept() { c.accepted = len(c.judge.Breaches()) }
 
-// pending returns the first unhandled violation that fails the run.
 func (c *counting) pending() *law.Breach { return c.first(c.accepted) }
 
 // first returns the first violation from an index on that fails the run. If one record causes several, it prefers the
@@ -234,7 +230,6 @@ func (t *telling) atOnce(step int) {
 	t.done[step] = true
 }
 
-// lines returns the timeline from a record on, with the violations that count.
 func (t *telling) lines(c *counting, from int, verbose bool) []render.Line {
 	o := render.Options{From: from, Verbose: verbose}
 	first := t.settles == 0
@@ -250,7 +245,6 @@ func (t *telling) lines(c *counting, from int, verbose bool) []render.Line {
 	return render.Timeline(t.history, o)
 }
 
-// initial returns the index of the first record after the initial world.
 func (t *telling) initial() int {
 	for i := range t.history.Len() {
 		if rec := t.history.At(i); rec != nil && rec.Process != law.User {

@@ -17,7 +17,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// names returns the servers in which the run's verbs look up kinds.
 func (r *Run) names() servers {
 	if r.file.server == nil {
 		return servers{r.t.Server}
@@ -25,7 +24,6 @@ func (r *Run) names() servers {
 	return servers{r.t.Server, r.file.server}
 }
 
-// target resolves an object's name.
 func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
@@ -75,7 +73,6 @@ func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	}
 }
 
-// orNone returns s, or the text for an empty output.
 func orNone(s string) string {
 	if s == "" {
 		return None
@@ -92,7 +89,6 @@ func checkUIDs(in servers, s *Step, text []byte) error {
 	return err
 }
 
-// uidError is a mistake within $(uid ...).
 func uidError(s *Step, expr string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return s.wrong("%s: %s", expr, e.Text)
@@ -100,7 +96,6 @@ func uidError(s *Step, expr string, err error) error {
 	return err
 }
 
-// uid returns the current value of an expression $(uid ...).
 func (r *Run) uid(expr, object string) (string, error) {
 	t, err := r.target(object)
 	if err != nil {
@@ -113,7 +108,6 @@ func (r *Run) uid(expr, object string) (string, error) {
 	return string(o.GetUID()), nil
 }
 
-// processesNamed finds processes for a verb.
 func (r *Run) processesNamed(name string) ([]*host.Process, error) {
 	ps := r.instances(r.registry.process(name))
 	if len(ps) == 0 {
@@ -122,7 +116,6 @@ func (r *Run) processesNamed(name string) ([]*host.Process, error) {
 	return ps, nil
 }
 
-// processNames lists the names of the processes.
 func (r *Run) processNames() []string {
 	var names []string
 	for _, p := range r.t.Cluster.Processes() {
@@ -143,7 +136,6 @@ func (r *Run) instances(name string) []*host.Process {
 	return out
 }
 
-// start starts a process with its controller, or with that controller's mutant.
 func (r *Run) start(process string, c host.Controller) error {
 	c = r.replacing(c)
 	return r.act("start "+process, func() error {
@@ -189,7 +181,6 @@ func (r *Run) replacing(c host.Controller) host.Controller {
 	return c
 }
 
-// instanceName names the next instance of a process.
 func (r *Run) instanceName(base string) string {
 	for n := 2; ; n++ {
 		if name := fmt.Sprintf("%s#%d", base, n); r.t.Cluster.Process(name) == nil {

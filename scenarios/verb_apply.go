@@ -185,7 +185,6 @@ zero, then delete and orphan what is left.`,
 	},
 }
 
-// checkObjects checks that every word names an object.
 func checkObjects(c *checker, s *Step) error {
 	for _, w := range s.Words() {
 		if err := c.object(s, w); err != nil {

@@ -52,7 +52,6 @@ default, all is every controller (a kubelet, too), and -NAME excludes one of the
 	},
 }
 
-// managerName is the name of the controller manager's instances.
 const managerName = "manager"
 
 var verbManagers = &Verb{
@@ -122,10 +121,8 @@ means all of them. An instance crashes and switches as a whole.`,
 // instance returns the name of the i-th process of a name.
 func instance(name string, i int) string { return fmt.Sprintf("%s#%d", name, i+1) }
 
-// managed reports whether the controller manager runs.
 func (c *checker) managed() bool { return c.started[instance(managerName, 0)] != "" }
 
-// isManager reports whether a process has the name of a controller manager instance.
 func isManager(process string) bool {
 	base, _, _ := strings.Cut(process, "#")
 	return base == managerName

@@ -59,7 +59,6 @@ func runExpectation(r *Run, s *Step) error {
 	return nil
 }
 
-// filter selects the objects that an expectation counts.
 type filter struct {
 	controller string
 	selector   labels.Selector
@@ -122,7 +121,6 @@ func (f filter) matches(o metav1.Object) bool {
 	return controllerName(o) == f.controller
 }
 
-// controllerName returns an object's controller, or "none".
 func controllerName(o metav1.Object) string {
 	if owner, ok := render.ControllerOf(o); ok {
 		return owner.String()
@@ -206,7 +204,6 @@ func (s *Step) between(name string) (least, most int, err error) {
 	return least, most, nil
 }
 
-// predict returns what differs from the prediction, or "".
 func (r *Run) predict(s *Step) string {
 	k, err := kindNamed(r.names(), s, s.Word(0))
 	if err != nil {

@@ -102,7 +102,6 @@ from=MARK, the state at mark MARK. A lagging API server answers like this.`,
 	},
 }
 
-// restartsStale reports whether a step starts a process from an older state.
 func (f *File) restartsStale() bool {
 	return slices.ContainsFunc(f.Steps, func(s *Step) bool {
 		_, ok := s.Param("from")

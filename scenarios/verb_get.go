@@ -49,7 +49,6 @@ object is printed as YAML, without uid, versions and times. path selects one fie
 	},
 }
 
-// get formats an object, or one field of it.
 func (r *Run) get(object, path string) (string, error) {
 	t, err := r.target(object)
 	if err != nil {
@@ -76,7 +75,6 @@ func (r *Run) get(object, path string) (string, error) {
 	return render.WithoutUIDs(string(data)) + "\n", err
 }
 
-// list prints the objects of a kind.
 func (r *Run) list(s *Step) error {
 	k, err := kindNamed(r.names(), s, s.Word(0))
 	if err != nil {
@@ -98,7 +96,6 @@ func (r *Run) list(s *Step) error {
 	return nil
 }
 
-// toTree turns an object into maps, as in JSON.
 func toTree(o any) map[string]any {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -161,7 +158,6 @@ the failed Pods by controller, or else by their creator in the annotation create
 	},
 }
 
-// owners lists the dependents of each controller object.
 func (r *Run) owners() string {
 	owned := map[string][]string{}
 	var owners []string
@@ -196,7 +192,6 @@ func (r *Run) owners() string {
 	return t.String()
 }
 
-// tree formats all owner references of the world as a tree.
 func (r *Run) tree() string {
 	var objs []render.Object
 	for _, k := range r.t.Server.Kinds() {
@@ -210,7 +205,6 @@ func (r *Run) tree() string {
 	return render.Tree(objs)
 }
 
-// kinds lists the kinds that the running controllers reconcile and manage.
 func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
 	for _, p := range r.t.Cluster.Processes() {
 		c := p.Controller()
@@ -259,7 +253,6 @@ func (r *Run) failedPods() string {
 	return t.String()
 }
 
-// controllerOrCreator returns an object's controller, its creator, or "none".
 func controllerOrCreator(obj runtime.Object) string {
 	if owner, ok := render.ControllerOf(obj); ok {
 		return owner.String()

@@ -10,12 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
-	"github.com/threelaws/threelaws/sim"
 )
 
 var verbInstall = &Verb{
@@ -98,7 +95,6 @@ type base struct {
 	server *fakeapi.Server
 }
 
-// baseKey identifies a base by its content.
 type baseKey struct {
 	options *fakeapi.Options
 	text    [sha256.Size]byte // of all sections
@@ -111,10 +107,8 @@ var bases struct {
 	made  []*base // oldest first
 }
 
-// mostBases limits the cached bases.
 const mostBases = 4
 
-// fork returns a server for a new world.
 func (b *base) fork() *fakeapi.Server {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -154,7 +148,7 @@ func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 			return nil, misread(err)
 		}
 		for _, m := range docs {
-			if what := put(made.server, m); what != "" {
+			if what := m.PutIn(made.server); what != "" {
 				return nil, misread(text.Refused(m, what))
 			}
 		}
@@ -163,26 +157,6 @@ func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 		bases.made = slices.Delete(bases.made, 0, 1)
 	}
 	return made, nil
-}
-
-// put creates an object on a new server, or merges it into an existing one. It returns the server's refusal.
-func put(server *fakeapi.Server, m *manifest.Manifest) string {
-	k := server.Kind(m.Kind.GVK)
-	if k == nil {
-		return "there is no such kind"
-	}
-	req, o := m.CreateRequest(), m.Meta()
-	req.Kind = k
-	if o.GetName() != "" && server.Lookup(k, o.GetNamespace(), o.GetName()) != nil {
-		req = &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: o.GetNamespace(), Name: o.GetName(),
-			PatchType: types.MergePatchType, Patch: m.JSON}
-	}
-	resp, _ := server.Do(sim.Epoch, req)
-	if resp.Err == nil {
-		return ""
-	}
-	st := resp.Err.ErrStatus
-	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
 }
 
 // definitions lists the sections with CRDs at a path. They come from the archive, or else from files relative to the

@@ -67,7 +67,6 @@ would. $(uid KIND/NAME) in it is the uid of that object when the patch is sent.`
 	},
 }
 
-// patchBody turns JSON or YAML into JSON.
 func patchBody(text string) ([]byte, error) {
 	var tree any
 	if err := yaml.Unmarshal([]byte(text), &tree); err != nil {

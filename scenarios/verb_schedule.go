@@ -93,7 +93,6 @@ func (f *File) misfit(err error) *Error {
 	return wrong(f.Name, sec.entries[m.Entry-1], "", "%s", text)
 }
 
-// schedule parses the section as a schedule.
 func (s *section) schedule(f *File) (explore.Schedule, error) {
 	var entries explore.Schedule
 	var lines []int
@@ -126,7 +125,6 @@ func (s *section) schedule(f *File) (explore.Schedule, error) {
 	return entries, nil
 }
 
-// checkVersion checks the first line of a schedule.
 func (s *section) checkVersion(f *File, line int, text string) error {
 	switch {
 	case text == scheduleVersion:

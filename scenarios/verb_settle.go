@@ -62,7 +62,6 @@ has not settled.`,
 
 var settleWords = []string{"quiet", "verbose", "rest"}
 
-// settleOptions configure a settle.
 type settleOptions struct {
 	quiet   bool          // set-up: no output, always the default schedule
 	verbose bool          // shows status writes too
@@ -263,7 +262,6 @@ func (r *Run) takeSteps(n int) error {
 	return nil
 }
 
-// takeAction takes the enabled action with this key.
 func (r *Run) takeAction(key string) error {
 	want, ok := sim.ParseKey(key)
 	if !ok {

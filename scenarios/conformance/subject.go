@@ -150,7 +150,6 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 	return plan, err
 }
 
-// own are the IDs of the subject's invariants.
 func (s *Subject) own() (ids []string) {
 	for _, v := range append(slices.Clone(s.Invariants), s.Controller.Contract.Invariants...) {
 		if v != nil {
@@ -160,7 +159,6 @@ func (s *Subject) own() (ids []string) {
 	return ids
 }
 
-// readCRDs reads the files with definitions.
 func (s *Subject) readCRDs() (files []*check.File, err error) {
 	if s.CRDs == nil {
 		return nil, nil
@@ -190,7 +188,6 @@ func (s *Subject) readCRDs() (files []*check.File, err error) {
 	return files, err
 }
 
-// readSample reads the file with a sample.
 func (s *Subject) readSample(path string) (*check.File, error) {
 	if path == "" {
 		return nil, errors.New("conformance.Subject: Samples is empty: name a YAML file with a sample " +
@@ -203,7 +200,6 @@ func (s *Subject) readSample(path string) (*check.File, error) {
 	return check.Read(path, data)
 }
 
-// readFiles reads the files with further objects.
 func (s *Subject) readFiles() (objects []*unstructured.Unstructured, err error) {
 	for _, path := range s.Files {
 		data, err := os.ReadFile(path)

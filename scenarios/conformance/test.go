@@ -55,7 +55,7 @@ func (s *Subject) first() string {
 	return s.Samples[0]
 }
 
-// until is when the time for all cases is over; zero for never.
+// until returns the end of the time for all cases; zero for no end.
 func (s *Subject) until() time.Time {
 	flagged := func(name string) any { return flag.Lookup("threelaws." + name).Value.(flag.Getter).Get() }
 	given := cmp.Or(flagged("time").(time.Duration), s.Time)
@@ -84,7 +84,6 @@ func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 	return plan
 }
 
-// running is one call of Test.
 type running struct {
 	Subject
 	until   time.Time // zero for any time

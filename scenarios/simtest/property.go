@@ -20,7 +20,6 @@ type drawn struct {
 	program *scenarios.Script
 }
 
-// run runs a program once.
 func run(p *scenarios.Script, c sim.Choices) *drawn {
 	rec := explore.Record(c)
 	out := p.Run(rec)

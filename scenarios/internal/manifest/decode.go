@@ -16,7 +16,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// decoder decodes the documents of one text.
 type decoder struct {
 	*Text
 	server  *fakeapi.Server // a fork with the kinds that the text defines
@@ -53,7 +52,9 @@ func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 		first[m.Ref()] = m.Line
 		m.Text = textAt(texts, node.Content[0].Line)
 		all = append(all, m)
-		d.define(m)
+		if what := m.DefineIn(d.server); what != "" && d.refused == nil {
+			d.refused = d.Refused(m, what)
+		}
 	}
 	if len(all) == 0 {
 		return nil, d.Wrong(t.Line, "section %s holds no manifest", t.Name)
@@ -61,7 +62,6 @@ func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 	return all, nil
 }
 
-// textAt returns the document that contains a line.
 func textAt(docs []yamldoc.Document, line int) string {
 	text := ""
 	for _, d := range docs {
@@ -76,19 +76,11 @@ func empty(n *yaml.Node) bool {
 	return len(n.Content) == 0 || n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Tag == "!!null"
 }
 
-// define makes the kinds of a CRD known to later documents.
-func (d *decoder) define(m *Manifest) {
-	if what := m.DefineIn(d.server); what != "" && d.refused == nil {
-		d.refused = d.Refused(m, what)
-	}
-}
-
 // Refused reports a CRD that the server refuses.
 func (t *Text) Refused(m *Manifest, what string) *Error {
 	return t.Wrong(m.Line, "%s is refused: %s", m.Ref(), what)
 }
 
-// document decodes one document.
 func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, d.Wrong(d.line(n), "bad YAML in %s: a manifest is a mapping with apiVersion and kind", d.Name)
@@ -119,7 +111,6 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 	return m, d.checkSelector(n, tree)
 }
 
-// kind finds the kind of a document.
 func (d *decoder) kind(n *yaml.Node) (*fakeapi.Kind, error) {
 	version, name := child(n, "apiVersion"), child(n, "kind")
 	if version == nil || name == nil {
@@ -159,7 +150,6 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// line translates a line number of the text into one of the file.
 func (t *Text) line(n *yaml.Node) int { return t.Line + n.Line }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)

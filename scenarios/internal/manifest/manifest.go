@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -85,7 +84,6 @@ func (t *Text) Wrong(line int, format string, args ...any) *Error {
 	return &Error{File: t.File, Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// didYouMean returns the end of a message: the nearest valid word.
 func didYouMean(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
@@ -121,13 +119,23 @@ func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	if !m.Defines() {
 		return ""
 	}
-	name := m.Meta().GetName()
-	req := m.CreateRequest()
-	if server.Lookup(m.Kind, "", name) != nil {
-		req = &fakeapi.Request{Verb: fakeapi.Patch, Kind: m.Kind, Name: name,
+	return m.PutIn(server)
+}
+
+// PutIn creates the object on a server outside of any run, or merges it into an existing one. It returns the server's
+// refusal, or "".
+func (m *Manifest) PutIn(server *fakeapi.Server) string {
+	k := server.Kind(m.Kind.GVK)
+	if k == nil {
+		return "there is no such kind"
+	}
+	req, o := m.CreateRequest(), m.Meta()
+	req.Kind = k
+	if o.GetName() != "" && server.Lookup(k, o.GetNamespace(), o.GetName()) != nil {
+		req = &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: o.GetNamespace(), Name: o.GetName(),
 			PatchType: types.MergePatchType, Patch: m.JSON}
 	}
-	resp, _ := server.Do(time.Unix(0, 0), req)
+	resp, _ := server.Do(sim.Epoch, req)
 	if resp.Err == nil {
 		return ""
 	}

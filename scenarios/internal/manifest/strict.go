@@ -39,7 +39,6 @@ func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime
 	return obj, nil
 }
 
-// typeError reports a value of the wrong type.
 func (d *decoder) typeError(n *yaml.Node, kind *fakeapi.Kind, err error) error {
 	var te *json.UnmarshalTypeError
 	path, what := "", strings.TrimPrefix(err.Error(), "json: ")
@@ -71,7 +70,6 @@ func (d *decoder) fieldError(n *yaml.Node, kind *fakeapi.Kind, obj runtime.Objec
 	return d.Wrong(d.line(at), "unknown field %s of %s in %s%s", path, kind.GVK.Kind, d.Name, hint)
 }
 
-// fieldNames lists the JSON names of a type's fields at a path.
 func fieldNames(t reflect.Type, path string) []string {
 	for _, part := range steps(path) {
 		t = deref(t)
@@ -147,7 +145,6 @@ func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]
 	return d.Wrong(d.line(at), "unknown field %s of %s in %s%s", unknown[0], kind.GVK.Kind, d.Name, hint)
 }
 
-// schemaFields lists the fields that a schema has at a path.
 func schemaFields(s *apiextensionsv1.JSONSchemaProps, path string) []string {
 	parts := steps(path)
 	if len(parts) > 0 && parts[0] == "metadata" {
@@ -209,7 +206,6 @@ func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
 	return d.Wrong(d.line(at), "spec.selector %s does not match the template's labels %s", selector, has)
 }
 
-// toSelector reads a label selector in either form.
 func toSelector(raw map[string]any) (labels.Selector, error) {
 	_, match := raw["matchLabels"]
 	_, expressions := raw["matchExpressions"]
