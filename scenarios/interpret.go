@@ -148,7 +148,7 @@ type Result struct {
 	Page     *render.Page `json:"page,omitempty"`    // of what went wrong without a "!"
 }
 
-// StepResult is what one step printed.
+// StepResult is the output of one step.
 type StepResult struct {
 	Line   int    `json:"line"`
 	Step   string `json:"step"`

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Registry is what files may name: controllers, mutants, laws and functions. This package does not import controllers;
+// Registry holds the names of files: controllers, mutants, laws and functions. This package does not import controllers;
 // the caller passes them in.
 type Registry struct {
 	Controllers []host.Controller // of one name, the last is the default era

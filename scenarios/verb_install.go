@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )

@@ -1,7 +1,6 @@
-// Package conformance holds anybody's controller to the laws of ownership with one call
-// in go test. A sample of what it works on is all it is told: what it creates, owns,
-// adopts, releases and follows is found out by watching it in a quiet world, and from that
-// the worlds are derived in which it is tried.
+// Package conformance checks a controller against the laws of ownership with one call in go test. It needs a sample of
+// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. From
+// that it derives the cases.
 //
 //	func TestOwnership(t *testing.T) {
 //		conformance.Test(t, conformance.Subject{
@@ -11,16 +10,13 @@
 //		})
 //	}
 //
-// [Subject] is what is tried, [Test] tries it. [Fuzz] and [Property] draw the same cases
-// with Go's fuzzer and with rapid.
+// Begin with [Subject] and [Test]. [Fuzz] and [Property] draw the same cases with Go's fuzzer and with rapid.
 //
-// Each case is a [simtest.Case], explored under many schedules and with faults, and each law
-// has a verdict: held, broken, not asked (nothing that could have broken it happened), not
-// judged (nobody can tell it of a black box: it says what to declare), or that it does not
-// apply. A controller that does nothing for the sample fails.
+// Each case is a [simtest.Case], explored under many schedules and with faults. Each law has a verdict: held, violated,
+// not exercised, not judged (it says what to declare), or that it does not apply. A controller that does nothing for the
+// sample fails.
 //
-// It is imported by tests only, as simtest is. docs/use/conformance-test.md lists the cases,
-// and shows a failure.
+// Import it in tests only, like simtest. docs/use/conformance-test.md lists the cases, and shows a failure.
 package conformance
 
 import (
@@ -44,30 +40,28 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject is an operator and what it is tried with: the CRDs of its kinds and samples of what it works on. Fields that
-// the Subject of package agent has as well have the same names there. Paths are relative to the package of the test.
+// Subject is an operator with its CRDs and samples. Fields that the Subject of package agent also has have the same
+// names there. Paths are relative to the package of the test.
 type Subject struct {
-	// Controller is a stepped reconciler. Name, For, Routes and New are enough: what the
-	// laws need beside, as Owns, Selector, Replicas and Finalizers, is found out where it
-	// is not declared.
+	// Controller is a stepped reconciler. Name, For, Routes and New are enough. Quiet runs find what else the laws need,
+	// such as Owns, Selector, Replicas and Finalizers, unless it is declared.
 	Controller host.Controller
-	// Run is a whole program, which is hosted as it stands (package bubble): a manager, an
-	// operator's main, anything that takes a configuration and serves until its context ends.
-	// It is one or the other; of Controller then only what is known of the program counts:
-	// For, where the sample does not say it, and what the laws may ask.
+	// Run is a whole program, hosted unmodified (package bubble): a manager, an operator's main, anything that takes a
+	// configuration and serves until its context ends. Give Run or Controller. With Run, Controller may have For, if the
+	// sample does not decide it, and a Contract.
 	Run func(ctx context.Context, config *rest.Config) error
 	// Others are further stepped reconcilers of the operator. They run beside Controller, and are judged by what they
 	// declare.
 	Others []host.Controller
 	// With names controllers of this module to run beside it ("replicaset", "deployment"). The garbage collector always
-	// does, and so do those that finish what quiet runs show it to create, as the Job controller and a kubelet.
+	// runs. So do the controllers that finish what the operator creates, such as the Job controller and a kubelet.
 	With []string
 
-	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth;
-	// nil for an operator of built-in kinds. What else the files hold is left out.
+	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth; nil for built-in kinds. Other
+	// objects in the files are ignored.
 	CRDs fs.FS
-	// Samples are YAML files with a sample of the kind that it works on. What else such a file holds is there as well.
-	// Each is tried by itself; of several, the cases and laws are subtests of one that is named for the file.
+	// Samples are YAML files with a sample of the kind that it works on. Other objects in them exist as well. Each is
+	// tried by itself. The cases and laws of several samples are subtests of one that has the file's name.
 	Samples []string
 	// Files are YAML files with further objects that exist in every cluster.
 	Files []string
@@ -75,32 +69,32 @@ type Subject struct {
 	// Edits are merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}. Single fields are tried
 	// without them.
 	Edits []string
-	// Invariants are what must hold in each world beside the laws, once it has settled or at writes of programs. Those of
-	// one controller alone are declared in its Contract.
+	// Invariants must hold in each world beside the laws, when it has settled or at writes of programs. Declare those of
+	// one controller in its Contract.
 	Invariants []*law.Invariant
 	// Settled is called whenever a world has settled. It only reads. An error fails the case.
 	Settled func(user host.Client) error
-	// Skip names cases and laws that are left out, with the reason, which is printed.
+	// Skip names cases and laws to leave out, each with the reason, which is printed.
 	Skip map[string]string
-	// Accept are known findings. They are printed, and fail nothing.
+	// Accept lists known findings. They are printed, and fail nothing.
 	Accept []Accept
 
-	// For is how long each world lasts, in its own time. 0 is until it settles: one of a controller that creates something
-	// at every tick of a clock, as a Job each minute, ends after the third.
+	// For is the virtual time of each world. With 0 it runs until it settles. The world of a controller that creates
+	// something at every tick of a clock ends after the third tick.
 	For time.Duration
-	// Profile is what it is held to; that of Controller where that is more.
+	// Profile is the profile of laws; that of Controller if it is stricter.
 	Profile law.Profile
-	// Schedules is how many are drawn in each case; 0 means 60, and 15 with -short. The
-	// flag -threelaws.schedules overrules it.
+	// Schedules is the number of schedules in each case; 0 means 60, and 15 with -short. The flag -threelaws.schedules
+	// overrides it.
 	Schedules int
-	// Time is how long all cases may take together; 0 means a minute, or as long as Schedules take where that is set.
-	// The flag -threelaws.time overrules it. The cases that it leaves out are named.
+	// Time limits all cases together; 0 means a minute, or no limit if Schedules is set. The flag -threelaws.time
+	// overrides it. The cases that it leaves out are named.
 	Time time.Duration
 
 	_ struct{}
 }
 
-// Accept is a known finding: a law that is violated, with Case and Object where it is known there alone.
+// Accept is a known finding: a violated law. Case and Object restrict it to one case or object.
 type Accept struct {
 	Law, Case, Object, Reason string
 }
