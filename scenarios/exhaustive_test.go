@@ -136,7 +136,7 @@ func TestSenselessStepIsNoPass(t *testing.T) {
 	}
 }
 
-// An exploration reports whether it did all that it was told to do, and how many schedules settled.
+// An exploration reports whether it was complete, and how many schedules ended.
 func TestAnExplorationSaysWhatItsPassIsWorth(t *testing.T) {
 	spinning := restless(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
 	spins := "controllers restless\napply world.yaml\nsettle\n"

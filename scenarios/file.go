@@ -38,7 +38,7 @@ type File struct {
 type Step struct {
 	Line      int    // from 1
 	Phase     string // the first sentence of the comment above the phase, "" when there is none
-	Expect    bool   // "!": expected to break a law, not to settle, or to be refused
+	Expect    bool   // "!": it must violate a law, not settle, or be refused
 	Verb      string
 	Args      []Arg
 	HasGolden bool   // "----" stands beneath it

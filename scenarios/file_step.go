@@ -198,7 +198,7 @@ func (s *Step) checkValues() error {
 	return nil
 }
 
-// servers is where names of kinds are looked up. A run uses its own server first, then one with all kinds that the file
+// servers are looked up for names of kinds, in order. A run uses its own server first, then one with all kinds that the file
 // defines, because a CRD may come later in this schedule.
 type servers []*fakeapi.Server
 

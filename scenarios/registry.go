@@ -44,8 +44,8 @@ func (g *Registry) server() *fakeapi.Server {
 	return fakeapi.New(*g.Server)
 }
 
-// Func is a user action or a check written in Go; files call it with a verb. Its client acts as the user, at once. It
-// may depend on nothing but what it reads.
+// Func is a user action or a check written in Go; files call it with a verb. Its client acts as the user, at once. Its
+// result may depend only on what it reads.
 type Func func(user host.Client) error
 
 // Controller finds "name" or "name@era". A bare name means the last controller of that name. The string is the error

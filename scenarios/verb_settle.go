@@ -70,7 +70,7 @@ type settleOptions struct {
 	rest    bool          // treat the world as settled when that time has passed
 }
 
-// settle runs until nothing but faults can happen, or a limit is reached.
+// settle runs until only faults can happen, or a limit is reached.
 func (r *Run) settle(o settleOptions) trial.Settling {
 	if o.quiet || r.course.choices == nil {
 		r.t.World.SetChoices(sim.Zero{})

@@ -46,7 +46,7 @@ func gardenOf(spec string) string {
 	return "apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web}\nspec: " + spec + "\n"
 }
 
-// subjectOf returns an operator with nothing but a sample.
+// subjectOf returns an operator with a sample only.
 func subjectOf(t *testing.T, controllers ...host.Controller) Subject {
 	of := controllers[0].For
 	s := Subject{Controller: controllers[0], Others: controllers[1:], Schedules: 10, CRDs: fstest.MapFS{}}
