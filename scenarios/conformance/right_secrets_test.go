@@ -86,6 +86,9 @@ func twoQueues() host.Controller {
 			if err := unstructured.SetNestedField(is.Object, secretOf(owner), "metadata", "labels", "secret"); err != nil {
 				return err
 			}
+			if secretOf(owner) == "" {
+				delete(is.Object, "data")
+			}
 			return a.controls(owner, is)
 		})
 	}), parts)
@@ -180,7 +183,7 @@ func sharesWithSecret(a *at, owner, secret *thing) error {
 	next.Object["data"] = map[string]any{"token": fmt.Sprint(secret.Object["data"])}
 	next.SetOwnerReferences(append(next.GetOwnerReferences(), ref))
 	return a.upsert(next, func(is *thing) error {
-		if err := a.controls(owner, is); err != nil {
+		if err := mine(owner, is); err != nil {
 			return err
 		}
 		is.Object["data"] = next.Object["data"]
