@@ -359,7 +359,7 @@ var notYetPlain = map[string]int{
 	"internal/live":                         2,
 	"internal/page":                         2,
 	"internal/render":                       1,
-	"scenarios":                             4,
+	"scenarios":                             5,
 	"scenarios/casefile":                    1,
 	"scenarios/simtest":                     3,
 	"sim":                                   10,
