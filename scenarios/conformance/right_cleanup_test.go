@@ -52,7 +52,7 @@ spec: {size: 1, color: green}
 `},
 	{"torn down in order", []host.Controller{reconciler("ordered", gardens, finalized(corrects, tearsDown), parts)}, ""},
 	{"waits until its dependents are gone", []host.Controller{reconciler("waits", gardens, finalized(sums, removesWorks), works)}, ""},
-	{"deletes a collection", []host.Controller{reconciler("collections", gardens, finalized(keepsLabelled, removesCollection), parts)}, ""},
+	{"deletes a collection", []host.Controller{reconciler("collections", gardens, finalized((*at).plot, removesCollection), plots)}, ""},
 	{"an external id in a Secret", []host.Controller{reconciler("external", gardens, finalized(external, removesExternal), secrets)}, ""},
 	{"records its intent first", []host.Controller{reconciler("intent", gardens, finalized(recordsIntent, removesNoted), plots)}, ""},
 }
@@ -311,18 +311,10 @@ func removesWorks(a *at, owner *thing) error {
 	return nil
 }
 
-// keepsLabelled keeps a ConfigMap with the owner's uid in a label.
-func keepsLabelled(a *at, owner *thing) error {
-	next := a.dependent(owner, owner.GetName()+"-0")
-	next.SetLabels(map[string]string{"uid": string(owner.GetUID())})
-	return ignoreAlreadyExists(a.ensure(owner, next))
-}
-
-// removesCollection deletes everything with the owner's uid in one request.
+// removesCollection deletes everything with the owner's label in one request.
 func removesCollection(a *at, owner *thing) error {
-	_, err := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: a.serverKind(parts),
-		Namespace: owner.GetNamespace(),
-		List:      metav1.ListOptions{LabelSelector: labels.Set{"uid": string(owner.GetUID())}.String()}})
+	_, err := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: a.serverKind(plots),
+		List: metav1.ListOptions{LabelSelector: labels.Set{ownerLabel: owner.GetName()}.String()}})
 	return err
 }
 

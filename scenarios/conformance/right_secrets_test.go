@@ -183,8 +183,8 @@ func sharesWithSecret(a *at, owner, secret *thing) error {
 	next.Object["data"] = map[string]any{"token": fmt.Sprint(secret.Object["data"])}
 	next.SetOwnerReferences(append(next.GetOwnerReferences(), ref))
 	return a.upsert(next, func(is *thing) error {
-		if err := mine(owner, is); err != nil {
-			return err
+		if !metav1.IsControlledBy(is, owner) {
+			return a.controls(owner, is) // an adoption changes only that reference; its event requeues the key
 		}
 		is.Object["data"] = next.Object["data"]
 		return refersAlso(is, ref)
