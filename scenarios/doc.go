@@ -32,19 +32,10 @@
 //
 // # Where things are
 //
-// The prefix of a file says what it contains.
-//
-//	file*.go     the format: a File is parsed, checked and written, with every
-//	             mistake at its line. Words, manifests and golden text are packages
-//	             of their own in internal.
-//	run*.go      one Run of a script: the user's actions, how it settles, its
-//	             timelines, and the violations that count.
-//	verb*.go     the type Verb, and each verb as one value: its help, its check
-//	             and its effect on a run. Only the table in verb_table.go, which
-//	             Parse passes to the parser, names them all.
-//	explore*.go  a Script under other schedules: drawing and enumerating them,
-//	             minimizing a failure, writing it as a scenario file.
-//	interpret.go a whole file, run and compared with its golden text.
+// file*.go is the format: a File is parsed, checked and written. run*.go is one Run of a script. verb*.go has the type
+// Verb, and each verb as one value: its help, its check and its effect. explore*.go runs a Script under other schedules,
+// and minimizes a failure. interpret.go runs a whole file and compares its output. Only the table in load.go, which Parse
+// passes to the parser, names all verbs.
 //
 // # Where to go next
 //

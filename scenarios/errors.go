@@ -3,7 +3,11 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/threelaws/threelaws/internal/nearest"
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 // The exit codes of a run; the command line returns them.
@@ -59,7 +63,54 @@ func ExitCode(err error) int {
 	return ExitUsage
 }
 
-// wrong returns a mistake in the file itself.
 func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
+}
+
+// suggest returns the end of an error message: the nearest valid word, or all valid words if none is near and they are
+// few.
+func suggest(word string, valid []string) string {
+	if n := nearest.Word(word, valid); n != "" {
+		return "; did you mean " + n + "?"
+	}
+	if len(valid) == 0 || len(valid) > 24 {
+		return ""
+	}
+	sorted := slices.Clone(valid)
+	slices.Sort(sorted)
+	return "; there are " + strings.Join(sorted, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Counterexample is a schedule that violates a law, minimized.
+type Counterexample struct {
+	Law      string       `json:"law"`
+	Text     string       `json:"text"`
+	Index    int          `json:"index"` // of the schedule that broke it first
+	Strategy string       `json:"strategy"`
+	Small    string       `json:"small"` // how small it is
+	Page     *render.Page `json:"page"`
+	File     []byte       `json:"-"` // a scenario file that replays it
+
+	// Found runs the schedule again as it was found, before minimizing; it returns nil if it does not fail any more.
+	Found func() *render.Page `json:"-"`
+}
+
+// Said returns the violation's text. Unless the text names the written object, the object comes first: "deploy/web:
+// owned by none".
+func (c *Counterexample) Said() string {
+	if c.Page == nil {
+		return c.Text
+	}
+	object := c.Page.Object()
+	if object == "" || strings.Contains(c.Text, object) {
+		return c.Text
+	}
+	return object + ": " + c.Text
 }

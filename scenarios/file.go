@@ -1,10 +1,18 @@
 package scenarios
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios/internal/golden"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
 // MaxSize is the maximum size of a file, in bytes.
@@ -30,7 +38,7 @@ type File struct {
 type Step struct {
 	Line      int    // from 1
 	Phase     string // the first sentence of the comment above the phase, "" when there is none
-	Expect    bool   // "!": expected to break a law, not to settle, or to be refused
+	Expect    bool   // "!": it must violate a law, not settle, or be refused
 	Verb      string
 	Args      []Arg
 	HasGolden bool   // "----" stands beneath it
@@ -75,4 +83,199 @@ func (f *File) lineEnd() string {
 		return "\r\n"
 	}
 	return "\n"
+}
+
+func readFile(path string) ([]byte, error) {
+	if st, err := os.Stat(path); err == nil && st.Size() > MaxSize {
+		return nil, wrong(path, 0, "", "the file is too large: %d bytes, at most %d are read", st.Size(), MaxSize)
+	}
+	data, err := os.ReadFile(path)
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return nil, wrong(path, 0, "", "cannot be read: %v", pe.Err)
+	}
+	return data, err
+}
+
+// writeFile replaces a file atomically: readers see the old content or the new.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	mode := os.FileMode(0o644)
+	if old, err := os.Stat(path); err == nil {
+		mode = old.Mode().Perm()
+	}
+	_, err = f.Write(data)
+	if e := f.Chmod(mode); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+type section struct {
+	name string
+	line int // of its marker, from 1; the body starts on the next
+	body string
+
+	read      bool                 // some step reads it
+	only      bool                 // it may contain CRDs only
+	installed bool                 // its objects exist from the start
+	origin    string               // the file it was read from, "" when it is part of the archive
+	docs      []*manifest.Manifest // decoded; shared by all runs, which only read them
+
+	entries []int // of a schedule: the line of each entry
+}
+
+// section finds a section by name, or returns nil.
+func (f *File) section(name string) *section {
+	for _, s := range f.sections {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (f *File) sectionNames() []string {
+	names := make([]string, len(f.sections))
+	for i, s := range f.sections {
+		names[i] = s.name
+	}
+	return names
+}
+
+func (f *File) exactly(name string) []*section {
+	if s := f.section(name); s != nil {
+		return []*section{s}
+	}
+	return nil
+}
+
+// under lists the sections at a path: the one of that name, and those in the directory of that name.
+func (f *File) under(name string) []*section {
+	var all []*section
+	for _, s := range f.sections {
+		if s.name == name || strings.HasPrefix(s.name, strings.TrimSuffix(name, "/")+"/") {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// manifests decodes a section once. The server does not modify objects in requests, so all runs of a file share them.
+func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manifest, error) {
+	if s.docs != nil {
+		return s.docs, nil
+	}
+	docs, err := manifest.Decode(f.text(s), server)
+	if err != nil {
+		return nil, misread(err)
+	}
+	s.docs = docs
+	return docs, nil
+}
+
+func (f *File) text(s *section) manifest.Text {
+	t := manifest.Text{File: f.Name, Line: s.line, Name: s.name, Body: s.body,
+		Definitions: s.only, DefinedBy: f.definedBy}
+	if s.origin != "" {
+		t.File = s.origin
+	}
+	return t
+}
+
+func misread(err error) error {
+	var e *manifest.Error
+	if errors.As(err, &e) {
+		return wrong(e.File, e.Line, "", "%s", e.Text)
+	}
+	return err
+}
+
+func (f *File) definedBy(kind string) string {
+	i := slices.IndexFunc(f.sections, func(s *section) bool { return manifest.DefinesKind(s.body, kind) })
+	if i < 0 {
+		return ""
+	}
+	return f.sections[i].name
+}
+
+// base is a server with the objects that a file installs. Every world of the file begins with a fork of it.
+type base struct {
+	key    baseKey
+	mutex  sync.Mutex
+	server *fakeapi.Server
+}
+
+type baseKey struct {
+	options *fakeapi.Options
+	text    [sha256.Size]byte // of all sections
+}
+
+// bases caches the latest bases. Cases of one controller install the same objects, and CRDs of some megabytes take
+// seconds to load.
+var bases struct {
+	mutex sync.Mutex
+	made  []*base // oldest first
+}
+
+const mostBases = 4
+
+func (b *base) fork() *fakeapi.Server {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.server.Fork()
+}
+
+// install adds sections to a base; nil means an empty one.
+func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
+	key := baseKey{options: g.Server}
+	if on != nil {
+		key.text = on.key.text
+	}
+	sum := sha256.New()
+	sum.Write(key.text[:])
+	for _, sec := range secs {
+		fmt.Fprintf(sum, "%v %d\n%s", sec.only, len(sec.body), sec.body)
+	}
+	sum.Sum(key.text[:0])
+	bases.mutex.Lock()
+	defer bases.mutex.Unlock()
+	if i := slices.IndexFunc(bases.made, func(b *base) bool { return b.key == key }); i >= 0 {
+		return bases.made[i], nil
+	}
+	made := &base{key: key}
+	switch {
+	case on != nil:
+		made.server = on.fork()
+	case g.Server != nil:
+		made.server = g.server()
+	default:
+		made.server = fakeapi.New(fakeapi.Options{})
+	}
+	for _, sec := range secs {
+		text := f.text(sec)
+		docs, err := manifest.Decode(text, made.server)
+		if err != nil {
+			return nil, misread(err)
+		}
+		for _, m := range docs {
+			if what := m.PutIn(made.server); what != "" {
+				return nil, misread(text.Refused(m, what))
+			}
+		}
+	}
+	if bases.made = append(bases.made, made); len(bases.made) > mostBases {
+		bases.made = slices.Delete(bases.made, 0, 1)
+	}
+	return made, nil
 }

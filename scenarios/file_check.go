@@ -26,7 +26,6 @@ func (f *File) Check(g *Registry) error {
 	return nil
 }
 
-// checkSteps checks the steps in order, with what they read.
 func (f *File) checkSteps(g *Registry) error {
 	c := &checker{file: f, registry: g, server: fakeapi.New(fakeapi.Options{}), started: map[string]string{}}
 	f.server, f.base = c.server, nil
@@ -67,7 +66,6 @@ func (c *checker) section(s *Step, name string) (*section, error) {
 	return sec, nil
 }
 
-// start records a process.
 func (c *checker) start(process, controller string) {
 	if !slices.Contains(c.processes, process) {
 		c.processes = append(c.processes, process)
@@ -75,7 +73,6 @@ func (c *checker) start(process, controller string) {
 	c.started[process] = controller
 }
 
-// process checks that a process of this name runs.
 func (c *checker) process(s *Step, name string) error {
 	if slices.Contains(c.processes, c.alias(name)) {
 		return nil
@@ -89,12 +86,10 @@ func (c *checker) process(s *Step, name string) error {
 // alias resolves a controller's short name within a process name.
 func (c *checker) alias(name string) string { return c.registry.process(name) }
 
-// kind checks the name of a kind.
 func (c *checker) kind(s *Step, name string) (*fakeapi.Kind, error) {
 	return kindNamed(servers{c.server}, s, name)
 }
 
-// object checks "KIND/NAME" or "NAMESPACE/KIND/NAME".
 func (c *checker) object(s *Step, text string) error {
 	_, err := parseTarget(servers{c.server}, s, text)
 	return err

@@ -171,7 +171,6 @@ func told(kind, path string, here, there map[string][]string) string {
 
 func quoted(values map[string][]string) string { return strings.Join(union(values, nil), " or ") }
 
-// union returns the sorted keys of two maps.
 func union[V any](a, b map[string]V) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))))
 }

@@ -7,14 +7,12 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/words"
 )
 
-// parser reads the lines of a file.
 type parser struct {
 	file *File
 	at   int // offset of the next line
 	line int // number of the line read last
 }
 
-// next returns the next line without its line end, and its offset.
 func (p *parser) next() (text string, from int, ok bool) {
 	src := p.file.src
 	if p.at >= len(src) {
@@ -30,7 +28,6 @@ func (p *parser) next() (text string, from int, ok bool) {
 	return strings.TrimSuffix(text, "\r"), from, true
 }
 
-// peek returns the next line without moving on.
 func (p *parser) peek() (string, bool) {
 	at, line := p.at, p.line
 	text, _, ok := p.next()
@@ -40,7 +37,6 @@ func (p *parser) peek() (string, bool) {
 
 const startsWithVerbs = "a scenario starts with verbs; see the help for scenario files"
 
-// parse reads a scenario file that uses these verbs.
 func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 	if len(data) > MaxSize {
 		return nil, wrong(name, 0, "", "the file is too large: %d bytes, at most %d are read", len(data), MaxSize)
@@ -77,7 +73,6 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// script reads up to the first section marker.
 func (p *parser) script() error {
 	phase, said, comment := "", "", false
 	for {
@@ -112,7 +107,6 @@ func (p *parser) script() error {
 	}
 }
 
-// step reads one step and the golden text beneath it.
 func (p *parser) step(text, phase string) error {
 	s := &Step{Line: p.line, Phase: phase, file: p.file}
 	if rest, ok := strings.CutPrefix(text, "!"); ok {
@@ -158,7 +152,6 @@ func (p *parser) noVerb(word string) error {
 	return wrong(p.file.Name, p.line, "", "unknown verb %s%s", word, suggest(word, names))
 }
 
-// golden reads the lines beneath "----" up to a blank line or a section.
 func (p *parser) golden(s *Step) {
 	s.HasGolden, s.from = true, p.at
 	for {
@@ -172,7 +165,6 @@ func (p *parser) golden(s *Step) {
 	s.Golden = p.file.src[s.from:s.to]
 }
 
-// sections reads the archive after the script.
 func (p *parser) sections() error {
 	var current *section
 	from := 0

@@ -1,10 +1,13 @@
 package scenarios
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/scenarios/internal/words"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -61,7 +64,6 @@ func (s *Step) Has(word string) bool {
 	return false
 }
 
-// number reads an integer parameter; fallback if it is absent.
 func (s *Step) number(key string, fallback int) (int, error) {
 	v, ok := s.Param(key)
 	if !ok {
@@ -74,13 +76,11 @@ func (s *Step) number(key string, fallback int) (int, error) {
 	return n, nil
 }
 
-// flag reports whether a parameter is "true".
 func (s *Step) flag(name string) bool {
 	v, _ := s.Param(name)
 	return v == "true"
 }
 
-// duration reads a duration parameter; zero if it is absent.
 func (s *Step) duration(key string) (time.Duration, error) {
 	v, ok := s.Param(key)
 	if !ok {
@@ -97,7 +97,6 @@ func (s *Step) parseDuration(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// wrong returns a mistake in a step.
 func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
@@ -125,4 +124,137 @@ func (s *Step) lawOf() *law.Law {
 		return law.ByID(law.SameEnd)
 	}
 	return nil
+}
+
+// items splits a word at commas if the verb takes lists.
+func (v *Verb) items(w words.Word) []string {
+	if !v.Listed || w.Quoted {
+		return []string{w.Text}
+	}
+	return strings.FieldsFunc(w.Text, func(r rune) bool { return r == ',' })
+}
+
+func arg(w words.Word) Arg {
+	a := Arg{Text: w.Text, Value: w.Text}
+	if w.Quoted {
+		return a
+	}
+	text, flag := strings.CutPrefix(w.Text, "--")
+	key, value, ok := strings.Cut(text, "=")
+	switch {
+	case flag && text != "":
+		a.Flag, a.Key, a.Value = true, key, value
+		if !ok {
+			a.Value = "true"
+		}
+	case ok && isName(key):
+		a.Key, a.Value = key, value
+	}
+	return a
+}
+
+// isName reports whether s can be the key of a key=value argument: letters, digits and the characters of label keys.
+func isName(s string) bool {
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./", r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (s *Step) checkShape() error {
+	v, words := s.verb, 0
+	for _, a := range s.Args {
+		if a.Key == "" || v.Raw && !a.Flag {
+			words++
+			continue
+		}
+		if v.param(a.Key) == nil {
+			what := a.Key + "="
+			if a.Flag {
+				what = "--" + a.Key
+			}
+			return s.wrong("unknown flag %s%s", what, suggest(a.Key, v.paramNames()))
+		}
+	}
+	switch {
+	case words < v.Min:
+		return s.wrong("too few arguments: expected %s %s", v.Name, v.Args)
+	case v.Max >= 0 && words > v.Max:
+		return s.wrong("too many arguments: expected %s %s", v.Name, v.Args)
+	}
+	return nil
+}
+
+func (s *Step) checkValues() error {
+	for _, a := range s.Args {
+		p := s.verb.param(a.Key)
+		if a.Key == "" || p == nil || len(p.Values) == 0 || slices.Contains(p.Values, a.Value) {
+			continue
+		}
+		return s.wrong("%s: %s is not one of its values%s", a.Key, a.Value, suggest(a.Value, p.Values))
+	}
+	return nil
+}
+
+// servers are looked up for names of kinds, in order. A run uses its own server first, then one with all kinds that the file
+// defines, because a CRD may come later in this schedule.
+type servers []*fakeapi.Server
+
+// kindNamed finds a kind by a name that a user may type, or returns nil.
+func (in servers) kindNamed(name string) *fakeapi.Kind {
+	for _, s := range in {
+		if k := s.KindNamed(name); k != nil {
+			return k
+		}
+	}
+	return nil
+}
+
+func kindNamed(in servers, s *Step, name string) (*fakeapi.Kind, error) {
+	if k := in.kindNamed(name); k != nil {
+		return k, nil
+	}
+	var names []string
+	for _, server := range in {
+		for _, k := range server.Kinds() {
+			names = append(names, k.GVK.Kind, k.Resource)
+		}
+	}
+	return nil, s.wrong("%s", manifest.UnknownKind(name, s.file.definedBy(name), names))
+}
+
+type target struct {
+	kind            *fakeapi.Kind
+	namespace, name string
+}
+
+func parseTarget(in servers, s *Step, text string) (target, error) {
+	parts := strings.Split(text, "/")
+	t := target{namespace: "default"}
+	switch len(parts) {
+	case 3:
+		t.namespace, parts = parts[0], parts[1:]
+	case 2:
+	default:
+		return t, s.wrong("%s is not an object: write KIND/NAME, or NAMESPACE/KIND/NAME", text)
+	}
+	if parts[1] == "" || t.namespace == "" {
+		return t, s.wrong("%s is not an object: write KIND/NAME, or NAMESPACE/KIND/NAME", text)
+	}
+	k, err := kindNamed(in, s, parts[0])
+	if err != nil {
+		return t, err
+	}
+	t.kind, t.name = k, parts[1]
+	if !k.Namespaced {
+		t.namespace = ""
+	}
+	return t, nil
+}
+
+func targetOf(m *manifest.Manifest) target {
+	o := m.Meta()
+	return target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}
 }

@@ -99,3 +99,110 @@ func TestInstallMistakes(t *testing.T) {
 		}
 	}
 }
+
+const owned = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: owner}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: child, labels: {of: "$(uid cm/owner)"}, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: $(uid cm/owner), controller: true}]}
+`
+
+// A manifest, a patch and a label get the uid that the object has when they are sent.
+func TestUIDs(t *testing.T) {
+	script := `apply world.yaml
+expect 1 cm controller=cm/owner
+delete cm/owner
+apply world.yaml
+patch cm/child type=merge '{metadata: {ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: child, uid: $(uid cm/child)}]}}'
+label cm/owner 'of=$(uid cm/owner)'
+controllers gc
+settle
+expect cm/child
+`
+	if res := interpret(t, registry(), archive(script, "world.yaml", owned)); res.ExitCode != scenarios.ExitPass {
+		t.Error(res.Errors)
+	}
+	for script, want := range map[string]string{
+		"apply world.yaml\ndelete cm/owner\nlabel cm/child 'of=$(uid cm/ownr)'\n": "w.txtar:3: label: $(uid " +
+			"cm/ownr): there is no cm/ownr",
+		"apply world.yaml\nlabel cm/child 'of=$(uid cm/ownr)'\n": "w.txtar:2: label: $(uid " +
+			"cm/ownr): there is no cm/ownr; did you mean cm/owner?",
+		"apply world.yaml\nlabel cm/child 'of=$(uid ownr)'\n": "w.txtar:2: label: $(uid " +
+			"ownr): ownr is not an object: write KIND/NAME",
+		"apply world.yaml\npatch cm/child '{metadata: {uid: \"$(uid rss/owner)\"}}'\n": "w.txtar:2: patch: $(uid " +
+			"rss/owner): unknown kind rss",
+	} {
+		res := interpret(t, registry(), archive(script, "world.yaml", owned))
+		if len(res.Errors) == 0 || !strings.Contains(res.Errors[0].Error(), want) ||
+			res.ExitCode != scenarios.ExitUsage {
+			t.Errorf("%v, want %s", res.Errors, want)
+		}
+	}
+}
+
+// After the stored version changes, a process that lists at an earlier revision finds no objects of the new version. It
+// sees them arrive by watch.
+func TestStoredVersionIsMetWhenItIsStored(t *testing.T) {
+	script := `
+apply crd.yaml
+controllers garbagecollector
+apply world.yaml
+settle
+label widgets/a x=y
+mark m
+patch crd/widgets.example.com type=json 'FLIP'
+label widgets/b x=y
+settle
+relist garbagecollector Widget
+settle
+restart garbagecollector from=m
+settle
+delete widgets/a
+settle
+get widgets
+hash
+----
+67bfc6eacb5f5703
+`
+	flip := `[{"op":"replace","path":"/spec/versions/0/storage","value":false},` +
+		`{"op":"replace","path":"/spec/versions/1/storage","value":true}]`
+	crd := `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget, singular: widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+  - name: v2
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+	world := `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: a}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: b}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+`
+	flipped := strings.Replace(script, "FLIP", flip, 1)
+	res := interpret(t, operators(false), archive(flipped, "crd.yaml", crd, "world.yaml", world))
+	for _, e := range res.Errors {
+		t.Error(e)
+	}
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Registry is what files may name: controllers, mutants, laws and functions. This package does not import controllers;
+// Registry holds the names of files: controllers, mutants, laws and functions. This package does not import controllers;
 // the caller passes them in.
 type Registry struct {
 	Controllers []host.Controller // of one name, the last is the default era
@@ -44,8 +44,8 @@ func (g *Registry) server() *fakeapi.Server {
 	return fakeapi.New(*g.Server)
 }
 
-// Func is a user action or a check written in Go; files call it with a verb. Its client acts as the user, at once. It
-// may depend on nothing but what it reads.
+// Func is a user action or a check written in Go; files call it with a verb. Its client acts as the user, at once. Its
+// result may depend only on what it reads.
 type Func func(user host.Client) error
 
 // Controller finds "name" or "name@era". A bare name means the last controller of that name. The string is the error
@@ -169,4 +169,95 @@ func (g *Registry) Check() error {
 
 func (g *Registry) wrong(format string, args ...any) error {
 	return &Error{File: "registry", Text: fmt.Sprintf(format, args...), Code: ExitUsage}
+}
+
+// Choose returns the controllers that a list selects, as --controllers of kube-controller-manager does:
+//   - "name" or "name@era" is one controller,
+//   - "*" is every controller that runs by default,
+//   - "all" is every controller of the table,
+//   - "-name" excludes one that "*" or "all" includes,
+//   - "*@era" and "all@era" take that era where it exists, and the newest elsewhere.
+//
+// If a name is both included and excluded, the first mention wins (KCM-1). The string is the error text, or "".
+func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
+	var chosen []host.Controller
+	var out []string
+	for _, spec := range specs {
+		name, minus := strings.CutPrefix(spec, "-")
+		c, what := g.Controller(name)
+		if minus && slices.Contains(g.Absent, name) {
+			continue // disabled explicitly
+		}
+		switch {
+		case what != "" && !isWildcard(name) || minus && isWildcard(name):
+			if minus && isWildcard(name) {
+				what = spec + " leaves nothing"
+			}
+			return nil, what
+		case minus:
+			out = append(out, c.Name)
+		case isWildcard(name):
+		case slices.Contains(out, c.Name):
+		case slices.ContainsFunc(chosen, func(d host.Controller) bool { return d.Name == c.Name }):
+			return nil, c.Name + " is named twice"
+		default:
+			chosen = append(chosen, c)
+		}
+	}
+	for _, spec := range specs {
+		if !isWildcard(spec) {
+			continue
+		}
+		word, era, _ := strings.Cut(spec, "@")
+		if all := g.Eras(); era != "" && !slices.Contains(all, era) {
+			return nil, "unknown era " + era + suggest(era, all)
+		}
+		for _, name := range g.meant(word) {
+			named := slices.ContainsFunc(chosen, func(d host.Controller) bool { return d.Name == name })
+			if !named && !slices.Contains(out, name) {
+				chosen = append(chosen, g.inEra(name, era))
+			}
+		}
+		return g.inOrder(chosen), ""
+	}
+	if len(out) > 0 {
+		return nil, "-" + out[0] + " leaves out what nothing means: name * or all as well"
+	}
+	return chosen, ""
+}
+
+func isWildcard(spec string) bool {
+	word, _, _ := strings.Cut(spec, "@")
+	return word == "*" || word == "all"
+}
+
+func (g *Registry) meant(word string) []string {
+	if word == "*" && g.Managed != nil {
+		return g.Managed
+	}
+	var names []string
+	for i := range g.Controllers {
+		if name := g.Controllers[i].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// inEra returns a controller in an era, or in its newest era if it does not have that one.
+func (g *Registry) inEra(name, era string) host.Controller {
+	if c, what := g.Controller(name + "@" + era); what == "" {
+		return c
+	}
+	c, _ := g.Controller(name)
+	return c
+}
+
+// inOrder sorts controllers in the table's order. A name listed beside "*" thus does not start before the others.
+func (g *Registry) inOrder(chosen []host.Controller) []host.Controller {
+	names := g.meant("all")
+	slices.SortStableFunc(chosen, func(a, b host.Controller) int {
+		return slices.Index(names, a.Name) - slices.Index(names, b.Name)
+	})
+	return chosen
 }

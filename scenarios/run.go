@@ -1,15 +1,20 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
@@ -115,7 +120,6 @@ func (r *Run) World() *sim.World { return r.t.World }
 // Breaches returns the violations of the laws that counted at that time, as marks for rendering.
 func (r *Run) Breaches() []render.Mark { return r.counting.counted() }
 
-// hash returns a digest of everything that happened in the run so far.
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
 // barrier ends a settle: the next timeline begins here.
@@ -126,7 +130,7 @@ func (r *Run) barrier() {
 
 func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
 
-// at returns the step being run; between steps, a step that stands for the script.
+// at returns the step being run; between steps, one that stands for the script.
 func (r *Run) at() *Step {
 	if r.step == nil {
 		return &Step{file: &File{Name: "script"}}
@@ -136,3 +140,116 @@ func (r *Run) at() *Step {
 
 // errorf returns an error about the step being run.
 func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(format, args...) }
+
+// perform runs one step of the file. It returns its output, and an error if the step is wrong or has an unexpected
+// result.
+func (r *Run) perform(s *Step) (output string, err error) {
+	r.step = s
+	r.out.Reset()
+	before := len(r.t.Judge.Breaches())
+	err = s.verb.run(r, s)
+	var no *refused
+	var e *Error
+	switch {
+	case errors.As(err, &no):
+		r.printf("%s\n", no.Error())
+		if s.Expect {
+			return r.out.String(), nil
+		}
+		return r.out.String(), s.fail(ExitFail, "%s", no.Error())
+	case errors.As(err, &e) && e.Code != ExitUsage:
+		r.amiss(s, e)
+		if s.Expect && !e.bang {
+			r.counting.accept()
+			return r.out.String(), nil
+		}
+		return r.out.String(), err
+	case err != nil:
+		return r.out.String(), err
+	}
+	return r.out.String(), r.judge(s, before)
+}
+
+// judge compares the violations of a step with its "!".
+func (r *Run) judge(s *Step, before int) error {
+	first := r.counting.first(before)
+	r.counting.accept()
+	switch {
+	case first != nil:
+		r.breaks(first)
+		if s.Expect {
+			return nil
+		}
+		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, render.WithoutUIDs(first.Text))
+	case s.Expect:
+		return s.missed("no law was broken and nothing was refused")
+	}
+	return nil
+}
+
+// refused is the error of a user request that the server refused; "!" expects it.
+type refused struct{ text string }
+
+func (e *refused) Error() string { return "refused: " + e.text }
+
+// act performs a user action. In the default run it happens at once. In an explored run, between a barrier and an
+// explored settle, it is one action among the others. It returns the server's refusal.
+func (r *Run) act(label string, f func() error) error {
+	r.settled.dirty = true
+	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
+		s := r.step
+		r.t.LaterUntil(label, func() bool {
+			err := f()
+			r.note(s, err)
+			return !unreachable(err)
+		})
+		return nil
+	}
+	err := r.t.Do(label, f)
+	r.note(r.step, err)
+	r.telling.atOnce(r.t.World.Steps())
+	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
+		return &refused{err.Error()}
+	}
+	return err
+}
+
+// unreachable reports whether a request failed because no process serves a webhook. The user then retries.
+func unreachable(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "failed to call webhook") &&
+		strings.Contains(err.Error(), "connection refused")
+}
+
+func (r *Run) note(s *Step, err error) {
+	if r.tried != nil && s != nil {
+		r.tried(s, err)
+	}
+}
+
+// raced reports whether a step belongs to an explored settle rather than to set-up.
+func (r *Run) raced() bool {
+	if r.step == nil {
+		return true
+	}
+	from := slices.Index(r.file.Steps, r.step)
+	for _, s := range r.file.Steps[from+1:] {
+		if s.verb.settles {
+			return !s.Has("quiet")
+		}
+	}
+	return true
+}
+
+func (r *Run) request(req *fakeapi.Request) error {
+	if resp := r.t.Cluster.Request(law.User, req); resp.Err != nil {
+		s := resp.Err.ErrStatus
+		rec := &sim.Record{Code: int(s.Code), Reason: string(s.Reason), Message: s.Message}
+		return errors.New(render.RefusalOf(rec))
+	}
+	return nil
+}
+
+func (r *Run) send(t target, subresource string, kind types.PatchType, data []byte) error {
+	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
+		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -135,11 +136,134 @@ func (r *Run) failSettle(text string) {
 	r.fail(ExitNotSettled, b, from)
 }
 
-// lastRecord returns the last record of the last line, or of the run if there is no line.
 func (r *Run) lastRecord(lines []render.Line) int {
 	if len(lines) == 0 {
 		return r.telling.history.Len() - 1
 	}
 	records := lines[len(lines)-1].Records
 	return records[len(records)-1]
+}
+
+// counting decides which violations count, and which of them fail a run.
+type counting struct {
+	judge    *law.Judge
+	strict   bool              // lost races count as violations
+	prefer   string            // the law that is looked for, by its clause; "" for any
+	only     map[*law.Law]bool // the laws that count; nil for all
+	turns    []turn            // which laws counted, from which violation on
+	accepted int               // violations already handled
+}
+
+// turn says which laws count from a violation on.
+type turn struct {
+	from int               // index of the violation
+	only map[*law.Law]bool // nil for all
+}
+
+// narrow restricts the laws that count from here on; nil means all.
+func (c *counting) narrow(only map[*law.Law]bool) {
+	c.only = only
+	c.turns = append(c.turns, turn{len(c.judge.Breaches()), only})
+}
+
+func (c *counting) counts(b *law.Breach) bool { return c.only == nil || c.only[b.Law] }
+
+func (c *counting) fails(b *law.Breach) bool {
+	return c.counts(b) && (c.strict || b.Strength == law.Informed)
+}
+
+func (c *counting) accept() { c.accepted = len(c.judge.Breaches()) }
+
+func (c *counting) pending() *law.Breach { return c.first(c.accepted) }
+
+// first returns the first violation from an index on that fails the run. If one record causes several, it prefers the
+// one that the run looks for.
+func (c *counting) first(from int) *law.Breach {
+	bs := c.judge.Breaches()
+	var first *law.Breach
+	for i := min(from, len(bs)); i < len(bs); i++ {
+		switch b := &bs[i]; {
+		case !c.fails(b):
+		case first == nil:
+			first = b
+		case b.Record == first.Record && b.Law.ID == c.prefer:
+			return b
+		}
+		if first != nil && (c.prefer == "" || first.Law.ID == c.prefer) {
+			return first
+		}
+	}
+	return first
+}
+
+// counted returns the violations of the laws that counted at that time, as marks for rendering.
+func (c *counting) counted() []render.Mark {
+	var all []render.Mark
+	var only map[*law.Law]bool
+	turn := 0
+	for i, b := range c.judge.Breaches() {
+		for ; turn < len(c.turns) && c.turns[turn].from <= i; turn++ {
+			only = c.turns[turn].only
+		}
+		if only == nil || only[b.Law] {
+			all = append(all, render.MarkOf(b))
+		}
+	}
+	return all
+}
+
+// telling says what the timelines of a run show.
+type telling struct {
+	history *sim.History
+	settles int          // barriers so far
+	from    int          // record from which the next timeline starts
+	done    map[int]bool // steps in which the script acted at once
+	notes   []string     // to print beneath the next timeline
+	verbose bool         // status writes too
+}
+
+// atOnce marks a step in which the script itself acted at once.
+func (t *telling) atOnce(step int) {
+	if t.done == nil {
+		t.done = map[int]bool{}
+	}
+	t.done[step] = true
+}
+
+func (t *telling) lines(c *counting, from int, verbose bool) []render.Line {
+	o := render.Options{From: from, Verbose: verbose}
+	first := t.settles == 0
+	o.Skip = func(rec *sim.Record) bool {
+		return first && rec.Process == law.User && rec.Op == sim.Commit || rec.Op == sim.FaultHit && t.done[rec.Step]
+	}
+	for _, b := range c.judge.Breaches() {
+		if !c.counts(&b) {
+			continue
+		}
+		o.Breaches = append(o.Breaches, render.MarkOf(b))
+	}
+	return render.Timeline(t.history, o)
+}
+
+func (t *telling) initial() int {
+	for i := range t.history.Len() {
+		if rec := t.history.At(i); rec != nil && rec.Process != law.User {
+			return i
+		}
+	}
+	return 0
+}
+
+// cycle returns the repeating lines: those that the law found, or else the repetition in the lines.
+func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
+	if first, last, ok = render.Cycle(lines); ok {
+		return first, last, ok
+	}
+	bs := c.judge.Breaches()
+	for i := len(bs) - 1; i >= 0; i-- {
+		if len(bs[i].Cycle) > 0 {
+			return render.Numbers(lines, bs[i].Cycle)
+		}
+	}
+	return 0, 0, false
 }

@@ -2,18 +2,21 @@ package scenarios
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
-// names returns the servers in which the run's verbs look up kinds.
 func (r *Run) names() servers {
 	if r.file.server == nil {
 		return servers{r.t.Server}
@@ -21,7 +24,6 @@ func (r *Run) names() servers {
 	return servers{r.t.Server, r.file.server}
 }
 
-// target resolves an object's name.
 func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
@@ -71,7 +73,6 @@ func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	}
 }
 
-// orNone returns s, or the text for an empty output.
 func orNone(s string) string {
 	if s == "" {
 		return None
@@ -88,7 +89,6 @@ func checkUIDs(in servers, s *Step, text []byte) error {
 	return err
 }
 
-// uidError is a mistake within $(uid ...).
 func uidError(s *Step, expr string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return s.wrong("%s: %s", expr, e.Text)
@@ -96,7 +96,6 @@ func uidError(s *Step, expr string, err error) error {
 	return err
 }
 
-// uid returns the current value of an expression $(uid ...).
 func (r *Run) uid(expr, object string) (string, error) {
 	t, err := r.target(object)
 	if err != nil {
@@ -107,4 +106,85 @@ func (r *Run) uid(expr, object string) (string, error) {
 		return "", r.errorf("%s: there is no %s%s", expr, object, suggest(object, r.named(t)))
 	}
 	return string(o.GetUID()), nil
+}
+
+func (r *Run) processesNamed(name string) ([]*host.Process, error) {
+	ps := r.instances(r.registry.process(name))
+	if len(ps) == 0 {
+		return nil, r.errorf("unknown process %s%s", name, suggest(name, r.processNames()))
+	}
+	return ps, nil
+}
+
+func (r *Run) processNames() []string {
+	var names []string
+	for _, p := range r.t.Cluster.Processes() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// instances lists the processes that a step names: one, every instance of a controller, or all.
+func (r *Run) instances(name string) []*host.Process {
+	var out []*host.Process
+	for _, p := range r.t.Cluster.Processes() {
+		base, _, _ := strings.Cut(p.Name, "#")
+		if name == "all" || p.Name == name || base == name && !strings.Contains(name, "#") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (r *Run) start(process string, c host.Controller) error {
+	c = r.replacing(c)
+	return r.act("start "+process, func() error {
+		if what := Unserved(r.t.Server, c); what != "" {
+			return r.errorf("%s", what)
+		}
+		r.t.Start(process, c)
+		return nil
+	})
+}
+
+// Unserved describes in one line the kinds that a controller needs but cannot watch on a server; "" if it can watch
+// all.
+func Unserved(server *fakeapi.Server, c host.Controller) string {
+	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
+	for _, route := range c.Routes {
+		kinds = append(kinds, route.Kind)
+	}
+	for _, gvk := range kinds {
+		if gvk.Empty() || slices.ContainsFunc(server.Kinds(), func(k *fakeapi.Kind) bool { return k.GVK == gvk }) {
+			continue
+		}
+		text := c.Name + " works on " + gvk.Kind + " of " + gvk.GroupVersion().String() + ", which "
+		for _, k := range server.Kinds() {
+			if k.GVK.GroupKind() == gvk.GroupKind() {
+				return text + "is stored as " + k.GVK.Version + ": only the stored version can be watched"
+			}
+		}
+		if n := server.NearestKind(gvk.Kind); n != "" {
+			return text + "is not served; did you mean " + n + "?"
+		}
+		return text + "is not served: apply its definition before"
+	}
+	return ""
+}
+
+// replacing returns what runs instead of a controller. A mutant replaces its own era only.
+func (r *Run) replacing(c host.Controller) host.Controller {
+	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
+		r.replaced = true
+		return m
+	}
+	return c
+}
+
+func (r *Run) instanceName(base string) string {
+	for n := 2; ; n++ {
+		if name := fmt.Sprintf("%s#%d", base, n); r.t.Cluster.Process(name) == nil {
+			return name
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package scenarios_test
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,35 +81,6 @@ func parse(t *testing.T, script string) *scenarios.File {
 	return f
 }
 
-// A fight under the old era is shown as its cycle; the same objects settle after an upgrade.
-func TestFightAndUpgrade(t *testing.T) {
-	f := parse(t, `judge never-fight
-controllers replicaset@selector replication@selector
-apply world.yaml
-! settle
-switch all controllerref
-judge all
-settle
-expect 2 pods controller=rs/web-a
-expect 3 pods controller=rc/web-b
-`)
-	res := scenarios.Interpret(f, scenarios.Options{Registry: registry(), Twice: true})
-	if res.ExitCode != scenarios.ExitPass {
-		t.Fatal(res.Errors)
-	}
-	if fight := res.Steps[3].Output; !strings.Contains(fight, "not settled after") ||
-		!strings.Contains(fight, "repeat") {
-		t.Errorf("the fight is not shown as a cycle:\n%s", fight)
-	}
-	if upgrade := res.Steps[6].Output; !strings.Contains(upgrade, "settled at") ||
-		strings.Contains(upgrade, "VIOLATES") {
-		t.Errorf("after the upgrade:\n%s", upgrade)
-	}
-	if _, err := json.Marshal(res); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestVerdicts(t *testing.T) {
 	start := "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\n"
 	good := "controllers replicaset replication\napply world.yaml\n"
@@ -150,32 +120,6 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("errors are %v, want %q", res.Errors, c.want)
 			}
 		})
-	}
-}
-
-// A failure that exploration finds is written as a file. Each replay of the file has the same hash.
-func TestFailureFile(t *testing.T) {
-	f := parse(t, "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
-	x, err := scenarios.Explore(t.Context(), f, -1, registry(), scenarios.ExploreOptions{Schedules: 20, Seed: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Failed != 20 || len(x.Failures) != 1 || x.Failures[0].Law != "never-fight" {
-		t.Fatalf("exploration came to\n%s", x.Text())
-	}
-	text := string(x.Failures[0].File)
-	if strings.Contains(text, "bystander") {
-		t.Errorf("the failure still holds an object it does not need:\n%s", text)
-	}
-	for range 2 {
-		again, err := scenarios.Parse("failure.txtar", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res := scenarios.Interpret(again, scenarios.Options{Registry: registry(), Twice: true})
-		if res.ExitCode != scenarios.ExitPass {
-			t.Fatalf("replay: %v\n%s", res.Errors, text)
-		}
 	}
 }
 

@@ -3,13 +3,20 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -70,5 +77,172 @@ func TestExploredRunsEndWithoutWrites(t *testing.T) {
 	}
 	if x.Unsettled != 3 || x.Failed != 0 {
 		t.Errorf("came to\n%s", x.Text())
+	}
+}
+
+// runaway is a registry with a controller that never stops writing: it increments an annotation, or creates one more
+// object each time. syncs counts its reconciles.
+func runaway(creates bool, syncs *int) *scenarios.Registry {
+	return restless(func(env *host.Env, key string) error {
+		*syncs++
+		ctx := context.Background()
+		defer env.Queue.Add(key)
+		if creates {
+			_, err := env.Client.Create(ctx,
+				&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "pile-"}})
+			return err
+		}
+		obj, err := env.Client.Get(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "default", "web-a")
+		if err != nil {
+			return err
+		}
+		rs := obj.DeepCopyObject().(*appsv1.ReplicaSet)
+		n := 0
+		_, _ = fmt.Sscan(rs.Annotations["n"], &n)
+		metav1.SetMetaDataAnnotation(&rs.ObjectMeta, "n", fmt.Sprint(n+1))
+		_, err = env.Client.Update(ctx, rs)
+		return err
+	})
+}
+
+// A failure of a controller that never stops writing is minimized, written and replayed in a few runs. None of them is
+// longer than the failing run.
+func TestRunawayIsWrittenSoon(t *testing.T) {
+	for name, creates := range map[string]bool{"counts": false, "piles up": true} {
+		t.Run(name, func(t *testing.T) {
+			syncs := 0
+			g := runaway(creates, &syncs)
+			script := "controllers restless\napply world.yaml\nsettle limit=500\nexpect rs/web-a deleting=true\n"
+			x, err := scenarios.Explore(t.Context(), parse(t, script), -1, g,
+				scenarios.ExploreOptions{Schedules: 1, Workers: 1})
+			if err != nil || len(x.Failures) != 1 {
+				t.Fatalf("%v\n%s", err, x.Text())
+			}
+			if syncs > 25*500 {
+				t.Errorf("%d syncs to find, shrink and write what fails after 500", syncs)
+			}
+			f := x.Failures[0]
+			if n := strings.Count(string(f.File), "\n"); n > 400 {
+				t.Errorf("the file has %d lines", n)
+			}
+			replays(t, g, f)
+		})
+	}
+}
+
+// If no violation ends a run, a world that never settles runs only a few times to its bound, whatever the requested
+// number of schedules.
+func TestRunawayIsExaminedSoon(t *testing.T) {
+	syncs := 0
+	g := runaway(true, &syncs)
+	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g,
+		scenarios.ExploreOptions{Schedules: 50, Workers: 1, Whole: true, LawsOnly: true, Steps: 300})
+	if err != nil || x.Schedules > 2 || !broken(x, "EXACT-7") {
+		t.Errorf("%v: %d schedules: %+v", err, x.Schedules, x.Said)
+	}
+	if syncs > 4*300 {
+		t.Errorf("%d syncs in runs of 300 steps", syncs)
+	}
+}
+
+func broken(x *scenarios.Exploration, id string) bool {
+	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool { return s.Law == id && s.Broken > 0 })
+}
+
+// racing passes choices on and records which timers fired before the first possible action.
+type racing struct {
+	sim.Chooser
+	retries    int
+	overtaking int // retries before the user's next action and a pending event
+}
+
+func (r *racing) Next(w *sim.World, enabled []sim.Action) int {
+	i := r.Chooser.Next(w, enabled)
+	if i < 0 || enabled[i].Class != sim.Timer {
+		return i
+	}
+	r.retries++
+	offered := map[sim.Class]bool{}
+	for _, a := range enabled {
+		offered[a.Class] = true
+	}
+	if offered[sim.User] && offered[sim.Deliver] {
+		r.overtaking++
+	}
+	return i
+}
+
+// A creation is refused and retried 5 ms later. Meanwhile user actions and events are pending.
+const retried = `controllers replicaset replication
+apply race.yaml
+settle quiet
+fail replicaset create pod nth=1 with=500
+scale rs/a replicas=2
+label rs/a by=user
+label rs/a by=user2
+label rc/b by=user
+label rc/b by=user2
+settle
+-- race.yaml --
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: a
+spec:
+  replicas: 1
+  selector:
+    matchLabels: {app: a}
+  template:
+    metadata:
+      labels: {app: a}
+    spec:
+      containers: [{name: c, image: i}]
+---
+apiVersion: v1
+kind: ReplicationController
+metadata:
+  name: b
+spec:
+  replicas: 1
+  selector: {app: b}
+  template:
+    metadata:
+      labels: {app: b}
+    spec:
+      containers: [{name: c, image: i}]
+`
+
+// In the default schedule a retry comes last. In drawn schedules of each strategy it sometimes comes before the user's
+// next action and a pending event. The seed decides when.
+func TestRetriesRace(t *testing.T) {
+	f := parse(t, retried)
+	p := &scenarios.Script{File: f, Registry: registry(), Until: len(f.Steps)}
+	run := func(c sim.Chooser) *racing {
+		r := &racing{Chooser: c}
+		if out := p.Run(r); !out.Settled || len(out.Findings) > 0 {
+			t.Fatalf("%+v", out)
+		}
+		return r
+	}
+	if r := run(explore.Follow(nil)); r.retries != 1 || r.overtaking != 0 {
+		t.Errorf("default schedule: %d timers fired, %d before others", r.retries, r.overtaking)
+	}
+	const runs = 1000
+	for _, s := range []explore.Strategy{explore.Random, explore.Priorities} {
+		plan := explore.Plan{Strategy: s, Seed: 1, Steps: 60}
+		count := func() (seeds []int) {
+			for i := range runs {
+				c, _ := plan.At(i)
+				if run(c).overtaking > 0 {
+					seeds = append(seeds, i)
+				}
+			}
+			return seeds
+		}
+		seeds := count()
+		if n := len(seeds); n <= runs/100 || n >= runs/2 {
+			t.Errorf("%v: in %d of %d runs the retry came before both", s, n, runs)
+		}
+		t.Logf("%v: %d of %d", s, len(seeds), runs)
 	}
 }

@@ -2,20 +2,24 @@ package scenarios
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
 var verbApply = &Verb{
 	Name: "apply", Args: "SECTION...", Min: 1, Max: -1,
 	Summary: "create the objects of a section, or merge them into those that exist",
-	Detail: `The section's manifests are sent in order. An object that exists already is
-changed by a JSON merge patch holding the manifest: fields it does not name stay.
-$(uid KIND/NAME) in a value is the uid that this object has when the manifest is sent.
-A CustomResourceDefinition makes its kind known to what stands behind it.`,
+	Detail: `The manifests of the section are sent in order. An existing object gets the manifest as
+a JSON merge patch: other fields stay. $(uid KIND/NAME) in a value is the uid of that
+object when the manifest is sent. Later steps know the kind of a
+CustomResourceDefinition.`,
 	Example: "apply world.yaml",
 	acts:    true,
 	sends:   true,
@@ -26,7 +30,7 @@ A CustomResourceDefinition makes its kind known to what stands behind it.`,
 var verbCreate = &Verb{
 	Name: "create", Args: "SECTION...", Min: 1, Max: -1,
 	Summary: "create the objects of a section",
-	Detail:  `An object that exists already is refused with 409 AlreadyExists.`,
+	Detail:  `An existing object is refused with 409 AlreadyExists.`,
 	Example: "! create world.yaml",
 	acts:    true,
 	sends:   true,
@@ -95,7 +99,6 @@ func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(
 	return nil
 }
 
-// manifests lists the manifests of the sections that a step names.
 func (r *Run) manifests(s *Step, find func(name string) []*section) ([]*manifest.Manifest, error) {
 	var all []*manifest.Manifest
 	for _, name := range s.Words() {
@@ -137,5 +140,99 @@ func (r *Run) create(m *manifest.Manifest) error {
 			return err
 		}
 		return r.request(m.CreateRequest())
+	})
+}
+
+var verbDelete = &Verb{
+	Name: "delete", Min: 1, Max: -1,
+	Args:    "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]",
+	Summary: "delete objects",
+	Detail: `Without --cascade the kind's own default policy holds. --client-side does what
+kubectl did before the garbage collector: scale to zero, wait until the status reports
+zero, then delete and orphan what is left.`,
+	Example: "delete rs/web-a --cascade=orphan",
+	Params: []Param{
+		{Name: "cascade", Summary: "propagation policy", Values: []string{"background", "foreground", "orphan"}},
+		{Name: "grace-period", Summary: "seconds; 0 removes at once"},
+		{Name: "now", Summary: "the same as --grace-period=1", Values: []string{"true", "false"}},
+		{Name: "client-side", Summary: "cascade like old kubectl", Values: []string{"true", "false"}},
+	},
+	acts:  true,
+	check: checkObjects,
+	run: func(r *Run, s *Step) error {
+		o, err := s.deleteOptions()
+		if err != nil {
+			return err
+		}
+		for _, name := range s.Words() {
+			t, err := r.target(name)
+			if err != nil {
+				return err
+			}
+			if s.flag("client-side") {
+				err = r.deleteClientSide(name, t)
+			} else {
+				err = r.act("delete "+name, func() error {
+					return r.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind,
+						Namespace: t.namespace, Name: t.name, Delete: o})
+				})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+func checkObjects(c *checker, s *Step) error {
+	for _, w := range s.Words() {
+		if err := c.object(s, w); err != nil {
+			return err
+		}
+	}
+	_, err := s.deleteOptions()
+	return err
+}
+
+func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {
+	var o metav1.DeleteOptions
+	if v, ok := s.Param("cascade"); ok {
+		policy := metav1.DeletionPropagation(strings.ToUpper(v[:1]) + v[1:])
+		o.PropagationPolicy = &policy
+	}
+	if v, ok := s.Param("grace-period"); ok {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return o, s.wrong("grace-period: %s is not a number of seconds", v)
+		}
+		o.GracePeriodSeconds = &n
+	} else if s.flag("now") {
+		one := int64(1)
+		o.GracePeriodSeconds = &one
+	}
+	return o, nil
+}
+
+// deleteClientSide starts a kubectl that cascades by itself. The process ends when the object is deleted.
+func (r *Run) deleteClientSide(object string, t target) error {
+	if r.registry.Reaper == nil {
+		return r.errorf("--client-side: no client-side deletion is registered")
+	}
+	c, err := r.registry.Reaper(t.kind.GVK, t.namespace, t.name, func(err error) {
+		if err != nil {
+			r.telling.notes = append(r.telling.notes, "kubectl delete "+object+": "+render.WithoutUIDs(err.Error()))
+		}
+	})
+	if err != nil {
+		return r.errorf("--client-side: %v", err)
+	}
+	return r.act("kubectl delete "+object, func() error {
+		name := c.Name
+		if r.t.Cluster.Process(name) != nil {
+			name = r.instanceName(name)
+		}
+		r.t.Start(name, c)
+		return nil
 	})
 }

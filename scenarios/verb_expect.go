@@ -2,24 +2,26 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var verbExpect = &Verb{
 	Name: expectation, Min: 1, Max: 2,
 	Args:    "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]",
 	Summary: "require how many objects there are, or that one is there",
-	Detail: `Holds in explored runs too, after each of their settles: what is true of the
+	Detail: `It must hold in explored runs too, after each of their settles. What holds in the
 default schedule only belongs in golden text.`,
 	Example: "expect 2 pods controller=rs/web-a\nexpect rs/web-1 controller=none",
 	Params: []Param{
@@ -57,7 +59,6 @@ func runExpectation(r *Run, s *Step) error {
 	return nil
 }
 
-// filter selects the objects that an expectation counts.
 type filter struct {
 	controller string
 	selector   labels.Selector
@@ -120,7 +121,6 @@ func (f filter) matches(o metav1.Object) bool {
 	return controllerName(o) == f.controller
 }
 
-// controllerName returns an object's controller by the name that files use.
 func controllerName(o metav1.Object) string {
 	if owner, ok := render.ControllerOf(o); ok {
 		return owner.String()
@@ -139,12 +139,187 @@ func describe(o metav1.Object) string {
 var verbHash = &Verb{
 	Name: "hash", Max: 0,
 	Summary: "print the run's hash",
-	Detail: `The hash folds in everything that happened so far. It is the same in every run
-of one schedule on every machine, and changes when behaviour does, or the version of
+	Detail: `The hash covers everything that happened so far. It is the same in every run of one
+schedule on every machine. It changes with behaviour, and with the version of
 threelaws. In a file with a schedule it is not compared.`,
 	Example: "hash",
 	run: func(r *Run, s *Step) error {
 		r.printf("%016x\n", r.hash())
 		return nil
 	},
+}
+
+// amounts lists the kinds of predictions, in output order.
+var amounts = []string{"created", "deleted", "adopted", "released", "moved"}
+
+var verbPredict = &Verb{
+	Name: "predict", Min: 1, Max: 1,
+	Args:    "KIND [created=N] [deleted=N] [adopted=N] [released=N] [moved=N] [fight=true|false]",
+	Summary: "require how many objects the last settle created, deleted and handed over",
+	Detail: `Counts what the controllers did to objects of a kind since the settle before the last,
+in explored runs too. N is a number, or a range such as 0..2. A deletion counts when it is
+accepted. moved counts a ControllerRef that changes from one owner to another. A count
+that is not given must be 0. With fight=true the last settle must have ended in a fight,
+with fight=false it must not.`,
+	Example: "switch all controllerref\nsettle\npredict pods adopted=3\npredict pods created=0..2 adopted=1",
+	Params: []Param{
+		{Name: "created", Summary: "objects that were created"},
+		{Name: "deleted", Summary: "deletions that were accepted"},
+		{Name: "adopted", Summary: "objects that got a ControllerRef and had none"},
+		{Name: "released", Summary: "objects that lost their ControllerRef"},
+		{Name: "moved", Summary: "objects that changed their ControllerRef"},
+		{Name: "fight", Summary: "whether the world ended in a fight", Values: []string{"true", "false"}},
+	},
+	check: func(c *checker, s *Step) error {
+		for _, name := range amounts {
+			if _, _, err := s.between(name); err != nil {
+				return err
+			}
+		}
+		_, err := c.kind(s, s.Word(0))
+		return err
+	},
+	expects: (*Run).predict,
+	run:     runExpectation,
+}
+
+// between reads a parameter that is a number or a range; a missing one is 0.
+func (s *Step) between(name string) (least, most int, err error) {
+	v, ok := s.Param(name)
+	if !ok {
+		return 0, 0, nil
+	}
+	first, last, ranges := strings.Cut(v, "..")
+	if !ranges {
+		last = first
+	}
+	least, err = strconv.Atoi(first)
+	if err == nil {
+		most, err = strconv.Atoi(last)
+	}
+	if err != nil || least < 0 || most < least {
+		return 0, 0, s.wrong("%s=%s is neither a number nor a range of them: write %s=1 or %s=0..2",
+			name, v, name, name)
+	}
+	return least, most, nil
+}
+
+func (r *Run) predict(s *Step) string {
+	k, err := kindNamed(r.names(), s, s.Word(0))
+	if err != nil {
+		return err.Error()
+	}
+	if v, ok := s.Param("fight"); ok && r.settled.how.Fight != (v == "true") {
+		if v == "true" {
+			return "a fight is predicted, and none was found"
+		}
+		return "no fight is predicted, and there is one"
+	}
+	got := r.changed(k.GVK.Kind)
+	for i, name := range amounts {
+		least, most, _ := s.between(name)
+		if n := got[i]; n < least || n > most {
+			want := strconv.Itoa(least)
+			if most > least {
+				want += " to " + strconv.Itoa(most)
+			}
+			return fmt.Sprintf("%d %s %s, %s predicted", n, k.Resource, name, want)
+		}
+	}
+	return ""
+}
+
+// changed counts what others than the user did to objects of a kind, in the order of amounts. It begins where the
+// timeline of the last settle begins.
+func (r *Run) changed(kind string) (n [5]int) {
+	h := &r.t.World.History
+	for i := r.settled.from; i < h.Len(); i++ {
+		rec := h.At(i)
+		if rec.Op != sim.Commit || rec.Process == law.User || rec.Object.Kind != kind {
+			continue
+		}
+		was, had := render.ControllerOf(rec.Before)
+		is, has := render.ControllerOf(rec.After)
+		switch {
+		case rec.Before == nil:
+			n[0]++
+		case !render.Deleting(rec.Before) && (rec.After == nil || render.Deleting(rec.After)):
+			n[1]++
+		case rec.After == nil:
+		case !had && has:
+			n[2]++
+		case had && !has:
+			n[3]++
+		case had && was != is:
+			n[4]++
+		}
+	}
+	return n
+}
+
+var verbDo = &Verb{
+	Name: "do", Args: "NAME", Min: 1, Max: 1,
+	Summary: "run a user action that a Go test has registered",
+	Detail: `For files that a Go test writes. Only a program with the function can run them: that
+test, or a command with its registry.`,
+	Example: "do rename-the-owner",
+	acts:    true,
+	check:   checkFunc,
+	run: func(r *Run, s *Step) error {
+		return r.act("do "+s.Word(0), func() error { return r.registry.Funcs[s.Word(0)](r.t.Cluster.Client(law.User)) })
+	},
+}
+
+var verbEnsure = &Verb{
+	Name: "ensure", Args: "NAME", Min: 1, Max: 1,
+	Summary: "require a condition that a Go test has registered",
+	Detail: `Like expect, with a Go function as the condition. It must hold in explored runs too.
+The name same-end is that of the law: the settled objects equal those of a quiet run of
+the same steps. What differs between quiet runs is not compared.`,
+	Example: "ensure every-widget-has-its-children",
+	check:   checkFunc,
+	expects: (*Run).ensure,
+	run:     runExpectation,
+}
+
+var verbRace = &Verb{
+	Name: "race", Max: 0,
+	Summary: "let the user's next actions race with the controllers",
+	Detail: `Like a settle, but nothing runs before it. In explored runs, the actions that follow
+may happen from the controllers' first step on.`,
+	Example: "apply world.yaml\nrace\ndelete rs/web",
+	paces:   true,
+	run: func(r *Run, s *Step) error {
+		r.barrier()
+		return nil
+	},
+}
+
+func checkFunc(c *checker, s *Step) error {
+	if _, ok := c.registry.Funcs[s.Word(0)]; ok || s.comparesEnds() {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(c.registry.Funcs))
+	if len(names) == 0 {
+		return s.wrong("%s is Go code that this program does not have: replay the file with the test that wrote it",
+			s.Word(0))
+	}
+	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
+}
+
+// ensure returns the error of a function of the registry, or "". It does not check a world that its time limit stopped
+// within a reconcile.
+func (r *Run) ensure(s *Step) string {
+	if s.comparesEnds() {
+		return r.compare(r, s)
+	}
+	if r.settled.how.Middle != "" && !s.Expect {
+		return ""
+	}
+	var err error
+	r.t.World.Do(s.String(), func() { err = r.registry.Funcs[s.Word(0)](r.t.Cluster.Client(law.User)) })
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }

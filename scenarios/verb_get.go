@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -18,9 +20,8 @@ import (
 var verbGet = &Verb{
 	Name: "get", Args: "KIND | KIND/NAME [path=FIELD]", Min: 1, Max: 1,
 	Summary: "print objects",
-	Detail: `A kind lists its objects: name, labels, controller, finalizers, deletion. An
-object prints as YAML without what differs between servers (uid, versions,
-times); path picks one field of it.`,
+	Detail: `For a kind, it lists the objects: name, labels, controller, finalizers, deletion. One
+object is printed as YAML, without uid, versions and times. path selects one field.`,
 	Example: "get pods\nget rs/web-a path=status.replicas",
 	Params:  []Param{{Name: "path", Summary: "a field, such as spec.replicas"}},
 	check: func(c *checker, s *Step) error {
@@ -39,18 +40,17 @@ times); path picks one field of it.`,
 	},
 	run: func(r *Run, s *Step) error {
 		path, _ := s.Param("path")
+		if !strings.Contains(s.Word(0), "/") {
+			return r.list(s)
+		}
 		text, err := r.get(s.Word(0), path)
 		r.printf("%s", text)
 		return err
 	},
 }
 
-// get formats the objects of a kind, one object, or one field of it.
-func (r *Run) get(what, path string) (string, error) {
-	if !strings.Contains(what, "/") {
-		return r.list(what)
-	}
-	t, err := r.target(what)
+func (r *Run) get(object, path string) (string, error) {
+	t, err := r.target(object)
 	if err != nil {
 		return "", err
 	}
@@ -75,18 +75,14 @@ func (r *Run) get(what, path string) (string, error) {
 	return render.WithoutUIDs(string(data)) + "\n", err
 }
 
-func (r *Run) list(kind string) (string, error) {
-	k := r.names().kindNamed(kind)
-	if k == nil {
-		return "", r.errorf("unknown kind %s", kind)
+func (r *Run) list(s *Step) error {
+	k, err := kindNamed(r.names(), s, s.Word(0))
+	if err != nil {
+		return err
 	}
 	var t render.Table
 	r.each(k, func(ref sim.Ref, obj runtime.Object) {
 		m := obj.(metav1.Object)
-		owner := "controller: none"
-		if c, ok := render.ControllerOf(obj); ok {
-			owner = "controller: " + c.String()
-		}
 		var notes []string
 		if fs := m.GetFinalizers(); len(fs) > 0 {
 			notes = append(notes, "finalizers: "+strings.Join(fs, " "))
@@ -94,12 +90,12 @@ func (r *Run) list(kind string) (string, error) {
 		if m.GetDeletionTimestamp() != nil {
 			notes = append(notes, "being deleted")
 		}
-		t.Add(ref.String(), orNone(labels.Set(m.GetLabels()).String()), owner, strings.Join(notes, "; "))
+		t.Add(ref.String(), orNone(labels.Set(m.GetLabels()).String()), "controller: "+controllerName(m), strings.Join(notes, "; "))
 	})
-	return t.String(), nil
+	r.printf("%s", t.String())
+	return nil
 }
 
-// toTree turns an object into maps, as in JSON.
 func toTree(o any) map[string]any {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -131,4 +127,142 @@ func clean(tree map[string]any) map[string]any {
 		meta["deletionTimestamp"] = "(set)"
 	}
 	return tree
+}
+
+var verbOwners = &Verb{
+	Name: "owners", Args: "[tree|failed]", Max: 1,
+	Summary: "print which objects each controller object controls",
+	Detail: `One line for each controller object, with its dependents by ControllerRef. The line
+none has the objects without one, of the kinds that the running controllers manage. Pods
+have no kind in their names. tree prints all owner references as a tree. failed prints
+the failed Pods by controller, or else by their creator in the annotation created-by.`,
+	Example: "owners\n----\nrs/web-a  p1 p2",
+	check: func(c *checker, s *Step) error {
+		switch w := s.Word(0); w {
+		case "", "tree", "failed":
+			return nil
+		default:
+			return s.wrong("unknown word %s; did you mean tree or failed?", w)
+		}
+	},
+	run: func(r *Run, s *Step) error {
+		switch s.Word(0) {
+		case "tree":
+			r.printf("%s", r.tree())
+		case "failed":
+			r.printf("%s", r.failedPods())
+		default:
+			r.printf("%s", r.owners())
+		}
+		return nil
+	},
+}
+
+func (r *Run) owners() string {
+	owned := map[string][]string{}
+	var owners []string
+	row := func(name string) {
+		if !slices.Contains(owners, name) {
+			owners = append(owners, name)
+		}
+	}
+	fors, deps := r.kinds()
+	var orphans []string
+	for _, k := range r.t.Server.Kinds() {
+		r.each(k, func(ref sim.Ref, obj runtime.Object) {
+			if slices.Contains(fors, k) {
+				row(ref.String())
+			}
+			name := dependentName(ref, obj)
+			if owner, ok := render.ControllerOf(obj); ok {
+				row(owner.String())
+				owned[owner.String()] = append(owned[owner.String()], name)
+			} else if slices.Contains(deps, k) {
+				orphans = append(orphans, name)
+			}
+		})
+	}
+	var t render.Table
+	if len(orphans) > 0 {
+		t.Add("none", strings.Join(orphans, " "))
+	}
+	for _, o := range owners {
+		t.Add(o, orNone(strings.Join(owned[o], " ")))
+	}
+	return t.String()
+}
+
+func (r *Run) tree() string {
+	var objs []render.Object
+	for _, k := range r.t.Server.Kinds() {
+		if k.GVK.Kind == "Namespace" {
+			continue
+		}
+		r.each(k, func(ref sim.Ref, obj runtime.Object) {
+			objs = append(objs, render.Object{Ref: ref, Owners: render.Owners(obj), Deleting: render.Deleting(obj)})
+		})
+	}
+	return render.Tree(objs)
+}
+
+func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
+	for _, p := range r.t.Cluster.Processes() {
+		c := p.Controller()
+		if !c.For.Empty() && len(c.Owns) > 0 {
+			fors = append(fors, r.t.Server.Kind(c.For))
+			for _, gvk := range c.Owns {
+				deps = append(deps, r.t.Server.Kind(gvk))
+			}
+		}
+	}
+	return fors, deps
+}
+
+func dependentName(ref sim.Ref, obj any) string {
+	name := ref.String()
+	if ref.Kind == "Pod" {
+		name = strings.Replace(name, "pod/", "", 1)
+	}
+	if render.Deleting(obj) {
+		name += "(deleting)"
+	}
+	return name
+}
+
+// createdBy is the annotation with the creator of an object, used before ControllerRef.
+const createdBy = "kubernetes.io/created-by"
+
+// failedPods lists the failed Pods grouped by ControllerRef, or else by their named creator (CREATEDBY-3).
+func (r *Run) failedPods() string {
+	groups := map[string][]string{}
+	for _, k := range r.t.Server.Kinds() {
+		if k.GVK.Group != "" || k.GVK.Kind != "Pod" {
+			continue
+		}
+		r.each(k, func(ref sim.Ref, obj runtime.Object) {
+			if phase, _, _ := unstructured.NestedString(toTree(obj), "status", "phase"); phase == "Failed" {
+				whose := controllerOrCreator(obj)
+				groups[whose] = append(groups[whose], dependentName(ref, obj))
+			}
+		})
+	}
+	var t render.Table
+	for _, whose := range slices.Sorted(maps.Keys(groups)) {
+		t.Add(whose, strings.Join(groups[whose], " "))
+	}
+	return t.String()
+}
+
+func controllerOrCreator(obj runtime.Object) string {
+	if owner, ok := render.ControllerOf(obj); ok {
+		return owner.String()
+	}
+	var made struct {
+		Reference struct{ Kind, Name string }
+	}
+	text := obj.(metav1.Object).GetAnnotations()[createdBy]
+	if err := json.Unmarshal([]byte(text), &made); err != nil || made.Reference.Name == "" {
+		return "none"
+	}
+	return sim.Ref{Kind: made.Reference.Kind, Name: made.Reference.Name}.String() + " (created-by)"
 }

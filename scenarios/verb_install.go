@@ -1,13 +1,22 @@
 package scenarios
 
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
+)
+
 var verbInstall = &Verb{
 	Name: "install", Args: "PATH...", Min: 1, Max: -1,
-	Summary: "let objects exist before anything happens",
-	Detail: `PATH is a section, or a directory of sections. Where the file has none, it is a file or a
-directory next to it, of which the CustomResourceDefinitions are read, as define reads them.
-The objects exist when a world begins. It is prepared once for all schedules, so that large
-definitions cost no time in each. A minimized failure keeps them, and names the files.
-Only schedule and judge may stand above install.`,
+	Summary: "create objects before anything happens",
+	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
+directory next to it, whose CustomResourceDefinitions are read, as define reads them. The
+objects exist when a world begins. They are created once for all schedules, so large CRDs
+cost no time in each. A minimized failure keeps them, and names the files. Only schedule
+and judge may come before install.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,
 	check:    checkInstall,
@@ -42,4 +51,87 @@ func checkInstall(c *checker, s *Step) error {
 	c.server = c.file.base.fork()
 	c.file.server = c.server
 	return nil
+}
+
+var verbDefine = &Verb{
+	Name: "define", Args: "PATH...", Min: 1, Max: -1,
+	Summary: "define the kinds of CustomResourceDefinitions",
+	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
+directory next to it, such as config/crd/bases. Of a directory, the files .yaml, .yml and
+.json are read, and their CustomResourceDefinitions only. A file written from a failure
+contains the definitions that it needs. The manifests of apply may contain definitions,
+too. Define a kind before a step names it, and before its controller starts.`,
+	Example: "define config/crd/bases\ncontrollers widget\napply world.yaml",
+	acts:    true,
+	sends:   true,
+	check: func(c *checker, s *Step) error {
+		for _, name := range s.Words() {
+			secs, err := c.file.definitions(s, name)
+			if err != nil {
+				return err
+			}
+			for _, sec := range secs {
+				sec.read, sec.only = true, true
+				if err := c.apply(s, sec); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error { return r.eachSection(s, r.file.under, r.apply) },
+}
+
+// definitions lists the sections with CRDs at a path. They come from the archive, or else from files relative to the
+// scenario's own. Such files become sections that are not part of its text.
+func (f *File) definitions(s *Step, name string) ([]*section, error) {
+	if all := f.under(name); len(all) > 0 {
+		return all, nil
+	}
+	at := filepath.FromSlash(name)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(filepath.Dir(f.Name), at)
+	}
+	files, err := definitionFiles(at)
+	if err != nil {
+		return nil, s.wrong("%s: no section has this name, and there is no such file or directory%s",
+			name, suggest(name, f.sectionNames()))
+	}
+	for _, file := range files {
+		data, err := readFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sec := &section{name: path.Clean(name), body: string(data), origin: file}
+		if file != at {
+			sec.name = path.Join(name, filepath.Base(file))
+		}
+		if strings.Contains(sec.body, manifest.Definition) {
+			f.sections = append(f.sections, sec)
+		}
+	}
+	all := f.under(path.Clean(name))
+	if len(all) == 0 {
+		return nil, s.wrong("no %s in %s", manifest.Definition, name)
+	}
+	return all, nil
+}
+
+// definitionFiles returns a file, or the manifests of a directory sorted by name.
+func definitionFiles(at string) ([]string, error) {
+	st, err := os.Stat(at)
+	if err != nil || !st.IsDir() {
+		return []string{at}, err
+	}
+	entries, err := os.ReadDir(at)
+	var files []string
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".yaml", ".yml", ".json":
+			if !e.IsDir() {
+				files = append(files, filepath.Join(at, e.Name()))
+			}
+		}
+	}
+	return files, err
 }

@@ -8,12 +8,11 @@ import (
 var verbLaws = &Verb{
 	Name: "laws", Args: "[LAW...] [since=start|switch|settle]", Max: -1,
 	Summary: "print which laws held",
-	Detail: `Named laws are listed one by one, by name or clause; without names, those that
-were broken, and that the others held. A law that the run never came to is no law that
-held: of a named one it says so. since=switch forgives everything before the last
-change of a generation, since=settle everything before the last settle.`,
+	Detail: `Lists named laws one by one, by name or clause, and says if the run never exercised
+one. Without names it lists the violated laws only. since=switch ignores everything
+before the last change of era, since=settle everything before the last settle.`,
 	Example: "laws since=switch take-ownership dont-interfere",
-	Params:  []Param{{Name: "since", Summary: "from where on", Values: []string{"start", "switch", "settle"}}},
+	Params:  []Param{{Name: "since", Summary: "where it begins", Values: []string{"start", "switch", "settle"}}},
 	check: func(c *checker, s *Step) error {
 		for _, w := range s.Words() {
 			if _, what := c.registry.law(w); what != "" {
@@ -87,4 +86,45 @@ func (r *Run) held(l *law.Law) string {
 		}
 	}
 	return "ok"
+}
+
+var verbJudge = &Verb{
+	Name: "judge", Args: "LAW... | all", Min: 1, Max: -1,
+	Summary: "from here on, only these laws count",
+	Detail: `Laws are named by name or clause. Others are still checked, but neither shown nor
+counted. Controllers from before ControllerRef violate most laws of routing at every
+event, and a file about their fights need not list these.`,
+	Example: "judge never-fight dont-interfere\njudge all",
+	judges:  true,
+	check: func(c *checker, s *Step) error {
+		for _, w := range s.Words() {
+			if w == "all" {
+				continue
+			}
+			if _, what := c.registry.law(w); what != "" {
+				return s.wrong("%s", what)
+			}
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error { return r.judgeBy(s.Words()) },
+}
+
+// judgeBy makes only the named laws count from here on; "all" makes all count.
+func (r *Run) judgeBy(names []string) error {
+	only := map[*law.Law]bool{}
+	for _, n := range names {
+		if n == "all" {
+			r.counting.accept()
+			r.counting.narrow(nil)
+			return nil
+		}
+		l, what := r.registry.law(n)
+		if what != "" {
+			return r.errorf("%s", what)
+		}
+		only[l] = true
+	}
+	r.counting.narrow(only)
+	return nil
 }

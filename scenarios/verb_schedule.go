@@ -1,22 +1,27 @@
 package scenarios
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/nearest"
 )
 
 var verbSchedule = &Verb{
 	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [mutant=NAME] [--strict]", Min: 1, Max: 1,
 	Summary: "run what follows in a recorded schedule",
-	Detail: `The section's first line is "` + scheduleVersion + `", every other one a decision: an
-action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are
-not quiet; what the user does after the first settle races with the controllers,
-as in explored runs. A decision that cannot be taken is an error. This verb
-comes first in its file.`,
+	Detail: `The section's first line is "` + scheduleVersion + `". Every other line is a decision: an
+action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are not
+quiet. As in explored runs, user actions after the first settle race with the
+controllers. A decision that cannot be taken is an error. This verb is the first of its
+file.`,
 	Example: "schedule failure",
 	Params: []Param{
-		{Name: "faults", Summary: "how many faults of each name there may be"},
+		{Name: "faults", Summary: "how many faults of each name a run may have"},
 		{Name: "mutant", Summary: "what runs instead of its controller"},
-		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
+		{Name: "strict", Summary: "lost races are violations", Values: []string{"true", "false"}},
 	},
 	check: func(c *checker, s *Step) error {
 		sec, err := c.section(s, s.Word(0))
@@ -40,11 +45,7 @@ comes first in its file.`,
 		return err
 	},
 	run: func(r *Run, s *Step) error {
-		sec := r.file.section(s.Word(0))
-		if sec == nil {
-			return s.wrong("no section %s%s", s.Word(0), suggest(s.Word(0), r.file.sectionNames()))
-		}
-		entries, err := sec.schedule(r.file)
+		entries, err := r.file.section(s.Word(0)).schedule(r.file)
 		if err != nil {
 			return err
 		}
@@ -66,4 +67,75 @@ func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 		p.mutate(name)
 	}
 	return p.File.section(s.Word(0)).schedule(p.File)
+}
+
+// scheduleVersion is the first line of a schedule's section. It changes when older schedules change their meaning.
+const scheduleVersion = "threelaws schedule 1"
+
+// misfit reports a run that does not follow the schedule of its file, at the entry's own line. It names the nearest
+// possible action.
+func (f *File) misfit(err error) *Error {
+	s := f.Steps[0]
+	var m *explore.Mismatch
+	sec := f.section(s.Word(0))
+	if sec == nil || !errors.As(err, &m) || m.Entry > len(sec.entries) {
+		return s.wrong("the schedule does not fit the file: %v", err)
+	}
+	text := fmt.Sprintf("the schedule does not fit the file: %s cannot be taken at step %d", m.Want, m.Step)
+	switch n := nearest.Word(m.Want, m.Enabled); {
+	case m.Step == 0: // of a schedule that was read, not recorded
+		text = fmt.Sprintf("the schedule does not fit the file: %s is never taken: the run is over before it", m.Want)
+	case n != "":
+		text += "; did you mean " + n + "?"
+	default:
+		text += ": enabled are " + strings.Join(m.Enabled, ", ")
+	}
+	return wrong(f.Name, sec.entries[m.Entry-1], "", "%s", text)
+}
+
+func (s *section) schedule(f *File) (explore.Schedule, error) {
+	var entries explore.Schedule
+	var lines []int
+	line := s.line
+	header := false
+	for text := range strings.Lines(s.body) {
+		line++
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "" || text[0] == '#':
+		case !header:
+			header = true
+			if err := s.checkVersion(f, line, text); err != nil {
+				return nil, err
+			}
+		default:
+			e, err := explore.ParseEntry(text)
+			if err != nil {
+				return nil, wrong(f.Name, line, "", "bad schedule: %v", err)
+			}
+			entries, lines = append(entries, e), append(lines, line)
+		}
+	}
+	if !header {
+		return nil, s.noSchedule(f, s.line)
+	}
+	if s.entries == nil { // concurrent runs of the file only read it
+		s.entries = lines
+	}
+	return entries, nil
+}
+
+func (s *section) checkVersion(f *File, line int, text string) error {
+	switch {
+	case text == scheduleVersion:
+		return nil
+	case strings.HasPrefix(text, "threelaws schedule "):
+		return wrong(f.Name, line, "", "section %s is a schedule of another version: %q, this program reads %q",
+			s.name, text, scheduleVersion)
+	}
+	return s.noSchedule(f, line)
+}
+
+func (s *section) noSchedule(f *File, line int) error {
+	return wrong(f.Name, line, "", "section %s is no schedule: its first line must be %q", s.name, scheduleVersion)
 }

@@ -1,24 +1,32 @@
 package scenarios
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 var verbSettle = &Verb{
 	Name: "settle", Args: "[quiet] [verbose] [limit=N] [for=DURATION [rest]]", Max: 3,
 	Summary: "run until nothing more happens",
-	Detail: `Prints the writes and refusals since the last settle, those of the user
-included. quiet is for set-up: it prints nothing and always runs in the default
-schedule. verbose shows status writes too. limit stops after so many writes, for
-stops when so much virtual time has passed; the laws on worlds at rest are then
-left out, unless rest says that they hold whenever what was begun is done: it
-is then finished first. A world that goes on for very long,
-or goes on without writing anything, is not settled either.`,
+	Detail: `Prints the writes and refusals since the last settle, also those of the user. quiet is
+for set-up: it prints nothing and always runs in the default schedule. verbose shows
+status writes too. limit stops after a number of writes. for stops after a virtual time,
+and laws for settled worlds are then not checked. With rest they are: the reconciles in
+progress are completed first. A world that runs for very long, or runs without a write,
+has not settled.`,
 	Example: "settle\n! settle limit=20",
 	Params: []Param{
-		{Name: "limit", Summary: "stop after so many writes, status writes left out"},
-		{Name: "for", Summary: "stop after so much virtual time"},
+		{Name: "limit", Summary: "stop after this many writes, without status writes"},
+		{Name: "for", Summary: "stop after this virtual time"},
 	},
 	settles: true,
 	check: func(c *checker, s *Step) error {
@@ -53,3 +61,242 @@ or goes on without writing anything, is not settled either.`,
 }
 
 var settleWords = []string{"quiet", "verbose", "rest"}
+
+type settleOptions struct {
+	quiet   bool          // set-up: no output, always the default schedule
+	verbose bool          // shows status writes too
+	limit   int           // stop after this many writes; 0 for a high default
+	during  time.Duration // stop after this much virtual time; 0 for no limit
+	rest    bool          // treat the world as settled when that time has passed
+}
+
+// settle runs until only faults can happen, or a limit is reached.
+func (r *Run) settle(o settleOptions) trial.Settling {
+	if o.quiet || r.course.choices == nil {
+		r.t.World.SetChoices(sim.Zero{})
+	} else {
+		r.explore()
+	}
+	limits := r.limits(o)
+	r.settled = settled{from: r.telling.from, not: r.settled.not}
+	how := r.t.Settle(limits)
+	if r.course.choices != nil && explore.Ended(r.course.choices) {
+		r.course.ended = true
+	}
+	r.settled.how = how
+	if !how.Settled && !r.quiet {
+		r.settled.not = r.notSettled(how)
+	}
+	if !o.quiet && !r.quiet {
+		r.printTimeline(how, o.verbose || r.telling.verbose)
+	}
+	r.barrier()
+	return how
+}
+
+// limits returns the bounds that end a settle before the world settles.
+func (r *Run) limits(o settleOptions) trial.Limits {
+	l := trial.Limits{Writes: o.limit, For: o.during, Rest: o.rest}
+	failing := func() bool { return r.counting.pending() != nil }
+	if r.course.races && !(r.step != nil && r.step.Expect) {
+		l.Idle, l.Steps, l.Stop = r.course.idle, r.course.steps, failing
+		if l.Idle == 0 {
+			l.Idle = maxIdleDrawn
+		}
+	}
+	if keys := r.course.keys; keys != nil {
+		l.Recorded = keys.Len()
+	}
+	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
+		// A recorded run ends where its schedule does: the world may never settle.
+		l.Stop = func() bool { return keys.Done() && failing() }
+	}
+	return l
+}
+
+// explore lets the explored choices decide, with their fault budget.
+func (r *Run) explore() {
+	c := &r.course
+	r.t.World.SetChoices(c.choices)
+	if c.from == 0 {
+		c.from = r.t.World.History.Len()
+	}
+	if len(c.faults) == 0 || c.budgeted {
+		return
+	}
+	if err := r.t.Faults(c.faults); err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	c.budgeted = true
+}
+
+// mostShown limits how many lines of the beginning, and of the end, are shown of a long settle that does not end.
+const mostShown = 60
+
+// printTimeline prints what happened since the last barrier.
+func (r *Run) printTimeline(how trial.Settling, verbose bool) {
+	lines := r.telling.lines(&r.counting, r.telling.from, verbose)
+	shown := lines
+	if !how.Settled {
+		if _, last, ok := r.counting.cycle(lines); ok && last < len(lines) {
+			shown = lines[:last]
+		}
+	}
+	if n := len(shown); !how.Settled && n > 2*mostShown {
+		r.printf("%s  ...\n", render.Text(shown[:mostShown]))
+		r.printf("%s", render.Text(shown[n-mostShown:]))
+	} else {
+		r.printf("%s", render.Text(shown))
+	}
+	if len(shown) < len(lines) {
+		r.printf("  ...\n")
+	}
+	for _, n := range r.telling.notes {
+		r.printf("%s\n", n)
+	}
+	r.telling.notes = nil
+	r.printOthers(lines)
+	writes, refusals := render.Counts(lines)
+	if how.Settled {
+		r.printf("settled at %s after %s\n", how.At, counts(writes, refusals))
+		if how.Middle != "" {
+			r.printf("not judged: cut off in the middle of %s\n", how.Middle)
+		}
+		return
+	}
+	r.printf("%s", r.settled.not)
+}
+
+// printOthers lists the violations that no line of the timeline shows: one line per law, with a count.
+func (r *Run) printOthers(lines []render.Line) {
+	shown := map[int]bool{}
+	for i := range lines {
+		for _, rec := range lines[i].Records {
+			shown[rec] = true
+		}
+	}
+	var laws []*law.Law
+	count, first := map[*law.Law]int{}, map[*law.Law]string{}
+	for _, b := range r.t.Judge.Breaches() {
+		if !r.counting.counts(&b) || b.Record < r.telling.from || shown[b.Record] || len(b.Cycle) > 0 {
+			continue
+		}
+		if count[b.Law]++; count[b.Law] == 1 {
+			laws = append(laws, b.Law)
+			first[b.Law] = render.MarkOf(b).String()
+		}
+	}
+	for _, l := range laws {
+		text := first[l]
+		if n := count[l]; n > 1 {
+			text = strings.Replace(text, l.Name, fmt.Sprintf("%s x%d", l.Name, n), 1)
+		}
+		r.printf("%s", render.Fold(text))
+	}
+}
+
+// notSettled returns the last line of a settle that did not end.
+func (r *Run) notSettled(how trial.Settling) string {
+	if how.Broken {
+		return fmt.Sprintf("stopped after %s: a law is broken\n", plural(how.Writes, "write"))
+	}
+	lines := r.telling.lines(&r.counting, r.telling.from, false)
+	writes, _ := render.Counts(lines)
+	text := fmt.Sprintf("not settled after %s", plural(writes, "write"))
+	if how.Idle != "" {
+		return text + ": " + how.Idle + "\n"
+	}
+	if first, last, ok := r.counting.cycle(lines); ok {
+		verb := "repeat"
+		if first == last {
+			verb = "repeats"
+		}
+		text += ": " + render.Span(first, last) + " " + verb
+	}
+	return text + "\n"
+}
+
+func counts(writes, refusals int) string {
+	s := plural(writes, "write")
+	if refusals > 0 {
+		s += ", " + plural(refusals, "refusal")
+	}
+	return s
+}
+
+var verbStep = &Verb{
+	Name: "step", Args: "[N | ACTION]", Max: -1,
+	Summary: "take one step, N steps, or one action by its key",
+	Detail: `Prints the keys of the actions taken. An action's key, such as
+"deliver replicaset Pod", takes that action, which must be enabled. Explored runs skip
+this verb.`,
+	Example: "step 3\nstep deliver replicaset Pod",
+	run: func(r *Run, s *Step) error {
+		if r.course.races {
+			return nil
+		}
+		words := s.Words()
+		if len(words) == 0 {
+			return r.takeSteps(1)
+		}
+		if n, err := strconv.Atoi(words[0]); err == nil && len(words) == 1 {
+			return r.takeSteps(n)
+		}
+		return r.takeAction(strings.Join(words, " "))
+	},
+}
+
+// takeSteps takes up to n steps of the default schedule.
+func (r *Run) takeSteps(n int) error {
+	r.t.World.SetChoices(sim.Zero{})
+	for range n {
+		e := r.t.World.Enabled()
+		if len(e) == 0 || e[0].Class == sim.Fault {
+			r.printf("(nothing is enabled)\n")
+			return nil
+		}
+		key := e[0].Key()
+		r.t.Step()
+		r.printf("%s\n", key)
+	}
+	return nil
+}
+
+func (r *Run) takeAction(key string) error {
+	want, ok := sim.ParseKey(key)
+	if !ok {
+		return r.errorf("%q is not an action: write \"CLASS ACTOR DETAIL\", such as \"deliver replicaset Pod\"", key)
+	}
+	var keys []string
+	for _, a := range r.t.World.Enabled() {
+		if a.Same(want) {
+			r.t.Take(a)
+			r.printf("%s\n", key)
+			return nil
+		}
+		keys = append(keys, a.Key())
+	}
+	return r.at().fail(ExitFail, "%q is not enabled here%s", key, suggest(key, keys))
+}
+
+var verbAdvance = &Verb{
+	Name: "advance", Args: "DURATION", Min: 1, Max: 1,
+	Summary: "move the virtual clock",
+	Detail:  `Timers that are due then fire in the next settle.`,
+	Example: "advance 30s",
+	acts:    true,
+	check: func(c *checker, s *Step) error {
+		_, err := s.parseDuration(s.Word(0))
+		return err
+	},
+	run: func(r *Run, s *Step) error {
+		d, err := s.parseDuration(s.Word(0))
+		if err != nil {
+			return err
+		}
+		return r.act("advance "+d.String(), func() error {
+			r.t.World.Clock.Advance(d)
+			return nil
+		})
+	},
+}

@@ -38,7 +38,6 @@ type origin struct {
 	lines bool   // errors name its lines
 }
 
-// add writes lines that come from one part of the case.
 func (t *text) add(name string, lines bool, body string) {
 	t.origin = append(t.origin, origin{t.lines + 1, name, lines})
 	t.WriteString(body)
@@ -56,7 +55,6 @@ func (t *text) at(line int) *origin {
 	return found
 }
 
-// explain locates a mistake in the part of the case that has it.
 func (t *text) explain(err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || e.Line == 0 {
@@ -134,10 +132,8 @@ func (c *Case) install(name string, t *text) {
 
 func section(i int) string { return fmt.Sprintf("world-%d.yaml", i+1) }
 
-// applied is the section of an action's manifests.
 func applied(i int) string { return fmt.Sprintf("user-%d.yaml", i+1) }
 
-// field names an action in error texts.
 func field(i int) string { return fmt.Sprintf("User[%d]", i) }
 
 // script writes the steps that follow the start of the controllers.
@@ -167,7 +163,6 @@ func (c *Case) script(t *text) {
 	}
 }
 
-// long formats how much time the world gets.
 func (c *Case) long() string {
 	if c.For == 0 {
 		return ""
@@ -175,13 +170,11 @@ func (c *Case) long() string {
 	return " for=" + c.For.String() + " rest"
 }
 
-// part is a part of the initial objects.
 type part struct {
 	name, body string
 	lines      bool
 }
 
-// manifests collects the initial objects.
 func (c *Case) manifests() ([]part, error) {
 	var parts []part
 	for i, path := range c.Files {
@@ -247,7 +240,6 @@ func near(path string) string {
 	return ""
 }
 
-// encode writes objects as manifests.
 func encode(objects []runtime.Object) (string, error) {
 	server := fakeapi.New(fakeapi.Options{})
 	var texts []string

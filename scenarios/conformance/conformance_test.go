@@ -8,42 +8,51 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// sample is a subject of the tests' kind.
+// sample returns a subject for a controller of Widgets.
 func sample(c host.Controller) Subject {
 	return Subject{Controller: c, CRDs: os.DirFS("testdata/crd"), Samples: []string{"testdata/widget.yaml"}}
 }
 
-// A right operator passes without an excuse, whether it adopts or not.
-func TestRightOperators(t *testing.T) {
-	t.Run("numbered", func(t *testing.T) { Test(t, sample(widget(false, wrong{}))) })
-	t.Run("adopting", func(t *testing.T) { Test(t, sample(widget(true, wrong{}))) })
-	t.Run("by name", func(t *testing.T) { Test(t, sample(widget(false, wrong{joins: true}))) })
+// prepared derives the cases of the first sample. A mistake ends the test.
+func prepared(t testing.TB, given Subject) *check.Plan {
+	t.Helper()
+	return given.prepared(t, given.first())
 }
 
-// A right operator is not accused of what a collector does that starts from an older list: it lets an owner go
-// before it has seen all that it was to orphan, and collects the rest.
-func TestOrphansOfTheRight(t *testing.T) {
-	c := placed(t, prepared(t, sample(widget(false, wrong{silent: true}))), "deleted/orphan")
-	c.Schedules = 2000
-	simtest.Check(t, c)
-}
-
-// placed is the world of the case of a name.
-func placed(t *testing.T, plan *check.Plan, name string, before ...check.Tried) simtest.Case {
-	i := slices.IndexFunc(plan.Cases, func(c check.Case) bool { return c.Name == name })
-	if i < 0 || plan.Cases[i].Skip != "" {
-		t.Fatalf("%s is not tried", name)
+// shows requires texts in a profile.
+func shows(t *testing.T, plan *check.Plan, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(plan.String(), text) {
+			t.Errorf("not %q in\n%s", text, plan)
+		}
 	}
-	return simtest.Case(*plan.Cases[i].World(before))
 }
 
-// explored tries cases one after the other, as Test does.
+// caseOf returns the case of a name.
+func caseOf(plan *check.Plan, name string) *check.Case {
+	return &plan.Cases[slices.IndexFunc(plan.Cases, func(c check.Case) bool { return c.Name == name })]
+}
+
+// placed returns the world of a case that is not skipped.
+func placed(t *testing.T, plan *check.Plan, name string, before ...check.Tried) simtest.Case {
+	t.Helper()
+	c := caseOf(plan, name)
+	if c.Skip != "" {
+		t.Fatalf("%s is skipped: %s", name, c.Skip)
+	}
+	return simtest.Case(*c.World(before))
+}
+
+// explored runs cases one after the other, as Test does.
 func explored(t *testing.T, plan *check.Plan, names ...string) (cases []check.Tried) {
+	t.Helper()
 	for _, name := range names {
 		whole := placed(t, plan, name, cases...)
 		x, err := whole.Explore(t.Context(), name)
@@ -55,14 +64,52 @@ func explored(t *testing.T, plan *check.Plan, names ...string) (cases []check.Tr
 	return cases
 }
 
-type convicted struct {
+// laws returns the laws that an exploration violates.
+func laws(x *scenarios.Exploration) (laws []string) {
+	for _, f := range x.Failures {
+		laws = append(laws, f.Law)
+	}
+	return laws
+}
+
+// finds explores a case. It requires a violation of a law; of none if law is "".
+func finds(t *testing.T, plan *check.Plan, name, law string) {
+	t.Helper()
+	world := placed(t, plan, name)
+	if world.Schedules = 60; law == "" {
+		world.Schedules = 20
+	}
+	x, err := world.Explore(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if law == "" && x.Failed+x.Unsettled > 0 || law != "" && !slices.Contains(laws(x), law) {
+		t.Errorf("violated: %q, want %q\n%s\n%s", laws(x), law, plan, x.Text())
+	}
+}
+
+// A right operator passes without a declaration, whether it adopts or not.
+func TestRightOperators(t *testing.T) {
+	t.Run("numbered", func(t *testing.T) { Test(t, sample(widget(false, wrong{}))) })
+	t.Run("adopting", func(t *testing.T) { Test(t, sample(widget(true, wrong{}))) })
+}
+
+// A garbage collector that starts from an older list releases an owner before it has seen all its dependents, and
+// deletes those that it has not orphaned. A right operator is not reported for that.
+func TestOrphansOfTheRight(t *testing.T) {
+	c := placed(t, prepared(t, sample(widget(false, wrong{silent: true}))), "deleted/orphan")
+	c.Schedules = 2000
+	simtest.Check(t, c)
+}
+
+// wrongOperator is an operator with a bug, with the case and the law that find it.
+type wrongOperator struct {
 	adopts bool
 	wrong
 	where, law string
 }
 
-// wrongs are operators with a bug, each with the case and the law that convicts it.
-var wrongs = []convicted{
+var wrongOperators = []wrongOperator{
 	{false, wrong{bare: true}, "one-owner", "take-ownership"},
 	{false, wrong{plain: true}, "one-owner", "take-ownership"},
 	{false, wrong{misgives: true}, "one-owner", "take-ownership"},
@@ -97,46 +144,35 @@ var wrongs = []convicted{
 	{true, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
 }
 
-// Each wrong operator is convicted by the law that says what is wrong with it, in the
-// case that brings it about.
+// The case that shows a bug finds it, and reports the law about it.
 func TestWrongOperators(t *testing.T) {
-	for _, w := range wrongs {
-		t.Run(w.where+" "+w.law, func(t *testing.T) {
-			plan := prepared(t, sample(widget(w.adopts, w.wrong)))
-			c := placed(t, plan, w.where)
-			x, err := c.Explore(t.Context(), t.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var laws []string
-			for _, failure := range x.Failures {
-				laws = append(laws, failure.Law)
-			}
-			if !slices.Contains(laws, w.law) {
-				t.Errorf("convicted by %q\n%s\n%s", laws, plan, x.Text())
-			}
-		})
+	for _, w := range wrongOperators {
+		t.Run(w.where+" "+w.law, func(t *testing.T) { finds(t, prepared(t, sample(widget(w.adopts, w.wrong))), w.where, w.law) })
 	}
 }
 
-// Every case convicts somebody: one that cannot fail says nothing by passing.
-func TestEveryCaseConvicts(t *testing.T) {
+// Every case finds a wrong operator: the pass of a case that cannot fail proves nothing.
+func TestEveryCaseFindsABug(t *testing.T) {
 	for _, c := range prepared(t, sample(widget(true, wrong{}))).Cases {
-		if !slices.ContainsFunc(wrongs, func(w convicted) bool { return w.where == c.Name }) &&
+		if !slices.ContainsFunc(wrongOperators, func(w wrongOperator) bool { return w.where == c.Name }) &&
 			!slices.ContainsFunc(publicBugs, func(b publicBug) bool { return b.where == c.Name }) {
-			t.Errorf("nobody is convicted in %s", c.Name)
+			t.Errorf("no bug is found in %s", c.Name)
 		}
 	}
 }
 
-// What nobody asked is not called held, and what is broken is told once.
-func TestVerdicts(t *testing.T) {
-	plan := prepared(t, sample(widget(false, wrong{shares: true})))
-	cases := explored(t, plan, "one-owner", "orphan", "somebody-elses")
+// verdicts runs cases and returns the verdict of each law.
+func verdicts(t *testing.T, plan *check.Plan, names ...string) map[string]string {
 	got := map[string]string{}
-	for _, v := range plan.Verdicts(cases) {
+	for _, v := range plan.Verdicts(explored(t, plan, names...)) {
 		got[v.Name] = strings.TrimSpace(v.State + ": " + v.Why)
 	}
+	return got
+}
+
+// A law that was not exercised is not called held. A violation is reported for the first case that has it.
+func TestVerdicts(t *testing.T) {
+	got := verdicts(t, prepared(t, sample(widget(false, wrong{shares: true}))), "one-owner", "orphan", "somebody-elses")
 	for name, want := range map[string]string{
 		"take-ownership":            "held:",
 		"dont-interfere":            "broken: broken in orphan",
@@ -144,8 +180,8 @@ func TestVerdicts(t *testing.T) {
 		"exact-status":              "not judged: which numbers of its status count dependents: declare Counts",
 		"finalizers-hold":           "not asked: nothing that could have broken it happened in these worlds",
 		"nothing-stays-terminating": "does not apply: it puts no finalizers on objects",
-		"never-mutate":              "", // it is held to ownership
-		"collect-the-ownerless":     "", // that is the collector's
+		"never-mutate":              "", // not a law of ownership
+		"collect-the-ownerless":     "", // a law for the garbage collector
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
@@ -156,7 +192,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Invariants of a subject are judged in each case, like laws: one that holds, and one that does not, which is told once.
+// Invariants of a subject are checked in each case, like laws.
 func TestInvariantsOfSubject(t *testing.T) {
 	least := func(id string, n int) *law.Invariant {
 		return &law.Invariant{ID: id, Sentence: "There are few enough ConfigMaps.", When: law.WhenSettled,
@@ -169,13 +205,8 @@ func TestInvariantsOfSubject(t *testing.T) {
 	}
 	s := sample(widget(false, wrong{}))
 	s.Invariants = []*law.Invariant{least("few-enough", 100), least("none-at-all", 0)}
-	plan := prepared(t, s)
-	cases := explored(t, plan, "one-owner", "orphan")
-	got := map[string]string{}
-	for _, v := range plan.Verdicts(cases) {
-		got[v.Name] = v.State + ": " + v.Why
-	}
-	if got["few-enough"] != "held: " || got["none-at-all"] != "broken: broken in one-owner" {
+	got := verdicts(t, prepared(t, s), "one-owner", "orphan")
+	if got["few-enough"] != "held:" || got["none-at-all"] != "broken: broken in one-owner" {
 		t.Errorf("few-enough is %q, none-at-all %q", got["few-enough"], got["none-at-all"])
 	}
 }

@@ -1,91 +1,91 @@
 package conformance
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
-// merges sends a merge patch.
-func (a *at) merges(o *thing, patch map[string]any) error {
-	data, err := json.Marshal(patch)
-	if err != nil {
-		return err
-	}
-	for _, k := range a.env.Kinds() {
-		if k.GVK == o.GroupVersionKind() {
-			_, err = a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: o.GetNamespace(),
-				Name: o.GetName(), PatchType: types.MergePatchType, Patch: data})
-		}
-	}
-	return err
-}
-
-// listing puts its finalizer on the owner, and takes it off, by a merge patch of the whole list, as client.MergeFrom
-// does. It sends the version that it has read only where it is to.
+// listing adds and removes its finalizer by a merge patch of the whole list, as client.MergeFrom does. It sends the
+// version that it has read if it is versioned.
 func listing(versioned bool) idiom {
 	return func(a *at, owner *thing) error {
 		if owner == nil {
 			return nil
 		}
-		list := owner.GetFinalizers()
-		ours := slices.Contains(list, finished)
+		meta := map[string]any{}
 		switch deleting := owner.GetDeletionTimestamp() != nil; {
-		case deleting && ours:
-			list = without(owner, finished)
-		case !deleting && !ours:
-			list = append(list, finished)
+		case deleting && held(owner):
+			meta["finalizers"] = without(owner, finished)
 		case deleting:
 			return nil
-		default:
+		case held(owner):
 			return applies(a, owner)
+		default:
+			meta["finalizers"] = append(owner.GetFinalizers(), finished)
 		}
-		meta := map[string]any{"finalizers": list}
 		if versioned {
 			meta["resourceVersion"] = owner.GetResourceVersion()
 		}
-		return a.merges(owner, map[string]any{"metadata": meta})
+		return a.patch(owner, "", types.MergePatchType, map[string]any{"metadata": meta}, metav1.PatchOptions{})
 	}
 }
 
-// A finalizer that is lost by a list that was read before it was there is a violation of its own, and no race that was
-// lost: the same patch with the version that it was made from never takes one off.
+// A list of finalizers that was read too early removes another's finalizer. That is a violation of its own, and not a
+// lost race: the same patch with its version never removes one.
 func TestFinalizersOfOthersAreNotListedAway(t *testing.T) {
-	for _, x := range []struct {
-		name      string
-		versioned bool
-		law       string
-	}{
-		{"a list without a version", false, "finalizers-hold"},
-		{"a list with its version", true, ""},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			convicts(t, prepared(t, subjectOf(t, operates(gardens, parts, listing(x.versioned)))), "held", x.law)
+	for law, versioned := range map[string]bool{"finalizers-hold": false, "": true} {
+		t.Run(law, func(t *testing.T) {
+			finds(t, prepared(t, subjectOf(t, reconciler("listing", gardens, listing(versioned), parts))), "held", law)
 		})
 	}
 }
 
-// convicts explores a case and looks which laws are violated in it: law, or none where it is "".
-func convicts(t *testing.T, plan *check.Plan, name, law string) {
-	t.Helper()
-	world := placed(t, plan, name)
-	if world.Schedules = 60; law == "" {
-		world.Schedules = 20
+// leavesPlot has a policy of retaining: it removes its finalizer, and the plot stays.
+var leavesPlot = finalized((*at).plot, func(*at, *thing) error { return nil })
+
+// sharesPlot has one plot for all owners, and deletes it with the last of them.
+var sharesPlot = finalized(createsPlot("common"), func(a *at, owner *thing) error {
+	all, err := a.list(gardens, "", "")
+	if err != nil || slices.ContainsFunc(all, func(o *thing) bool {
+		return o.GetDeletionTimestamp() == nil && o.GetUID() != owner.GetUID()
+	}) {
+		return err
 	}
-	x, err := world.Explore(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var laws []string
-	for _, f := range x.Failures {
-		laws = append(laws, f.Law)
-	}
-	if law == "" && x.Failed+x.Unsettled > 0 || law != "" && !slices.Contains(laws, law) {
-		t.Errorf("violated: %q, want %q\n%s\n%s", laws, law, plan, x.Text())
+	return ignoreNotFound(a.env.Client.Delete(a, plots, "", "common", metav1.DeleteOptions{}))
+})
+
+// An owner's objects without a reference are deleted with the owner always or never, and the profile says which.
+func TestLeaks(t *testing.T) {
+	deletes := "  deletes     Plot without a reference when its owner is deleted\n"
+	for _, x := range []struct {
+		name  string
+		sync  idiom
+		shown string
+		leaks bool
+	}{
+		{"kept", keepsPlot(true), deletes, false},
+		{"violated", keepsPlot(false), deletes, true},
+		{"looks wrong: it retains", leavesPlot,
+			"  leaves      Plot without a reference when its owner is deleted, though it puts a finalizer on it\n", false},
+		{"looks wrong: another owner has it too", sharesPlot, deletes, false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := ofBug(t, []host.Controller{reconciler("plots", gardens, x.sync, plots)})
+			plan := prepared(t, s)
+			shows(t, plan, x.shown)
+			if !x.leaks {
+				Test(t, s)
+				return
+			}
+			world := placed(t, plan, "deleted/unseen")
+			if found, err := world.Explore(t.Context(), x.name); err != nil || len(found.Failures) != 1 {
+				t.Errorf("%v\n%s", err, found.Text())
+			}
+		})
 	}
 }

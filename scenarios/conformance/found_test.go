@@ -1,14 +1,14 @@
 package conformance
 
 import (
-	"os"
-	"path/filepath"
+	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,14 +16,15 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// What quiet runs show of an operator that declares nothing.
+// Quiet runs show what an operator does that declares nothing.
 func TestFound(t *testing.T) {
-	plan := prepared(t, sample(widget(true, wrong{})))
 	want := `widget, as quiet runs show it:
   works on    example.com/v1 Widget
   watches     ConfigMap, Widget
@@ -35,23 +36,13 @@ func TestFound(t *testing.T) {
   follows     spec.color: green -> greenx
   follows     the removal of spec.color
 `
-	if d := cmp.Diff(want, plan.String()); d != "" {
+	if d := cmp.Diff(want, prepared(t, sample(widget(true, wrong{}))).String()); d != "" {
 		t.Error(d)
 	}
 }
 
-const replicaSet = `
-apiVersion: apps/v1
-kind: ReplicaSet
-metadata: {name: web}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}
-`
-
-// bare is a controller of this module with nothing declared but what a stranger declares.
-func bare(t *testing.T, name string) (undeclared, whole host.Controller) {
+// undeclared returns a controller of this module without its declarations, and with them.
+func undeclared(t *testing.T, name string) (undeclared, whole host.Controller) {
 	for _, c := range controllers.Builtin() {
 		if c.Name == name && c.Era == "current" {
 			return host.Controller{Name: c.Name, Era: c.Era, For: c.For, Routes: c.Routes, New: c.New,
@@ -62,64 +53,130 @@ func bare(t *testing.T, name string) (undeclared, whole host.Controller) {
 	return
 }
 
-// The ReplicaSet controller passes under the profile upstream given by its reconciler
-// alone, and what is found out of it is what it declares.
-func TestReplicaSet(t *testing.T) {
-	undeclared, whole := bare(t, "replicaset")
-	owner := filepath.Join(t.TempDir(), "web.yaml")
-	if err := os.WriteFile(owner, []byte(replicaSet), 0o644); err != nil {
+// stored returns the object of a manifest as the server stores it.
+func stored[T runtime.Object](t *testing.T, manifest string, obj T) T {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(manifest), obj); err != nil {
 		t.Fatal(err)
 	}
-	given := Subject{Controller: undeclared, Samples: []string{owner}, Profile: law.Upstream}
+	server := fakeapi.New(fakeapi.Options{})
+	any(obj).(metav1.Object).SetNamespace("default")
+	resp, _ := server.Do(sim.Epoch,
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindOf(obj), Namespace: "default", Object: obj})
+	if resp.Err != nil {
+		t.Fatal(resp.Err)
+	}
+	return resp.Object.(T)
+}
+
+// The ReplicaSet controller passes under the profile upstream without its declarations. Quiet runs find the same.
+func TestReplicaSet(t *testing.T) {
+	bare, whole := undeclared(t, "replicaset")
+	replicaSet := strings.Replace(deployment, "kind: Deployment", "kind: ReplicaSet", 1)
+	given := Subject{Controller: bare, Samples: []string{sampleFile(t, replicaSet)}, Profile: law.Upstream}
 	c := prepared(t, given).Controller
 	if !slices.Equal(c.Owns, whole.Owns) {
-		t.Errorf("it owns %v, and says %v", c.Owns, whole.Owns)
+		t.Errorf("it owns %v, and declares %v", c.Owns, whole.Owns)
 	}
 	if !slices.Equal(c.Contract.Finalizers, whole.Contract.Finalizers) {
-		t.Errorf("it puts %v, and says %v", c.Contract.Finalizers, whole.Contract.Finalizers)
+		t.Errorf("its finalizers are %v, and it declares %v", c.Contract.Finalizers, whole.Contract.Finalizers)
 	}
-	for _, n := range []int32{1, 2, 3} {
-		rs := &appsv1.ReplicaSet{}
-		decode(t, replicaSet, rs)
-		rs.Spec.Replicas = &n
-		rs = stored(t, rs).(*appsv1.ReplicaSet)
+	for _, n := range []string{"1", "2", "3"} {
+		rs := stored(t, strings.Replace(replicaSet, "replicas: 2", "replicas: "+n, 1), &appsv1.ReplicaSet{})
 		if got, want := c.Contract.Replicas(rs), whole.Contract.Replicas(rs); got != want {
-			t.Errorf("of %d it wants %d, and says %d", n, got, want)
+			t.Errorf("of %s it wants %d, and declares %d", n, got, want)
 		}
 		if got, want := c.Contract.Selector(rs).String(), whole.Contract.Selector(rs).String(); got != want {
-			t.Errorf("it selects %s, and says %s", got, want)
+			t.Errorf("it selects %s, and declares %s", got, want)
 		}
 	}
 	Test(t, given)
 }
 
-// decode reads a manifest.
-func decode(t *testing.T, text string, into runtime.Object) {
-	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
-		t.Fatal(err)
+// A controller that adopts one kind by its labels and another by more is not taken to adopt by labels. A kind whose
+// events do not wake it is not counted.
+func TestFoundOfStatefulSet(t *testing.T) {
+	bare, whole := undeclared(t, "statefulset")
+	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, statefulSet)}, With: []string{"kubelet"}})
+	shows(t, plan, "  adopts      yes, by what could not be found out\n", "  names       ControllerRevision, Pod\n")
+	if got := plan.Controller.Contract.Unwatched; !slices.Equal(got, whole.Contract.Unwatched) || len(got) != 1 {
+		t.Errorf("no event wakes it on %v, and it declares %v", got, whole.Contract.Unwatched)
+	}
+	if n := plan.Controller.Contract.Replicas(stored(t, statefulSet, &appsv1.StatefulSet{})); n != 2 {
+		t.Errorf("it wants %d", n)
 	}
 }
 
-// stored is an object as the server stores it.
-func stored(t *testing.T, obj runtime.Object) runtime.Object {
-	t.Helper()
-	server := fakeapi.New(fakeapi.Options{})
-	k := server.KindOf(obj)
-	obj.(metav1.Object).SetNamespace("default")
-	resp, _ := server.Do(sim.Epoch,
-		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: "default", Object: obj})
-	if resp.Err != nil {
-		t.Fatal(resp.Err)
+// A controller that keeps ReplicaSets of older revisions, scaled to 0, wants one.
+func TestOlderRevisionsDoNotCount(t *testing.T) {
+	bare, _ := undeclared(t, "deployment")
+	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, deployment)}, With: []string{"replicaset", "kubelet"}})
+	if replicas := plan.Controller.Contract.Replicas; replicas == nil || replicas(stored(t, deployment, &appsv1.Deployment{})) != 1 {
+		t.Fatalf("it is not known to want one ReplicaSet:\n%s", plan)
 	}
-	return resp.Object
+	c := placed(t, plan, "reference-taken-away")
+	c.Schedules = 100 // in some of which the second Deployment adopts the ReplicaSet, and keeps it beside its own
+	simtest.Check(t, c)
 }
 
-// What it declares to own it owns, and what it was seen to control beside.
+// A controller owns what it declares to own, and what quiet runs show it to control.
 func TestFoundBesideDeclared(t *testing.T) {
 	c := widget(false, wrong{})
-	c.Owns = []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Secret")}
-	if got := prepared(t, sample(c)).Controller.Owns; !slices.Equal(got, append(slices.Clone(c.Owns), parts)) {
+	c.Owns = []schema.GroupVersionKind{secrets}
+	if got := prepared(t, sample(c)).Controller.Owns; !slices.Equal(got, []schema.GroupVersionKind{secrets, parts}) {
 		t.Errorf("it owns %v", got)
+	}
+}
+
+// No case that takes a dependent away expects it back from a controller that creates it once. If the dependent is
+// created again after a restart, the cases do, and the profile says so.
+func TestCreatedOnce(t *testing.T) {
+	for _, x := range []struct {
+		of    Subject
+		shown string
+		skip  bool
+	}{
+		{subjectOf(t, by(requests)...), "creates once ConfigMap: one that is deleted is not created again\n", true},
+		{sample(widget(false, wrong{recalls: true})),
+			"notices     no deletion of a ConfigMap: it is created again after a restart\n", false},
+	} {
+		plan := prepared(t, x.of)
+		shows(t, plan, x.shown)
+		for _, name := range []string{"dependent-deleted", "reference-taken-away"} {
+			if c := caseOf(plan, name); (c.Skip != "") != x.skip {
+				t.Errorf("%s: skipped for %q", name, c.Skip)
+			}
+		}
+	}
+}
+
+// Jobs can be copied, though the server gives each a selector of its own. They end, because the controllers that finish
+// them run beside the operator.
+func TestJobs(t *testing.T) {
+	s := subjectOf(t, reconciler("runs", gardens, living(runs), jobs))
+	s.Schedules = 5
+	plan := prepared(t, s)
+	shows(t, plan, "creates     Job with a ControllerRef", "  beside      job, kubelet, gc\n")
+	if strings.Contains(plan.String(), "whether it adopts a Job") {
+		t.Errorf("it is shown as\n%s", plan)
+	}
+	for _, c := range plan.Cases {
+		if strings.Contains(c.Skip, "no copy of a Job can be made") {
+			t.Errorf("%s is skipped: %s", c.Name, c.Skip)
+		}
+	}
+	world, ended := plan.Cases[0].World(nil), 0
+	world.AtRest = func(user host.Client) error {
+		list, err := user.List(context.Background(), jobs, "", metav1.ListOptions{})
+		for _, o := range list {
+			if o.(*batchv1.Job).Status.Succeeded == 1 {
+				ended++
+			}
+		}
+		return err
+	}
+	x, err := world.Explore(t.Context(), "jobs", scenarios.ExploreOptions{Schedules: 5, Workers: 1})
+	if err != nil || len(x.Failures) > 0 || ended < 5 {
+		t.Errorf("%d Jobs ended in 5 schedules: %v, %v", ended, err, x)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -23,10 +22,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// needy is a program that ends unless its configuration is installed, and keeps an identifier of its own beside
-// what it does for Widgets.
-func needy(run func(context.Context, *rest.Config) error) func(context.Context, *rest.Config) error {
-	return func(ctx context.Context, cfg *rest.Config) error {
+// needy makes a controller of a program that ends unless its configuration is installed. It keeps a ConfigMap for itself,
+// beside what it does for Widgets.
+func needy(run func(context.Context, *rest.Config) error) host.Controller {
+	return bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
 		dyn, err := dynamic.NewForConfig(cfg)
 		if err != nil {
 			return err
@@ -35,34 +34,65 @@ func needy(run func(context.Context, *rest.Config) error) func(context.Context, 
 		if _, err := c.Get(ctx, parts, "system", "config"); err != nil {
 			return err
 		}
-		id := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"name": "id", "namespace": "default"}}}
 		if _, err := c.Get(ctx, parts, "default", "id"); err != nil {
-			if _, err := c.Create(ctx, id); err != nil {
+			if _, err := c.Create(ctx, object(parts, "default", "id")); err != nil {
 				return err
 			}
 		}
 		return run(ctx, cfg)
-	}
+	})
 }
 
-// installedSubject is that program with its install manifests and its definition in a file.
+// beside makes a controller of the right program on Widgets, which does something else first.
+func beside(first func(ctx context.Context, dyn *dynamic.DynamicClient) error) host.Controller {
+	run := program(false, wrong{})
+	return bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err == nil {
+			err = first(ctx, dyn)
+		}
+		if err != nil {
+			return err
+		}
+		return run(ctx, cfg)
+	})
+}
+
+// planned derives the cases of a subject.
+func planned(t *testing.T, s check.Subject) *check.Plan {
+	t.Helper()
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// manifests parses a file.
+func manifests(t *testing.T, name, text string) *check.File {
+	t.Helper()
+	f, err := check.Read(name, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// installedSubject returns the needy program with its install manifests and its CRD in a file.
 func installedSubject(t *testing.T, w wrong) check.Subject {
 	t.Helper()
-	file := func(path string) *check.File {
+	read := func(path string) *check.File {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := check.Read(path, data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
+		return manifests(t, path, string(data))
 	}
-	crds := file("testdata/crd/widgets.yaml")
+	crds := read("testdata/crd/widgets.yaml")
 	crds.Path = crds.Name
-	manifests, err := check.Read("install.yaml", []byte(`
+	s := check.Subject{Controller: needy(program(false, w)), CRDs: []*check.File{crds}, Sample: read("testdata/widget.yaml"),
+		Schedules: 10}
+	for _, o := range manifests(t, "install.yaml", `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: config, namespace: system}
@@ -70,56 +100,36 @@ metadata: {name: config, namespace: system}
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata: {name: monitor, namespace: system}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := check.Subject{Controller: bubble.Controller(host.Controller{Name: "needy"}, needy(program(false, w))),
-		CRDs: []*check.File{crds}, Sample: file("testdata/widget.yaml"), Schedules: 10}
-	for _, o := range manifests.Objects {
+`).Objects {
 		s.Installed = append(s.Installed, o.Unstructured)
 	}
 	return s
 }
 
-// Fields that a definition does not know any more are left out of a program's sample, and named.
+// Fields that the CRD does not know any more are removed from a program's sample, and named.
 func TestUnknownFieldsAreLeftOut(t *testing.T) {
 	s := installedSubject(t, wrong{})
-	sample, err := check.Read("old.yaml", []byte(`apiVersion: example.com/v1
+	s.Sample = manifests(t, "old.yaml", `apiVersion: example.com/v1
 kind: Widget
 metadata: {name: sample}
 spec:
   size: 2
   color: green
   material: steel
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Sample = sample
-	plan, err := check.Prepare(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if note := "old.yaml:7: widget/sample: the definition knows no field spec.material; it is left out, as a server does"; !slices.Contains(
-		plan.Notes, note) {
+`)
+	note := "old.yaml:7: widget/sample: the definition knows no field spec.material; it is left out, as a server does"
+	if plan := planned(t, s); !slices.Contains(plan.Notes, note) {
 		t.Errorf("notes %q, want %q", plan.Notes, note)
 	}
 }
 
-// A program finds what is installed in every world. What it makes without any sample is its own: no law asks for an
-// owner, though it has dependents of the same kind.
+// Installed objects exist in every world. What a program creates without a sample is its own: no law requires an owner,
+// though its dependents have the same kind.
 func TestInstalled(t *testing.T) {
-	plan, err := check.Prepare(t.Context(), installedSubject(t, wrong{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `  creates     ConfigMap for itself, in a world without a sample too
+	plan := planned(t, installedSubject(t, wrong{}))
+	shows(t, plan, `  creates     ConfigMap for itself, in a world without a sample too
   creates     ConfigMap with a ControllerRef
-`
-	if shown := plan.String(); !strings.Contains(shown, want) {
-		t.Errorf("it is shown as\n%s", shown)
-	}
+`)
 	left := "left out system/servicemonitor/monitor: no server here serves monitoring.coreos.com/v1 ServiceMonitor"
 	if len(plan.Notes) != 1 || plan.Notes[0] != left {
 		t.Errorf("notes %q, want %q", plan.Notes, left)
@@ -141,14 +151,10 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// What a wrong program does to its dependents is found all the same. The failure names the file of the definition,
-// keeps all that is installed, and replays from where it is written.
+// A wrong program's failure names the file of the CRD, keeps all that is installed, and replays from where it is
+// written.
 func TestInstalledAndWrong(t *testing.T) {
-	plan, err := check.Prepare(t.Context(), installedSubject(t, wrong{bare: true}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := plan.Cases[0].World(nil)
+	c := planned(t, installedSubject(t, wrong{bare: true})).Cases[0].World(nil)
 	dir, err := os.MkdirTemp("testdata", "kept")
 	if err != nil {
 		t.Fatal(err)
@@ -172,11 +178,10 @@ func TestInstalledAndWrong(t *testing.T) {
 	}
 }
 
-// A program that does for the sample what it does without it has done nothing.
+// A program that does the same with the sample as without it has done nothing.
 func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})
-	idle := func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
-	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, needy(idle))
+	s.Controller = needy(func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil })
 	_, err := check.Prepare(t.Context(), s)
 	want := "it did nothing for its owner: in a world with widget/sample needy has written nothing but what it writes " +
 		"without it"
@@ -185,7 +190,7 @@ func TestDoesWithoutASample(t *testing.T) {
 	}
 }
 
-// A check that is interrupted begins no further quiet world.
+// An interrupted check begins no further quiet world.
 func TestInterruptedBeforeAQuietWorld(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := installedSubject(t, wrong{})
@@ -198,108 +203,59 @@ func TestInterruptedBeforeAQuietWorld(t *testing.T) {
 	}
 }
 
-// A definition that the install manifests patch is the patched one in every world, although a file on the disk has it
-// without the patch.
+// A CRD that the install manifests patch is patched in every world, although a file has it without the patch.
 func TestInstalledDefinitionIsPatched(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.CRDs[0].Objects[0].SetLabels(map[string]string{"patched": "yes"})
-	run := program(false, wrong{})
-	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
-		dyn, err := dynamic.NewForConfig(cfg)
-		if err != nil {
-			return err
+	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	s.Controller = beside(func(ctx context.Context, dyn *dynamic.DynamicClient) error {
+		crd, err := dyn.Resource(crds).Get(ctx, s.CRDs[0].Objects[0].GetName(), metav1.GetOptions{})
+		if err == nil && crd.GetLabels()["patched"] == "" {
+			err = errors.New("the definition is not patched")
 		}
-		crd, err := dyn.Resource(definitions).Get(ctx, s.CRDs[0].Objects[0].GetName(), metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if crd.GetLabels()["patched"] == "" {
-			return errors.New("the definition is not patched")
-		}
-		return run(ctx, cfg)
+		return err
 	})
-	plan, err := check.Prepare(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := placed(t, plan, "one-owner")
-	x, err := c.Explore(t.Context(), "one-owner")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Failed+x.Unsettled > 0 {
-		t.Errorf("%s", x.Text())
-	}
+	finds(t, planned(t, s), "one-owner", "")
 }
-
-var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
-	Resource: "customresourcedefinitions"}
 
 // In a hurry no field of the sample is edited, and the plan says so.
 func TestHurry(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Hurry = func() bool { return true }
-	plan, err := check.Prepare(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if shown := plan.String(); !strings.Contains(shown, "which fields it follows: no time was left after 0 of ") ||
-		strings.Contains(shown, "  follows ") {
-		t.Errorf("it is shown as\n%s", shown)
+	plan := planned(t, s)
+	shows(t, plan, "which fields it follows: no time was left after 0 of ")
+	if strings.Contains(plan.String(), "  follows ") {
+		t.Errorf("it is shown as\n%s", plan)
 	}
 }
 
-// An operator that has to do with ConfigMaps, Secrets and ServiceAccounts has a rival of another kind.
+// The rival of an operator that works with ConfigMaps, Secrets and ServiceAccounts has another kind.
 func TestRivalOfAnotherKind(t *testing.T) {
 	s := installedSubject(t, wrong{})
-	more, err := check.Read("more.yaml", []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: default}\n"+
-		"---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: default}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range more.Objects {
+	for _, o := range manifests(t, "more.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: default}\n"+
+		"---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: default}\n").Objects {
 		s.Installed = append(s.Installed, o.Unstructured)
 	}
-	run := program(false, wrong{})
-	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
-		dyn, err := dynamic.NewForConfig(cfg)
-		if err != nil {
-			return err
-		}
+	s.Controller = beside(func(ctx context.Context, dyn *dynamic.DynamicClient) error {
 		factory := bubble.DynamicInformers(dyn, 0)
 		for _, kind := range []string{"secrets", "serviceaccounts"} {
 			factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: kind}).Informer()
 		}
 		factory.Start(ctx.Done())
 		factory.WaitForCacheSync(ctx.Done())
-		return run(ctx, cfg)
+		return nil
 	})
-	plan, err := check.Prepare(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := placed(t, plan, "somebody-elses")
-	x, err := c.Explore(t.Context(), "somebody-elses")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Failed+x.Unsettled > 0 {
-		t.Errorf("%s", x.Text())
-	}
-	if text := string(c.World); !strings.Contains(text, "NetworkPolicy") {
+	plan := planned(t, s)
+	finds(t, plan, "somebody-elses", "")
+	if text := placed(t, plan, "somebody-elses").World; !strings.Contains(text, "NetworkPolicy") {
 		t.Errorf("the rival is no NetworkPolicy:\n%s", text)
 	}
 }
 
-// A program that looks every second for an object that only another controller would make is right.
+// A right program may look every second for an object that only another controller would create.
 func TestPollingProgram(t *testing.T) {
 	s := installedSubject(t, wrong{})
-	run := program(false, wrong{})
-	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
-		dyn, err := dynamic.NewForConfig(cfg)
-		if err != nil {
-			return err
-		}
+	s.Controller = beside(func(ctx context.Context, dyn *dynamic.DynamicClient) error {
 		go func() {
 			for ctx.Err() == nil {
 				_, _ = client{dynamic: dyn}.Get(ctx, parts, "default", "claim")
@@ -309,12 +265,9 @@ func TestPollingProgram(t *testing.T) {
 				}
 			}
 		}()
-		return run(ctx, cfg)
+		return nil
 	})
-	plan, err := check.Prepare(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := planned(t, s)
 	if plan.Restless {
 		t.Fatalf("it does not settle:\n%s", plan)
 	}

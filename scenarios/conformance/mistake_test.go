@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -15,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A mistake in a subject is told in one line, before anything is explored.
+// A mistake in a subject is reported in one line, before anything is explored.
 func TestMistakes(t *testing.T) {
 	good, err := os.ReadFile("testdata/widget.yaml")
 	if err != nil {
@@ -91,10 +90,7 @@ func TestMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := sample(widget(false, wrong{}))
 			if x.sample != "" {
-				s.Samples = []string{filepath.Join(t.TempDir(), "sample.yaml")}
-				if err := os.WriteFile(s.Samples[0], []byte(x.sample), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				s.Samples = []string{sampleFile(t, x.sample)}
 			}
 			if x.change != nil {
 				x.change(&s)

@@ -6,21 +6,26 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
 var claims = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// oldFinalizer is a finalizer that an earlier version of the operator put on its owners.
-const oldFinalizer = "old.example.com/finished"
+const (
+	oldFinalizer = "old.example.com/finished" // of an earlier version of the operator
+	archive      = "archive.example.com/keep" // of an archive, which gets deleted owners from the operator
+)
 
 // rightCleanup are right operators, by how they clean up.
 var rightCleanup = []right{
+	{"finalizers on dependents", []host.Controller{reconciler("holds", gardens, holdsDependents, parts)}, ""},
+	{"retains", []host.Controller{reconciler("retains", gardens, finalized(adoptsBack, orphans), parts)}, ""},
 	{"a finalizer under a new name", []host.Controller{reconciler("renames", gardens, renames, plots)}, `
 apiVersion: garden.example.com/v1
 kind: Garden
@@ -28,14 +33,14 @@ metadata: {name: web, finalizers: [old.example.com/finished]}
 spec: {size: 1, color: green}
 `},
 	{"a finalizer handed over", []host.Controller{reconciler("hands-over", gardens, handsOver, plots),
-		{Name: "archive", For: gardens, Routes: reconciler("", gardens, nil).Routes,
-			New: func(env *host.Env) host.Reconciler { return reconciler("", gardens, archives).New(env) }}}, ""},
+		reconciler("archive", gardens, archives)}, ""},
 	{"pruned by inventory", by(inventories), ""},
-	{"finished dependents have a time to live", []host.Controller{reconciler("expires", gardens, expiresFinished, works),
-		reconciler("work", works, finishes)}, ""},
-	{"claims are retained", []host.Controller{reconciler("stores", gardens, stores(true), claims)}, ""},
-	{"claims are deleted by label", []host.Controller{reconciler("stores", gardens, stores(false), claims)}, ""},
-	{"in another namespace", []host.Controller{reconciler("afar", gardens, plantsAfar, parts)}, `
+	{"finished dependents have a time to live", []host.Controller{reconciler("expires", gardens, living(expiresFinished), works),
+		reconciler("work", works, living(finishes))}, ""},
+	{"claims are retained", []host.Controller{reconciler("stores", gardens, living(storesClaim), claims)}, ""},
+	{"claims are deleted by label", []host.Controller{reconciler("stores", gardens,
+		finalized(ifSame(storesClaim), removesLabelled(claims)), claims)}, ""},
+	{"in another namespace", []host.Controller{reconciler("afar", gardens, finalized(plantsAfar, removesLabelled(parts)), parts)}, `
 apiVersion: v1
 kind: Namespace
 metadata: {name: beds}
@@ -45,150 +50,165 @@ kind: Garden
 metadata: {name: web}
 spec: {size: 1, color: green}
 `},
-	{"torn down in order", by(tearsDown), ""},
-	{"waits until its dependents are gone", []host.Controller{reconciler("waits", gardens, waitsForTheEnd, works)}, ""},
-	{"an external id in a Secret", []host.Controller{reconciler("external", gardens, external, secrets)}, ""},
+	{"torn down in order", []host.Controller{reconciler("ordered", gardens, finalized(corrects, tearsDown), parts)}, ""},
+	{"waits until its dependents are gone", []host.Controller{reconciler("waits", gardens, finalized(sums, removesWorks), works)}, ""},
+	{"deletes a collection", []host.Controller{reconciler("collections", gardens, finalized((*at).plot, removesCollection), plots)}, ""},
+	{"an external id in a Secret", []host.Controller{reconciler("external", gardens, finalized(external, removesExternal), secrets)}, ""},
+	{"records its intent first", []host.Controller{reconciler("intent", gardens, finalized(recordsIntent, removesNoted), plots)}, ""},
+}
+
+// holdsDependents puts a finalizer on its dependents. It removes the finalizer of deleted ones, even if their owner is
+// gone.
+func holdsDependents(a *at, owner *thing) error {
+	for _, d := range a.seen(a.kind) {
+		if d.GetDeletionTimestamp() == nil || !slices.Contains(d.GetFinalizers(), inUse) {
+			continue
+		}
+		d.SetFinalizers(without(d, inUse))
+		if err := ignoreNotFound(a.update(d)); err != nil {
+			return err
+		}
+	}
+	return living(func(a *at, owner *thing) error {
+		for _, name := range wanted(owner) {
+			d := a.dependent(owner, name)
+			d.SetFinalizers([]string{inUse})
+			if err := a.ensure(owner, d); err != nil {
+				return err
+			}
+		}
+		return a.prune(owner)
+	})(a, owner)
+}
+
+// adoptsBack adopts the dependents that an earlier owner of its name has left.
+func adoptsBack(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		err := a.upsert(a.dependent(owner, name), func(is *thing) error { return a.controls(owner, is) })
+		if err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
+}
+
+// orphans removes the owner from its dependents.
+func orphans(a *at, owner *thing) error {
+	all, err := a.list(a.kind, owner.GetNamespace(), "")
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if !metav1.IsControlledBy(d, owner) {
+			continue
+		}
+		d.SetOwnerReferences(slices.DeleteFunc(d.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+			return ref.UID == owner.GetUID()
+		}))
+		if err := ignoreNotFound(a.update(d)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ifSame runs an idiom if the server still has the owner. What no reference holds would stay forever.
+func ifSame(keep idiom) idiom {
+	return func(a *at, owner *thing) error {
+		if is, err := a.same(owner); err != nil || !is {
+			return err
+		}
+		return keep(a, owner)
+	}
 }
 
 // renames replaces its old finalizer by the new one in one update, and cleans up for either.
 func renames(a *at, owner *thing) error {
-	if owner.GetDeletionTimestamp() != nil {
-		if !held(owner) && !slices.Contains(owner.GetFinalizers(), oldFinalizer) {
-			return nil
-		}
-		left, err := a.labelled(plots, owner.GetName(), true)
-		if err != nil {
-			return err
-		}
-		for _, p := range left {
-			if err := a.remove(p); err != nil {
-				return err
-			}
-		}
-		owner.SetFinalizers(slices.DeleteFunc(without(owner, finished), func(f string) bool { return f == oldFinalizer }))
+	switch old := owner != nil && slices.Contains(owner.GetFinalizers(), oldFinalizer); {
+	case !old:
+		return finalized(ifSame((*at).plot), removesPlots(true))(a, owner)
+	case owner.GetDeletionTimestamp() == nil:
+		owner.SetFinalizers(append(without(owner, oldFinalizer, finished), finished))
 		return a.update(owner)
 	}
-	if slices.Contains(owner.GetFinalizers(), oldFinalizer) || !held(owner) {
-		owner.SetFinalizers(append(slices.DeleteFunc(without(owner, oldFinalizer), func(f string) bool { return f == finished }), finished))
-		return a.update(owner)
-	}
-	if is, err := a.same(owner); err != nil || !is {
+	if err := removesPlots(true)(a, owner); err != nil {
 		return err
 	}
-	return a.plot(owner)
+	owner.SetFinalizers(without(owner, oldFinalizer, finished))
+	return a.update(owner)
 }
 
-// archive is the finalizer of an archive, which an operator hands its deleted owners over to.
-const archive = "archive.example.com/keep"
-
-// handsOver deletes its plots for a deleted owner, and says in the status that the archive can go on. It puts both
-// finalizers on the owner: none can be added once that is being deleted.
+// handsOver deletes its plots for a deleted owner, and then leaves the owner to the archive. It puts both finalizers on
+// the owner: none can be added to an owner that is being deleted.
 func handsOver(a *at, owner *thing) error {
-	if owner.GetDeletionTimestamp() != nil {
-		if !held(owner) {
-			return nil
-		}
-		return a.clears(owner, true)
-	}
-	if !held(owner) || !slices.Contains(owner.GetFinalizers(), archive) {
-		owner.SetFinalizers(append(slices.DeleteFunc(without(owner, archive), func(f string) bool { return f == finished }), finished, archive))
+	if owner != nil && owner.GetDeletionTimestamp() == nil && !(held(owner) && slices.Contains(owner.GetFinalizers(), archive)) {
+		owner.SetFinalizers(append(without(owner, archive, finished), finished, archive))
 		return a.update(owner)
 	}
-	return a.plot(owner)
+	return finalized((*at).plot, removesPlots(true))(a, owner)
 }
 
-// archives lets a deleted owner go once the operator has cleaned up.
+// archives removes the archive's finalizer once the operator has cleaned up.
 func archives(a *at, owner *thing) error {
-	if owner.GetDeletionTimestamp() == nil || held(owner) || !slices.Contains(owner.GetFinalizers(), archive) {
+	if owner == nil || owner.GetDeletionTimestamp() == nil || held(owner) || !slices.Contains(owner.GetFinalizers(), archive) {
 		return nil
 	}
 	owner.SetFinalizers(without(owner, archive))
-	if err := a.update(owner); !apierrors.IsNotFound(err) {
-		return err
-	}
-	return nil
+	return ignoreNotFound(a.update(owner))
 }
 
-// inventories notes in the status what it is about to create, and deletes what the status names and is wanted no more.
+// inventories records in the status what it is about to create. It deletes what the status names and is not wanted any
+// more.
 func inventories(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
-	noted, _, _ := unstructured.NestedStringSlice(owner.Object, "status", "inventory")
+	noted, _, _ := unstructured.NestedSlice(owner.Object, "status", "inventory")
 	all := slices.Clone(noted)
+	var now []any
 	for _, name := range wanted(owner) {
-		if !slices.Contains(all, name) {
+		if now = append(now, name); !slices.Contains(all, any(name)) {
 			all = append(all, name)
 		}
 	}
 	if len(all) > len(noted) {
-		return a.inventory(owner, all)
+		return a.reports(owner, "inventory", all)
 	}
 	for _, name := range wanted(owner) {
-		switch d := a.cached(name); {
-		case d == nil:
-			if err := a.create(a.dependent(owner, name)); err != nil {
-				return err
-			}
-		case !metav1.IsControlledBy(d, owner):
-			return taken(d)
+		if err := a.ensure(owner, a.dependent(owner, name)); err != nil {
+			return err
 		}
 	}
 	for _, name := range all {
-		if slices.Contains(wanted(owner), name) {
+		if slices.Contains(now, name) {
 			continue
 		}
-		d, err := a.live(a.kind, owner.GetNamespace(), name) // the cache may not show it yet
+		d, err := a.live(a.kind, owner.GetNamespace(), name.(string)) // the cache may not show it yet
+		if err == nil && d != nil && metav1.IsControlledBy(d, owner) {
+			err = a.remove(d)
+		}
 		if err != nil {
 			return err
 		}
-		if d != nil && metav1.IsControlledBy(d, owner) {
-			if err := a.remove(d); err != nil {
-				return err
-			}
-		}
 	}
-	if len(all) > len(wanted(owner)) {
-		return a.inventory(owner, wanted(owner))
+	if len(all) > len(now) {
+		return a.reports(owner, "inventory", now)
 	}
 	return nil
 }
 
-func (a *at) inventory(owner *thing, names []string) error {
-	c := owner.DeepCopy()
-	if err := unstructured.SetNestedStringSlice(c.Object, names, "status", "inventory"); err != nil {
-		return err
-	}
-	_, err := a.env.Client.UpdateStatus(a, c)
-	return err
-}
-
 // expiresFinished creates a Work once, and deletes it a minute after it is ready.
 func expiresFinished(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
-	name := owner.GetName() + "-work"
-	done, _, _ := unstructured.NestedString(owner.Object, "status", "done")
-	w := a.cached(name)
+	done := stringAt(owner, "status", "done")
+	next := a.bare(owner, owner.GetName()+"-work")
+	w := a.cached(next.GetName())
 	switch {
-	case w == nil && done != "":
-		return nil
-	case w == nil:
-		next := a.dependent(owner, name)
-		delete(next.Object, "data")
+	case w == nil && done == "":
 		return a.create(next)
-	case !metav1.IsControlledBy(w, owner):
-		if done == "" {
-			return taken(w)
-		}
+	case w == nil:
 		return nil
-	}
-	phase, _, _ := unstructured.NestedString(w.Object, "status", "phase")
-	if phase == "" || w.GetDeletionTimestamp() != nil {
+	case !metav1.IsControlledBy(w, owner) && done == "":
+		return taken(w)
+	case !metav1.IsControlledBy(w, owner) || stringAt(w, "status", "phase") == "" || w.GetDeletionTimestamp() != nil:
 		return nil
-	}
-	if done == "" {
+	case done == "":
 		return a.reports(owner, "done", a.env.Now().UTC().Format(time.RFC3339))
 	}
 	since, err := time.Parse(time.RFC3339, done)
@@ -202,150 +222,79 @@ func expiresFinished(a *at, owner *thing) error {
 	return a.remove(w)
 }
 
-// stores keeps a claim for its owner, without a reference: it is to outlive it. One that does not retain deletes it by
-// its label, held by a finalizer.
-func stores(retains bool) idiom {
-	return func(a *at, owner *thing) error {
-		if owner.GetDeletionTimestamp() != nil {
-			if retains || !held(owner) {
-				return nil
-			}
-			left, err := a.labelled(claims, owner.GetName(), true)
-			if err != nil {
-				return err
-			}
-			for _, c := range left {
-				if err := a.remove(c); err != nil {
-					return err
-				}
-			}
-			owner.SetFinalizers(without(owner, finished))
-			return a.update(owner)
-		}
-		if !retains {
-			if is, err := a.holds(owner); !is {
-				return err
-			}
-			if is, err := a.same(owner); err != nil || !is {
-				return err
-			}
-		}
-		name := "data-" + owner.GetName()
-		if a.cached(name) != nil {
-			return nil
-		}
-		c := &thing{Object: map[string]any{"spec": map[string]any{"accessModes": []any{"ReadWriteOnce"},
-			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}}}
-		c.SetGroupVersionKind(claims)
-		c.SetName(name)
-		c.SetNamespace(owner.GetNamespace())
-		c.SetLabels(map[string]string{ownerLabel: owner.GetName()})
-		if err := a.create(c); !apierrors.IsAlreadyExists(err) {
-			return err
-		}
+// storesClaim keeps a claim for its owner. The claim has no reference, because it outlives its owner.
+func storesClaim(a *at, owner *thing) error {
+	c := object(claims, owner.GetNamespace(), "data-"+owner.GetName())
+	if a.cached(c.GetName()) != nil {
 		return nil
 	}
+	c.Object["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"},
+		"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+	c.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+	return ignoreAlreadyExists(a.create(c))
 }
 
-// plantsAfar keeps a ConfigMap in another namespace, which a label ties to its owner, and deletes it by that.
-func plantsAfar(a *at, owner *thing) error {
-	name := owner.GetNamespace() + "-" + owner.GetName()
-	if owner.GetDeletionTimestamp() != nil {
-		if !held(owner) {
-			return nil
-		}
-		left, err := a.env.Client.List(a, parts, "beds", metav1.ListOptions{LabelSelector: ownerLabel + "=" + owner.GetName()})
+// removesLabelled deletes all objects of a kind with the owner's label.
+func removesLabelled(kind schema.GroupVersionKind) idiom {
+	return func(a *at, owner *thing) error {
+		left, err := a.list(kind, "", ownerLabel+"="+owner.GetName())
 		if err != nil {
 			return err
 		}
-		for _, o := range left {
-			if err := a.remove(fields(o)); err != nil {
-				return err
-			}
-		}
-		owner.SetFinalizers(without(owner, finished))
-		return a.update(owner)
+		return a.removeAll(left)
 	}
-	if is, err := a.holds(owner); !is {
-		return err
-	}
-	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
-	next := &thing{Object: map[string]any{"data": map[string]any{"color": color}}}
-	next.SetGroupVersionKind(parts)
-	next.SetName(name)
+}
+
+// plantsAfar keeps a ConfigMap in another namespace. A label names its owner.
+func plantsAfar(a *at, owner *thing) error {
+	next := a.dependent(owner, owner.GetNamespace()+"-"+owner.GetName())
 	next.SetNamespace("beds")
+	next.SetOwnerReferences(nil)
 	next.SetLabels(map[string]string{ownerLabel: owner.GetName()})
-	o, ok, _ := a.env.Informer(parts).GetIndexer().GetByKey("beds/" + name)
-	if !ok {
-		if is, err := a.same(owner); err != nil || !is {
-			return err
-		}
-		return a.create(next)
-	}
-	is := fields(o.(runtime.Object))
-	switch {
+	switch is := a.cachedAt(parts, "beds/"+next.GetName()); {
+	case is == nil:
+		return ifSame(func(a *at, _ *thing) error { return a.create(next) })(a, owner)
 	case is.GetLabels()[ownerLabel] != owner.GetName():
 		return taken(is)
 	case is.GetDeletionTimestamp() != nil || alike(is, next):
 		return nil
+	default:
+		is.Object["data"] = next.Object["data"]
+		return a.update(is)
 	}
-	is.Object["data"] = next.Object["data"]
-	return a.update(is)
 }
 
-// tearsDown deletes its dependents one after the other when its owner is deleted, the last first, and lets the owner go.
+// tearsDown deletes one dependent after the other, the last first.
 func tearsDown(a *at, owner *thing) error {
-	if owner == nil {
-		return nil
-	}
-	if owner.GetDeletionTimestamp() == nil {
-		if is, err := a.holds(owner); !is {
-			return err
-		}
-		return corrects(a, owner)
-	}
-	if !held(owner) {
-		return nil
-	}
-	all, err := a.env.Client.List(a, a.kind, owner.GetNamespace(), metav1.ListOptions{})
+	all, err := a.list(a.kind, owner.GetNamespace(), "")
 	if err != nil {
 		return err
 	}
 	var last *thing
-	for _, o := range all {
-		if d := fields(o); metav1.IsControlledBy(d, owner) && (last == nil || d.GetName() > last.GetName()) {
+	for _, d := range all {
+		if metav1.IsControlledBy(d, owner) && (last == nil || d.GetName() > last.GetName()) {
 			last = d
 		}
 	}
-	if last == nil {
-		owner.SetFinalizers(without(owner, finished))
-		return a.update(owner)
-	}
-	if last.GetDeletionTimestamp() != nil {
-		return nil // its end comes back here
-	}
-	return a.remove(last)
-}
-
-// waitsForTheEnd deletes its Works when its owner is deleted, and lets the owner go when they are gone from the server:
-// they may have finalizers of others.
-func waitsForTheEnd(a *at, owner *thing) error {
-	if owner.GetDeletionTimestamp() == nil {
-		if is, err := a.holds(owner); !is {
+	switch {
+	case last == nil:
+		return nil
+	case last.GetDeletionTimestamp() == nil:
+		if err := a.remove(last); err != nil {
 			return err
 		}
-		return sums(a, owner)
 	}
-	if !held(owner) {
-		return nil
-	}
-	all, err := a.env.Client.List(a, works, owner.GetNamespace(), metav1.ListOptions{})
+	return errLater
+}
+
+// removesWorks deletes its Works and waits until they are gone from the server: they may have finalizers of others.
+func removesWorks(a *at, owner *thing) error {
+	all, err := a.list(works, owner.GetNamespace(), "")
 	if err != nil {
 		return err
 	}
 	left := 0
-	for _, o := range all {
-		w := fields(o)
+	for _, w := range all {
 		if !metav1.IsControlledBy(w, owner) {
 			continue
 		}
@@ -359,50 +308,58 @@ func waitsForTheEnd(a *at, owner *thing) error {
 	if left > 0 {
 		return fmt.Errorf("%d Works are left", left)
 	}
-	owner.SetFinalizers(without(owner, finished))
-	return a.update(owner)
+	return nil
 }
 
-// external notes the id of a plot in a Secret of its owner before it creates the plot, and deletes the plot by it.
+// removesCollection deletes everything with the owner's label in one request.
+func removesCollection(a *at, owner *thing) error {
+	_, err := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: a.serverKind(plots),
+		List: metav1.ListOptions{LabelSelector: labels.Set{ownerLabel: owner.GetName()}.String()}})
+	return err
+}
+
+// external records the id of a plot in a Secret of its owner before it creates the plot.
 func external(a *at, owner *thing) error {
 	note, err := a.live(secrets, owner.GetNamespace(), owner.GetName()+"-id")
 	if err != nil {
 		return err
 	}
-	mine := note != nil && metav1.IsControlledBy(note, owner)
 	id := "plot-" + string(owner.GetUID())
-	if owner.GetDeletionTimestamp() != nil {
-		if !held(owner) {
-			return nil
-		}
-		if err := a.env.Client.Delete(a, plots, "", id, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-		owner.SetFinalizers(without(owner, finished))
-		return a.update(owner)
-	}
-	if is, err := a.holds(owner); !is {
-		return err
-	}
-	switch {
-	case note == nil:
-		next := a.dependent(owner, owner.GetName()+"-id")
-		delete(next.Object, "data")
+	if note == nil {
+		next := a.bare(owner, owner.GetName()+"-id")
 		next.Object["stringData"] = map[string]any{"id": id}
-		if err := a.create(next); err != nil {
-			return err
-		}
-	case !mine:
-		return taken(note)
+		err = a.create(next)
+	} else {
+		err = mine(owner, note)
 	}
-	if is, err := a.same(owner); err != nil || !is {
+	if err != nil {
 		return err
 	}
-	p := &thing{Object: map[string]any{}}
-	p.SetGroupVersionKind(plots)
-	p.SetName(id)
-	if err := a.create(p); !apierrors.IsAlreadyExists(err) {
-		return err
+	return ifSame(createsPlot(id))(a, owner)
+}
+
+func createsPlot(name string) idiom {
+	return func(a *at, _ *thing) error { return ignoreAlreadyExists(a.create(object(plots, "", name))) }
+}
+
+func removesExternal(a *at, owner *thing) error {
+	return ignoreNotFound(a.env.Client.Delete(a, plots, "", "plot-"+string(owner.GetUID()), metav1.DeleteOptions{}))
+}
+
+// recordsIntent records in the status which plot it is about to create.
+func recordsIntent(a *at, owner *thing) error {
+	noted := stringAt(owner, "status", "plot")
+	if noted == "" {
+		return a.reports(owner, "plot", "plot-"+string(owner.GetUID())) // its event requeues the key
 	}
-	return nil
+	return ifSame(createsPlot(noted))(a, owner)
+}
+
+// removesNoted deletes the plot that the status names.
+func removesNoted(a *at, owner *thing) error {
+	noted := stringAt(owner, "status", "plot")
+	if noted == "" {
+		return nil
+	}
+	return ignoreNotFound(a.env.Client.Delete(a, plots, "", noted, metav1.DeleteOptions{}))
 }

@@ -9,9 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -23,110 +21,106 @@ var (
 
 // rightNames are right operators, by how they name and replace their dependents.
 var rightNames = []right{
+	{"named by a field", by(namedByField), ""},
 	{"named by a hash", by(hashes), ""},
+	{"created once", by(requests), ""},
 	{"blue and green", by(switches), ""},
 	{"immutable dependents are replaced", by(replaces), ""},
-	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, runs, jobs)}, ""},
-	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, revises, revisions)}, ""},
-	{"generated names and expectations", []host.Controller{generates()}, ""},
+	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, living(runs), jobs)}, ""},
+	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
+	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 	{"generated names and a live list", by(indexes), ""},
 	{"the old one goes first", by(renumbers), ""},
 }
 
-// hashOf is a hash of an owner's spec.
+// namedByField creates its dependent under the name in its owner's spec, as k8s.io/sample-controller does. Two owners
+// with one value want one object.
+func namedByField(a *at, owner *thing) error {
+	name := stringAt(owner, "spec", "color")
+	if name == "" {
+		return nil
+	}
+	return a.ensure(owner, a.dependent(owner, name))
+}
+
+// requests creates one dependent for each color of its owner and records the color in the status. It does not recreate
+// a deleted one.
+func requests(a *at, owner *thing) error {
+	color := stringAt(owner, "spec", "color")
+	if stringAt(owner, "status", "requested") == color {
+		return nil
+	}
+	if err := a.ensure(owner, a.dependent(owner, owner.GetName()+"-"+color)); err != nil {
+		return err
+	}
+	return a.reports(owner, "requested", color)
+}
+
+// hashOf returns a hash of an owner's spec.
 func hashOf(owner *thing) string {
 	h := fnv.New32a()
 	fmt.Fprint(h, owner.Object["spec"])
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// hashes keeps one dependent, whose name is of the hash of its spec, and deletes those of earlier specs.
+// hashes keeps one dependent, named by the hash of the spec, and deletes those of earlier specs.
 func hashes(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	next := a.dependent(owner, owner.GetName()+"-"+hashOf(owner))
 	d := a.cached(next.GetName())
 	if d == nil {
-		if err := a.create(next); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := ignoreAlreadyExists(a.create(next)); err != nil {
 			return err
 		}
 		if d, _ = a.live(a.kind, owner.GetNamespace(), next.GetName()); d == nil {
 			return fmt.Errorf("%s is gone again", next.GetName())
 		}
 	}
-	if !metav1.IsControlledBy(d, owner) {
-		return taken(d)
+	if err := mine(owner, d); err != nil {
+		return err
 	}
-	for _, old := range a.own(owner) {
-		if old.GetName() != next.GetName() && old.GetDeletionTimestamp() == nil {
-			if err := a.remove(old); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return a.pruneBut(owner, next.GetName())
 }
 
-// switches creates a dependent for a new spec, says in the status that it is the active one, and only then deletes the
-// one before.
+// switches creates a dependent for a new spec and reports it as active. Then it deletes the previous one.
 func switches(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	next := a.dependent(owner, owner.GetName()+"-"+hashOf(owner))
-	active, _, _ := unstructured.NestedString(owner.Object, "status", "active")
 	switch d := a.cached(next.GetName()); {
 	case d == nil:
-		return a.create(next) // whose event comes back here
+		return a.create(next) // its event requeues the key
 	case !metav1.IsControlledBy(d, owner):
 		return taken(d)
 	case d.GetDeletionTimestamp() != nil:
 		return nil
-	case active != next.GetName():
+	case stringAt(owner, "status", "active") != next.GetName():
 		return a.reports(owner, "active", next.GetName())
 	}
-	for _, old := range a.own(owner) {
-		if old.GetName() != active && old.GetDeletionTimestamp() == nil {
-			if err := a.remove(old); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return a.pruneBut(owner, next.GetName())
 }
 
-// replaces deletes a dependent that is not as it is to be, since it is immutable, and creates it again once it is gone.
+// replaces deletes an immutable dependent that is out of date, and recreates it when it is gone.
 func replaces(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
 		next.Object["immutable"] = true
-		d := a.cached(name)
-		switch {
+		var err error
+		switch d := a.cached(name); {
 		case d == nil:
-			if err := a.create(next); err != nil {
-				return err
-			}
+			err = a.create(next)
 		case !metav1.IsControlledBy(d, owner):
 			return taken(d)
 		case d.GetDeletionTimestamp() == nil && !alike(d, next):
-			if err := a.remove(d); err != nil {
-				return err
-			}
+			err = a.remove(d)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return a.prune(owner)
 }
 
-// runs creates a Job for each generation of its owner, and deletes those of earlier ones with their Pods.
+// runs creates a Job for each generation of its owner. It deletes earlier Jobs with their Pods, which the default policy
+// of Jobs would orphan.
 func runs(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
-	name := fmt.Sprintf("%s-%d", owner.GetName(), owner.GetGeneration())
 	background := metav1.DeletePropagationBackground
 	for _, old := range a.own(owner) {
 		uid := old.GetUID()
@@ -136,44 +130,28 @@ func runs(a *at, owner *thing) error {
 		}
 		err := a.env.Client.Delete(a, a.kind, old.GetNamespace(), old.GetName(),
 			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
-		if err != nil && !apierrors.IsNotFound(err) {
+		if ignoreNotFound(err) != nil {
 			return err
 		}
 	}
-	if d := a.cached(name); d != nil {
-		if !metav1.IsControlledBy(d, owner) {
-			return taken(d)
-		}
-		return nil
-	}
-	job := a.dependent(owner, name)
+	job := a.bare(owner, fmt.Sprintf("%s-%d", owner.GetName(), owner.GetGeneration()))
 	job.SetLabels(map[string]string{"generation": fmt.Sprint(owner.GetGeneration())})
-	delete(job.Object, "data")
 	job.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
 		"containers": []any{map[string]any{"name": "main", "image": "main"}}}}}
-	if err := a.create(job); err != nil && !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	return nil
+	return ignoreAlreadyExists(a.ensure(owner, job))
 }
 
-// keptRevisions is how many revisions of an owner are kept.
-const keptRevisions = 2
-
-// revises keeps a ControllerRevision of the last specs of its owner. One that is there already becomes the last.
+// revises keeps a ControllerRevision for each of the last two specs of its owner. An existing one of the current spec
+// becomes the newest.
 func revises(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	all := a.own(owner)
-	number := func(r *thing) int64 { n, _, _ := unstructured.NestedInt64(r.Object, "revision"); return n }
+	number := func(r *thing) int64 { return intAt(r, "revision") }
 	slices.SortFunc(all, func(x, y *thing) int { return int(number(x) - number(y)) })
 	last := int64(0)
 	if len(all) > 0 {
 		last = number(all[len(all)-1])
 	}
-	next := a.dependent(owner, owner.GetName()+"-"+hashOf(owner))
-	delete(next.Object, "data")
+	next := a.bare(owner, owner.GetName()+"-"+hashOf(owner))
 	next.Object["data"] = map[string]any{"spec": owner.Object["spec"]}
 	switch d := a.cached(next.GetName()); {
 	case d == nil:
@@ -185,8 +163,8 @@ func revises(a *at, owner *thing) error {
 		d.Object["revision"] = last + 1
 		return a.update(d)
 	}
-	for i, old := range all {
-		if i < len(all)-keptRevisions && old.GetDeletionTimestamp() == nil {
+	for _, old := range all[:max(len(all)-2, 0)] {
+		if old.GetDeletionTimestamp() == nil {
 			if err := a.remove(old); err != nil {
 				return err
 			}
@@ -195,61 +173,50 @@ func revises(a *at, owner *thing) error {
 	return nil
 }
 
-// generates has the server name its dependents. It remembers what it has created and its cache does not show yet, for
-// five minutes at most, and counts it.
-func generates() host.Controller {
-	c := operates(gardens, parts, nil)
-	c.New = func(env *host.Env) host.Reconciler {
-		made := map[string]map[string]time.Time{} // by the owner's uid and the dependent's name
-		return operates(gardens, parts, func(a *at, owner *thing) error {
-			if ended(owner) {
-				return nil
+// generates lets the server name its dependents. It remembers what it has created until its cache shows that, for at
+// most five minutes.
+func generates(env *host.Env) idiom {
+	made := map[string]map[string]time.Time{} // by the owner's uid and the dependent's name
+	return func(a *at, owner *thing) error {
+		uid := string(owner.GetUID())
+		if made[uid] == nil {
+			made[uid] = map[string]time.Time{}
+		}
+		own := slices.DeleteFunc(a.own(owner), func(d *thing) bool { return d.GetDeletionTimestamp() != nil })
+		for _, d := range own {
+			delete(made[uid], d.GetName())
+		}
+		for name, since := range made[uid] {
+			if env.Now().Sub(since) >= 5*time.Minute {
+				delete(made[uid], name)
 			}
-			uid := string(owner.GetUID())
-			if made[uid] == nil {
-				made[uid] = map[string]time.Time{}
-			}
-			own := slices.DeleteFunc(a.own(owner), func(d *thing) bool { return d.GetDeletionTimestamp() != nil })
-			for _, d := range own {
-				delete(made[uid], d.GetName())
-			}
-			for name, since := range made[uid] {
-				if env.Now().Sub(since) >= 5*time.Minute {
-					delete(made[uid], name)
-				}
-			}
-			if len(made[uid]) > 0 {
-				env.Queue.AddAfter(key(owner), 5*time.Minute)
-				return nil
-			}
-			size, _, _ := unstructured.NestedInt64(owner.Object, "spec", "size")
-			for i := len(own); i > int(max(size, 0)); i-- {
-				if err := a.remove(own[i-1]); err != nil {
-					return err
-				}
-			}
-			for range int(size) - len(own) {
-				d := a.dependent(owner, "")
-				d.SetGenerateName(owner.GetName() + "-")
-				o, err := env.Client.Create(a, a.typed(d))
-				if err != nil {
-					return err
-				}
-				made[uid][o.(metav1.Object).GetName()] = env.Now()
-			}
+		}
+		if len(made[uid]) > 0 {
+			env.Queue.AddAfter(key(owner), 5*time.Minute)
 			return nil
-		}).New(env)
-	}
-	return c
-}
-
-// indexes has the server name its dependents, each of which has the label of its index. Before it creates one it lists
-// them on the server. Of two with one index it keeps the first.
-func indexes(a *at, owner *thing) error {
-	if ended(owner) {
+		}
+		size := int(max(intAt(owner, "spec", "size"), 0))
+		if len(own) > size {
+			slices.Reverse(own) // the last one first
+			return a.removeAll(own[:len(own)-size])
+		}
+		for range size - len(own) {
+			d := a.dependent(owner, "")
+			d.SetGenerateName(owner.GetName() + "-")
+			o, err := env.Client.Create(a, a.typed(d))
+			if err != nil {
+				return err
+			}
+			made[uid][o.(metav1.Object).GetName()] = env.Now()
+		}
 		return nil
 	}
-	size, _, _ := unstructured.NestedInt64(owner.Object, "spec", "size")
+}
+
+// indexes lets the server name its dependents, and labels each with an index. It lists them on the server before it
+// creates one. It deletes a second one with an index.
+func indexes(a *at, owner *thing) error {
+	size := intAt(owner, "spec", "size")
 	has := map[string]bool{}
 	for _, d := range a.own(owner) {
 		index := d.GetLabels()["index"]
@@ -266,19 +233,16 @@ func indexes(a *at, owner *thing) error {
 		if has[index] {
 			continue
 		}
-		there, err := a.env.Client.List(a, a.kind, owner.GetNamespace(), metav1.ListOptions{LabelSelector: "index=" + index})
+		there, err := a.list(a.kind, owner.GetNamespace(), "index="+index)
 		if err != nil {
 			return err
+		}
+		if slices.ContainsFunc(there, func(d *thing) bool { return metav1.IsControlledBy(d, owner) }) {
+			continue // the cache does not show it yet
 		}
 		d := a.dependent(owner, "")
 		d.SetGenerateName(owner.GetName() + "-")
 		d.SetLabels(map[string]string{"index": index})
-		for _, o := range there {
-			has[index] = has[index] || metav1.IsControlledBy(o.(metav1.Object), owner)
-		}
-		if has[index] {
-			continue // the cache does not show it yet
-		}
 		if err := a.create(d); err != nil {
 			return err
 		}
@@ -286,29 +250,23 @@ func indexes(a *at, owner *thing) error {
 	return nil
 }
 
-// renumbers has one dependent, named by the color of its owner. Those of other colors are deleted first, and the new one
-// is created when they are gone from the server.
+// renumbers keeps one dependent, named by the owner's color. It deletes those of other colors first, and creates the new
+// one when they are gone from the server.
 func renumbers(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
-	color, _, _ := unstructured.NestedString(owner.Object, "spec", "color")
-	next := a.dependent(owner, owner.GetName()+"-"+color)
-	all, err := a.env.Client.List(a, a.kind, owner.GetNamespace(), metav1.ListOptions{})
+	next := a.dependent(owner, owner.GetName()+"-"+stringAt(owner, "spec", "color"))
+	all, err := a.list(a.kind, owner.GetNamespace(), "")
 	if err != nil {
 		return err
 	}
 	left, there := false, false
-	for _, o := range all {
-		d := fields(o)
-		d.SetGroupVersionKind(a.kind)
-		switch {
-		case d.GetName() == next.GetName() && !metav1.IsControlledBy(d, owner):
+	for _, d := range all {
+		switch controlled := metav1.IsControlledBy(d, owner); {
+		case d.GetName() == next.GetName() && !controlled:
 			return taken(d)
 		case d.GetName() == next.GetName():
 			there = true
 			continue
-		case !metav1.IsControlledBy(d, owner):
+		case !controlled:
 			continue
 		case d.GetDeletionTimestamp() == nil:
 			if err := a.remove(d); err != nil {
@@ -318,7 +276,7 @@ func renumbers(a *at, owner *thing) error {
 		left = true
 	}
 	if left || there {
-		return nil // the deletion comes back here
+		return nil // a deletion requeues the key
 	}
 	return a.create(next)
 }

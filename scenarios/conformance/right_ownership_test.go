@@ -1,96 +1,51 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-var secrets = corev1.SchemeGroupVersion.WithKind("Secret")
-
 // rightOwnership are right operators, by what they do with owner references.
 var rightOwnership = []right{
 	{"adopts by name", by(adoptsByName), ""},
-	{"adopts by selector", []host.Controller{reconciler("selector", gardens, adoptsBySelector, parts)}, ""},
-	{"imports by annotation", by(imports), importing},
-	{"an owner chain of three", []host.Controller{reconciler("garden", gardens, plans, works),
-		reconciler("work", works, digs, parts)}, ""},
-	{"an owner of the cluster", []host.Controller{reconciler("park", parks, furnishes, parts)}, ""},
+	{"adopts by selector", by(adoptsBySelector), ""},
+	{"imports by annotation", by(imports), `
+apiVersion: garden.example.com/v1
+kind: Garden
+metadata: {name: web, annotations: {garden.example.com/import: old-garden}}
+spec: {size: 1, color: green}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: old-garden, namespace: default}
+data: {color: green}
+`},
+	{"an owner chain of three", []host.Controller{reconciler("garden", gardens, living(plans), works),
+		reconciler("work", works, living(digs), parts)}, ""},
+	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
 	{"several owners", by(joins), ""},
 	{"a plain reference on a shared object", by(governs), ""},
+	{"a second owner of another kind", []host.Controller{needsSecret("sharers", false, sharesWithSecret)}, withSecret},
+	{"server-side apply", by(applies), ""},
+	{"server-side apply of all", []host.Controller{reconciler("intends", gardens, intends, parts)}, ""},
 	{"server-side apply without force", by(appliesPolitely), ""},
 	{"CreateOrUpdate merges", by(merges), ""},
 	{"corrects drift", by(corrects), ""},
 	{"shards by label", []host.Controller{sharded("one"), sharded("two")},
 		"apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web, labels: {shard: one}}\nspec: {size: 2, color: green}\n"},
+	{"beside an autoscaler", append(by(merges), autoscaler()), ""},
 }
 
-// live reads an object from the server, nil for none.
-func (a *at) live(kind schema.GroupVersionKind, namespace, name string) (*thing, error) {
-	o, err := a.env.Client.Get(a, kind, namespace, name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	u := fields(o)
-	u.SetGroupVersionKind(kind)
-	return u, nil
-}
-
-// same reports whether an owner is on the server as the cache shows it: the same object, which is not being deleted.
-func (a *at) same(owner *thing) (bool, error) {
-	now, err := a.live(a.of, owner.GetNamespace(), owner.GetName())
-	return now != nil && now.GetUID() == owner.GetUID() && now.GetDeletionTimestamp() == nil, err
-}
-
-// alike reports whether an object has the data that is wanted.
-func alike(is, wanted *thing) bool {
-	return reflect.DeepEqual(is.Object["data"], wanted.Object["data"])
-}
-
-// upsert creates an object, or lets change bring what is there by its name to what is wanted, as CreateOrUpdate does.
-func (a *at) upsert(next *thing, change func(is *thing) error) error {
-	is := a.cached(next.GetName())
-	if is == nil {
-		return a.create(next)
-	}
-	before := is.DeepCopy()
-	if err := change(is); err != nil || reflect.DeepEqual(before, is) {
-		return err
-	}
-	return a.update(is)
-}
-
-// controls makes an owner the controller of an object, unless another is.
-func (a *at) controls(owner, o *thing) error {
-	switch {
-	case metav1.IsControlledBy(o, owner):
-		return nil
-	case metav1.GetControllerOf(o) != nil || o.GetDeletionTimestamp() != nil:
-		return taken(o)
-	}
-	o.SetOwnerReferences(append(o.GetOwnerReferences(), *metav1.NewControllerRef(owner, a.of)))
-	return nil
-}
-
-// adoptsByName makes what has the name of a dependent its own, if it is nobody's, and gives it the owner's color.
+// adoptsByName keeps the wanted dependents in the owner's color. It adopts an ownerless object of a dependent's name.
 func adoptsByName(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
 		err := a.upsert(next, func(is *thing) error {
@@ -104,15 +59,11 @@ func adoptsByName(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// adoptsBySelector owns what has its label: it adopts orphans, once it has looked at its owner on the server, and
-// releases what has lost the label.
+// adoptsBySelector adopts orphans that have its label, after a live look at the owner. It releases dependents that have
+// lost the label.
 func adoptsBySelector(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	mine := map[string]bool{}
-	for _, o := range a.env.Informer(a.kind).GetIndexer().List() {
-		d := fields(o.(runtime.Object))
+	for _, d := range a.seen(a.kind) {
 		matches := d.GetLabels()[ownerLabel] == owner.GetName()
 		switch ref := metav1.GetControllerOf(d); {
 		case ref == nil && matches && d.GetDeletionTimestamp() == nil:
@@ -145,38 +96,16 @@ func adoptsBySelector(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// refers changes the owner references of an object as it was seen, by a strategic merge patch.
+// refers changes the owner references of an object on condition of its version.
 func (a *at) refers(o *thing, ref any) error {
-	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(), "ownerReferences": []any{ref}}})
-	if err != nil {
-		return err
-	}
-	_, err = a.env.Client.Patch(a, a.kind, o.GetNamespace(), o.GetName(),
-		host.Patch{Type: types.StrategicMergePatchType, Data: data})
-	return err
+	return a.patch(o, "", types.StrategicMergePatchType, map[string]any{"metadata": map[string]any{
+		"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(), "ownerReferences": []any{ref}}}, metav1.PatchOptions{})
 }
 
-const importing = `
-apiVersion: garden.example.com/v1
-kind: Garden
-metadata: {name: web, annotations: {garden.example.com/import: old-garden}}
-spec: {size: 1, color: green}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: old-garden, namespace: default}
-data: {color: green}
-`
-
-// imports makes the object that an annotation names its own, if it is nobody's, in place of one that it creates.
+// imports adopts the ownerless object that an annotation names, instead of creating one.
 func imports(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	next := a.dependent(owner, owner.GetName())
-	name, given := owner.GetAnnotations()["garden.example.com/import"]
-	if given {
+	if name, given := owner.GetAnnotations()["garden.example.com/import"]; given {
 		next.SetName(name)
 		if a.cached(name) == nil {
 			return a.reports(owner, "phase", "NothingToImport")
@@ -192,45 +121,32 @@ func imports(a *at, owner *thing) error {
 	return a.reports(owner, "phase", "Ready")
 }
 
-// plans keeps a Work for its owner, with its color.
+// plans keeps a Work with the owner's spec.
 func plans(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
-	next := a.dependent(owner, owner.GetName()+"-work")
+	next := a.bare(owner, owner.GetName()+"-work")
 	next.Object["spec"] = owner.Object["spec"]
-	delete(next.Object, "data")
 	return a.upsert(next, func(is *thing) error {
 		is.Object["spec"] = next.Object["spec"]
 		return a.controls(owner, is)
 	})
 }
 
-// digs keeps the ConfigMaps of a Work, and says how many there are.
+// digs keeps the ConfigMaps of a Work and reports their number.
 func digs(a *at, work *thing) error {
-	if ended(work) {
-		return nil
-	}
 	if err := adoptsByName(a, work); err != nil {
 		return err
 	}
 	return a.reports(work, "ready", int64(len(a.own(work))))
 }
 
-// furnishes keeps the ConfigMaps of an owner of the cluster in a namespace.
+// furnishes keeps the ConfigMaps of a cluster-scoped owner in a namespace.
 func furnishes(a *at, park *thing) error {
-	if ended(park) {
-		return nil
-	}
 	for _, name := range wanted(park) {
 		next := a.dependent(park, name)
 		next.SetNamespace("default")
 		err := a.upsert(next, func(is *thing) error {
-			if !metav1.IsControlledBy(is, park) {
-				return taken(is)
-			}
 			is.Object["data"] = next.Object["data"]
-			return nil
+			return mine(park, is)
 		})
 		if err != nil {
 			return err
@@ -239,29 +155,27 @@ func furnishes(a *at, park *thing) error {
 	return a.prune(park)
 }
 
-// joins keeps one ConfigMap for all owners, each of which is one of its owners and none of which controls it.
+// joins keeps one ConfigMap for all owners. Each has a plain reference on it, and none controls it.
 func joins(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	ref := metav1.OwnerReference{APIVersion: a.of.GroupVersion().String(), Kind: a.of.Kind, Name: owner.GetName(),
 		UID: owner.GetUID()}
-	next := &thing{Object: map[string]any{"data": map[string]any{"shared": "yes"}}}
-	next.SetGroupVersionKind(a.kind)
-	next.SetName("gardens")
-	next.SetNamespace(owner.GetNamespace())
+	next := object(a.kind, owner.GetNamespace(), "gardens")
+	next.Object["data"] = map[string]any{"shared": "yes"}
 	next.SetOwnerReferences([]metav1.OwnerReference{ref})
-	return a.upsert(next, func(is *thing) error {
-		refs := is.GetOwnerReferences()
-		if is.GetDeletionTimestamp() == nil &&
-			!slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return r.UID == ref.UID }) {
-			is.SetOwnerReferences(append(refs, ref))
-		}
-		return nil
-	})
+	return a.upsert(next, func(is *thing) error { return refersAlso(is, ref) })
 }
 
-// governs keeps one ConfigMap for all owners, which the first of them has made, and a ConfigMap of each.
+// refersAlso adds a reference to an object, unless it has that or is being deleted.
+func refersAlso(o *thing, ref metav1.OwnerReference) error {
+	refs := o.GetOwnerReferences()
+	if o.GetDeletionTimestamp() == nil &&
+		!slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return r.UID == ref.UID }) {
+		o.SetOwnerReferences(append(refs, ref))
+	}
+	return nil
+}
+
+// governs keeps a ConfigMap shared by all owners, and the owner's own ConfigMaps.
 func governs(a *at, owner *thing) error {
 	if err := joins(a, owner); err != nil {
 		return err
@@ -269,11 +183,47 @@ func governs(a *at, owner *thing) error {
 	return applies(a, owner)
 }
 
-// appliesPolitely applies what it wants without force: a field of another manager is a conflict, which it reports.
-func appliesPolitely(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
+// applies sends what it wants at each reconcile by server-side apply. It does not touch a name that is taken.
+func applies(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		if d := a.cached(name); d != nil && !metav1.IsControlledBy(d, owner) {
+			return taken(d)
+		}
+		if err := a.apply(a.dependent(owner, name), "", true); err != nil {
+			return err
+		}
 	}
+	return a.prune(owner)
+}
+
+// intends writes its finalizer, the dependents and the status by server-side apply.
+func intends(a *at, owner *thing) error {
+	switch {
+	case owner == nil:
+		return nil
+	case owner.GetDeletionTimestamp() != nil:
+		if !held(owner) {
+			return nil
+		}
+		owner.SetFinalizers(without(owner, finished))
+		return a.update(owner)
+	}
+	say := object(a.of, owner.GetNamespace(), owner.GetName())
+	say.SetUID(owner.GetUID())
+	holds := say.DeepCopy()
+	holds.SetFinalizers([]string{finished})
+	if err := a.apply(holds, "", true); err != nil {
+		return err
+	}
+	if err := applies(a, owner); err != nil {
+		return err
+	}
+	say.Object["status"] = map[string]any{"plants": int64(len(a.own(owner)))}
+	return a.apply(say, "status", true)
+}
+
+// appliesPolitely applies without force. It reports a conflict with another manager.
+func appliesPolitely(a *at, owner *thing) error {
 	phase := "Applied"
 	for _, name := range wanted(owner) {
 		if d := a.cached(name); d != nil && !metav1.IsControlledBy(d, owner) {
@@ -292,23 +242,16 @@ func appliesPolitely(a *at, owner *thing) error {
 	return a.reports(owner, "phase", phase)
 }
 
-// merges sets its own labels and fields on its dependents, and leaves those of others.
+// merges sets its own label and field, and keeps those of others. It requeues the key after a conflict.
 func merges(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
 		next.SetLabels(map[string]string{ownerLabel: owner.GetName()})
 		err := a.upsert(next, func(is *thing) error {
-			labels := is.GetLabels()
-			if labels == nil {
-				labels = map[string]string{}
+			if err := unstructured.SetNestedField(is.Object, owner.GetName(), "metadata", "labels", ownerLabel); err != nil {
+				return err
 			}
-			labels[ownerLabel] = owner.GetName()
-			is.SetLabels(labels)
-			color := next.Object["data"].(map[string]any)["color"]
-			if err := unstructured.SetNestedField(is.Object, color, "data", "color"); err != nil {
+			if err := unstructured.SetNestedField(is.Object, stringAt(next, "data", "color"), "data", "color"); err != nil {
 				return err
 			}
 			return a.controls(owner, is)
@@ -324,11 +267,8 @@ func merges(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// corrects brings its dependents back to what they are to be, by what the server has.
+// corrects brings its dependents back to the wanted state, and reads them from the server.
 func corrects(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
 		is, err := a.live(a.kind, owner.GetNamespace(), name)
@@ -352,13 +292,28 @@ func corrects(a *at, owner *thing) error {
 
 // sharded is an instance of an operator that works on the owners of one shard.
 func sharded(shard string) host.Controller {
-	return reconciler("shard-"+shard, gardens, func(a *at, owner *thing) error {
-		if ended(owner) || owner.GetLabels()["shard"] != shard {
+	return reconciler("shard-"+shard, gardens, living(func(a *at, owner *thing) error {
+		if owner.GetLabels()["shard"] != shard {
 			return nil
 		}
 		if err := adoptsByName(a, owner); err != nil {
 			return err
 		}
 		return a.reports(owner, "shard", fmt.Sprintf("%s has %d", shard, len(a.own(owner))))
-	}, parts)
+	}), parts)
+}
+
+// autoscaler sets an annotation of the ConfigMaps of every Garden; it is an allowed writer. It updates them conditionally:
+// a patch by name could hit a recreated object.
+func autoscaler() host.Controller {
+	c := reconciler("autoscaler", parts, living(func(a *at, m *thing) error {
+		ref := metav1.GetControllerOf(m)
+		if ref == nil || ref.Kind != gardens.Kind || m.GetAnnotations()["load"] == "high" {
+			return nil
+		}
+		m.SetAnnotations(map[string]string{"load": "high"})
+		return ignoreNotFound(a.update(m))
+	}))
+	c.Contract.MayEdit = []schema.GroupVersionKind{parts}
+	return c
 }

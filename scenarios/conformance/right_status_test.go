@@ -5,90 +5,80 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
 
+var (
+	deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	services    = corev1.SchemeGroupVersion.WithKind("Service")
+)
+
 // rightStatus are right operators, by what they write about their owners, and what they wait for.
 var rightStatus = []right{
 	{"conditions with observedGeneration", by(observes), ""},
-	{"status of the dependents", []host.Controller{reconciler("sums", gardens, sums, works),
-		reconciler("work", works, finishes)}, ""},
-	{"a default is written once", by(defaults), "apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web}\n" +
-		"spec: {size: 2}\n"},
-	{"two phases", []host.Controller{reconciler("phases", gardens, phases, works)}, ""},
+	{"status of the dependents", []host.Controller{reconciler("sums", gardens, living(sums), works),
+		reconciler("work", works, living(finishes))}, ""},
+	{"a default is written once", by(defaults), gardenOf("{size: 2}")},
+	{"two phases", []host.Controller{reconciler("phases", gardens, living(phases), works)}, ""},
 	{"paused by annotation", by(pauses), ""},
 	{"polls", by(polls), ""},
-	{"waits for a Secret", []host.Controller{needsSecret(false)}, withSecret},
-	{"waits for a Secret, live", []host.Controller{needsSecret(true)}, withSecret},
-	{"waits for a Secret that is not there", []host.Controller{needsSecret(false)}, strings.Split(withSecret, "---")[0]},
-	{"records its intent first", []host.Controller{reconciler("intent", gardens, recordsIntent, plots)}, ""},
-	{"a quota refuses", by(refused), `
-apiVersion: garden.example.com/v1
-kind: Garden
-metadata: {name: web}
-spec: {size: 2, color: green}
----
+	{"a bad edit is tried again", by(awaits), ""},
+	{"a share of few values", by(shards), ""},
+	{"a name that is taken is reported", []host.Controller{reportsTaken()}, ""},
+	{"records Events", by(recordsEvents), ""},
+	{"waits for a Secret", []host.Controller{needsSecret("secret", false, copiesColor)}, withSecret},
+	{"waits for a Secret, live", []host.Controller{needsSecret("secret", true, copiesColor)}, withSecret},
+	{"waits for a Secret that is not there", []host.Controller{needsSecret("secret", false, copiesColor)},
+		strings.Split(withSecret, "---")[0]},
+	{"two queues", []host.Controller{twoQueues()}, withSecret},
+	{"a quota refuses", by(refused), gardenOf("{size: 2, color: green}") + `---
 apiVersion: v1
 kind: ResourceQuota
 metadata: {name: few, namespace: default}
 spec: {hard: {count/configmaps: "3"}}
 `},
+	{"a Deployment and a Service", []host.Controller{reconciler("serves", gardens, living(serves), deployments, services)}, ""},
+	{"a password made once", []host.Controller{reconciler("password", gardens, living(makesPassword), secrets)}, ""},
+	{"a password changed each day", []host.Controller{reconciler("rotates", gardens, living(rotates), secrets)}, ""},
 }
 
-// observes says in a condition whether all dependents are there, and of which generation of the owner that is.
+// observes reports in a condition whether all dependents exist, and for which generation of the owner.
 func observes(a *at, owner *thing) error {
-	if err := adoptsByName(a, owner); err != nil || ended(owner) {
+	if err := adoptsByName(a, owner); err != nil {
 		return err
 	}
 	status := "False"
 	if len(a.own(owner)) == len(wanted(owner)) {
 		status = "True"
 	}
-	return a.condition(owner, "Ready", status, "Counted")
+	return a.ready(owner, status, "Counted")
 }
 
-// condition sets a condition of the owner's status. When it changed last stays, where its status does.
-func (a *at) condition(owner *thing, kind, status, reason string) error {
-	was, _, _ := unstructured.NestedSlice(owner.Object, "status", "conditions")
-	next := map[string]any{"type": kind, "status": status, "reason": reason, "observedGeneration": owner.GetGeneration(),
+// ready sets the condition Ready. Its transition time changes with its status only.
+func (a *at) ready(owner *thing, status, reason string) error {
+	next := map[string]any{"type": "Ready", "status": status, "reason": reason, "observedGeneration": owner.GetGeneration(),
 		"lastTransitionTime": a.env.Now().UTC().Format(time.RFC3339)}
-	all := []any{next}
+	was, _, _ := unstructured.NestedSlice(owner.Object, "status", "conditions")
 	for _, c := range was {
-		c := c.(map[string]any)
-		if c["type"] != kind {
-			all = append(all, c)
-			continue
-		}
-		if c["status"] == status {
+		if c := c.(map[string]any); c["status"] == status {
 			next["lastTransitionTime"] = c["lastTransitionTime"]
-			if c["reason"] == reason && c["observedGeneration"] == next["observedGeneration"] {
-				return nil
-			}
 		}
 	}
-	c := owner.DeepCopy()
-	if err := unstructured.SetNestedSlice(c.Object, all, "status", "conditions"); err != nil {
-		return err
-	}
-	_, err := a.env.Client.UpdateStatus(a, c)
-	return err
+	return a.reports(owner, "conditions", []any{next})
 }
 
-// sums keeps Works, and says how many of them are ready.
+// sums keeps Works and reports how many of them are ready.
 func sums(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	for _, name := range wanted(owner) {
-		next := a.dependent(owner, name)
-		delete(next.Object, "data")
-		if err := a.upsert(next, func(is *thing) error { return a.controls(owner, is) }); err != nil {
+		err := a.upsert(a.bare(owner, name), func(is *thing) error { return a.controls(owner, is) })
+		if err != nil {
 			return err
 		}
 	}
@@ -97,7 +87,7 @@ func sums(a *at, owner *thing) error {
 	}
 	ready := int64(0)
 	for _, w := range a.own(owner) {
-		if phase, _, _ := unstructured.NestedString(w.Object, "status", "phase"); phase == "Ready" {
+		if stringAt(w, "status", "phase") == "Ready" {
 			ready++
 		}
 	}
@@ -105,66 +95,45 @@ func sums(a *at, owner *thing) error {
 }
 
 // finishes makes Works ready.
-func finishes(a *at, work *thing) error {
-	if ended(work) {
-		return nil
-	}
-	return a.reports(work, "phase", "Ready")
-}
+func finishes(a *at, work *thing) error { return a.reports(work, "phase", "Ready") }
 
-// defaults writes the default of a field into the owner's spec, and goes on once it is there.
+// defaults writes the default of a field into the owner's spec, and continues when the field is set.
 func defaults(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
+	if stringAt(owner, "spec", "color") != "" {
+		return adoptsByName(a, owner)
 	}
-	if color, _, _ := unstructured.NestedString(owner.Object, "spec", "color"); color == "" {
-		if err := unstructured.SetNestedField(owner.Object, "green", "spec", "color"); err != nil {
-			return err
-		}
-		return a.update(owner) // whose event comes back here
+	if err := unstructured.SetNestedField(owner.Object, "green", "spec", "color"); err != nil {
+		return err
 	}
-	return adoptsByName(a, owner)
+	return a.update(owner) // its event requeues the key
 }
 
-// phases creates a Work, and then sets its status, which a create cannot.
+// phases creates a Work and then sets its status, which a create cannot set.
 func phases(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
-	name := owner.GetName() + "-work"
-	w := a.cached(name)
-	if w == nil {
-		next := a.dependent(owner, name)
-		delete(next.Object, "data")
-		return a.create(next)
-	}
-	if !metav1.IsControlledBy(w, owner) {
+	w := a.cached(owner.GetName() + "-work")
+	switch {
+	case w == nil:
+		return a.create(a.bare(owner, owner.GetName()+"-work"))
+	case !metav1.IsControlledBy(w, owner):
 		return taken(w)
-	}
-	if phase, _, _ := unstructured.NestedString(w.Object, "status", "phase"); phase != "" || w.GetDeletionTimestamp() != nil {
+	case stringAt(w, "status", "phase") != "" || w.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	_, err := a.env.Client.Patch(a, works, w.GetNamespace(), name, host.Patch{Type: types.MergePatchType, Subresource: "status",
-		Data: fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"status":{"phase":"Planned"}}`, w.GetResourceVersion())})
-	if apierrors.IsNotFound(err) {
-		return nil // its deletion comes back here
-	}
-	return err
+	return ignoreNotFound(a.patch(w, "status", types.MergePatchType, map[string]any{ // its deletion requeues the key
+		"metadata": map[string]any{"resourceVersion": w.GetResourceVersion()},
+		"status":   map[string]any{"phase": "Planned"}}, metav1.PatchOptions{}))
 }
 
-// pauses does nothing while an annotation says so.
+// pauses does nothing while the owner has an annotation.
 func pauses(a *at, owner *thing) error {
-	if ended(owner) || owner.GetAnnotations()["garden.example.com/paused"] == "true" {
+	if owner.GetAnnotations()["garden.example.com/paused"] == "true" {
 		return nil
 	}
 	return adoptsByName(a, owner)
 }
 
-// polls looks at its dependents on the server every ten minutes, beside its events.
+// polls corrects drift every ten minutes, beside its events.
 func polls(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	if err := corrects(a, owner); err != nil {
 		return err
 	}
@@ -172,120 +141,114 @@ func polls(a *at, owner *thing) error {
 	return nil
 }
 
-const withSecret = `
-apiVersion: garden.example.com/v1
-kind: Garden
-metadata: {name: web}
-spec: {size: 1, color: green, secret: token}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: token, namespace: default}
-stringData: {token: abc}
-`
+// awaits retries while its owner has a wrong value.
+func awaits(a *at, owner *thing) error {
+	if color := stringAt(owner, "spec", "color"); color != "green" {
+		return fmt.Errorf("there is no color %s", color)
+	}
+	return applies(a, owner)
+}
 
-// needsSecret creates its dependents once the Secret that its owner names is there, by the cache, where the Secret's
-// events wake the owners that name it, or live, where it looks again every minute.
-func needsSecret(live bool) host.Controller {
-	named := func(owner *thing) string {
-		name, _, _ := unstructured.NestedString(owner.Object, "spec", "secret")
-		return name
+// shards assigns each owner to the shard with the fewest owners in the cache. Two owners may share one.
+func shards(a *at, owner *thing) error {
+	if stringAt(owner, "status", "shard") != "" {
+		return nil
 	}
-	sync := func(a *at, owner *thing) error {
-		if ended(owner) || named(owner) == "" {
-			return nil
-		}
-		_, there, _ := a.env.Informer(secrets).GetIndexer().GetByKey("default/" + named(owner))
-		if live {
-			s, err := a.live(secrets, owner.GetNamespace(), named(owner))
-			if there = s != nil; err != nil {
-				return err
-			}
-		}
-		if !there {
-			if live {
-				a.env.Queue.AddAfter(key(owner), time.Minute)
-			}
-			return a.condition(owner, "Ready", "False", "SecretMissing")
-		}
-		if err := adoptsByName(a, owner); err != nil {
-			return err
-		}
-		return a.condition(owner, "Ready", "True", "SecretFound")
+	n := map[string]int{}
+	for _, o := range a.seen(a.of) {
+		n[stringAt(o, "status", "shard")]++
 	}
-	if live {
-		return reconciler("secret", gardens, func(a *at, owner *thing) error { return sync(a, owner) }, parts)
+	least := "shard-1"
+	for _, shard := range []string{"shard-2", "shard-3"} {
+		if n[shard] < n[least] {
+			least = shard
+		}
 	}
-	c := reconciler("secret", gardens, sync, parts, secrets)
-	c.Routes = append(c.Routes, host.Route{Kind: secrets, Do: func(v host.View, e host.Event, out *host.Effect) {
-		v.Each(gardens, "", func(o runtime.Object) bool {
-			if named(o.(*thing)) == newest(e).(metav1.Object).GetName() {
-				out.Keys = append(out.Keys, key(o))
-			}
-			return true
-		})
+	return a.reports(owner, "shard", least)
+}
+
+// reportsTaken keeps one ConfigMap of its owner's name. It leaves another's object of that name alone, and reports it.
+func reportsTaken() host.Controller {
+	c := reconciler("fixed-name", gardens, living(func(a *at, owner *thing) error {
+		d := a.cached(owner.GetName())
+		switch {
+		case d == nil:
+			return ignoreAlreadyExists(a.create(a.dependent(owner, owner.GetName()))) // the cache will show it
+		case !metav1.IsControlledBy(d, owner):
+			return a.reports(owner, "phase", "NameTaken")
+		}
+		return a.reports(owner, "phase", "Ready")
+	}), parts)
+	c.Routes = append(c.Routes, host.Route{Kind: parts, Do: func(_ host.View, e host.Event, out *host.Effect) {
+		out.Keys = append(out.Keys, key(newest(e)))
 	}})
 	return c
 }
 
-// recordsIntent notes in the status which plot it is about to create, holds its owner by a finalizer, and deletes what
-// the status names when the owner is deleted.
-func recordsIntent(a *at, owner *thing) error {
-	noted, _, _ := unstructured.NestedString(owner.Object, "status", "plot")
-	if owner.GetDeletionTimestamp() != nil {
-		if !held(owner) {
-			return nil
-		}
-		if noted != "" {
-			if err := a.env.Client.Delete(a, plots, "", noted, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-				return err
-			}
-		}
-		owner.SetFinalizers(without(owner, finished))
-		return a.update(owner)
+// recordsEvents records each reconcile in an Event.
+func recordsEvents(a *at, owner *thing) error {
+	err := adoptsByName(a, owner)
+	reason := "Synced"
+	if err != nil {
+		reason = "Failed"
 	}
-	if is, err := a.holds(owner); !is {
-		return err
-	}
-	if noted == "" {
-		return a.reports(owner, "plot", "plot-"+string(owner.GetUID())) // whose event comes back here
-	}
-	if is, err := a.same(owner); err != nil || !is {
-		return err
-	}
-	p := &thing{Object: map[string]any{}}
-	p.SetGroupVersionKind(plots)
-	p.SetName(noted)
-	if err := a.create(p); !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	return nil
+	e := object(corev1.SchemeGroupVersion.WithKind("Event"), owner.GetNamespace(),
+		fmt.Sprintf("%s.%x", owner.GetName(), a.env.Now().UnixNano()))
+	e.Object["reason"], e.Object["type"], e.Object["count"] = reason, "Normal", int64(1)
+	e.Object["involvedObject"] = map[string]any{"apiVersion": owner.GetAPIVersion(), "kind": owner.GetKind(),
+		"namespace": owner.GetNamespace(), "name": owner.GetName(), "uid": string(owner.GetUID())}
+	_ = a.create(e) // Events are best effort
+	return err
 }
 
-// refused says in its status that the server refused a dependent, and tries again a minute later.
+// refused reports that a quota refused a dependent, and retries a minute later.
 func refused(a *at, owner *thing) error {
-	if ended(owner) {
-		return nil
-	}
 	status, reason := "True", "Created"
 	for _, name := range wanted(owner) {
-		d := a.cached(name)
-		if d != nil && !metav1.IsControlledBy(d, owner) {
-			return taken(d)
-		}
-		if d != nil {
-			continue
-		}
-		err := a.create(a.dependent(owner, name))
+		err := a.ensure(owner, a.dependent(owner, name))
 		if apierrors.IsForbidden(err) {
 			a.env.Queue.AddAfter(key(owner), time.Minute)
 			status, reason = "False", "QuotaExceeded"
-		} else if err != nil && !apierrors.IsAlreadyExists(err) {
+		} else if ignoreAlreadyExists(err) != nil {
 			return err
 		}
 	}
 	if err := a.prune(owner); err != nil {
 		return err
 	}
-	return a.condition(owner, "Ready", status, reason)
+	return a.ready(owner, status, reason)
+}
+
+// specHash is an annotation with the hash of what an object was written from. The server adds defaults to the object.
+const specHash = "garden.example.com/spec-hash"
+
+// serves keeps a Deployment and a Service, and reports how many Pods are ready.
+func serves(a *at, owner *thing) error {
+	size := intAt(owner, "spec", "size")
+	pods := map[string]any{"garden": owner.GetName()}
+	d, s := a.bare(owner, owner.GetName()), a.bare(owner, owner.GetName())
+	d.Object["spec"] = map[string]any{"replicas": size, "selector": map[string]any{"matchLabels": pods},
+		"template": map[string]any{"metadata": map[string]any{"labels": pods}, "spec": map[string]any{"containers": []any{
+			map[string]any{"name": "main", "image": "registry.example/" + stringAt(owner, "spec", "color")}}}}}
+	s.SetGroupVersionKind(services)
+	s.Object["spec"] = map[string]any{"selector": pods, "ports": []any{map[string]any{"port": int64(80)}}}
+	for _, next := range []*thing{d, s} {
+		next.SetAnnotations(map[string]string{specHash: hashOf(next)})
+		err := a.upsert(next, func(is *thing) error {
+			if is.GetDeletionTimestamp() == nil && is.GetAnnotations()[specHash] != next.GetAnnotations()[specHash] {
+				is.Object["spec"].(map[string]any)["replicas"] = size
+				is.Object["spec"].(map[string]any)["template"] = next.Object["spec"].(map[string]any)["template"]
+				is.SetAnnotations(next.GetAnnotations())
+			}
+			return mine(owner, is)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	ready := int64(0)
+	if is := a.cached(d.GetName()); is != nil && metav1.IsControlledBy(is, owner) {
+		ready = intAt(is, "status", "readyReplicas")
+	}
+	return a.reports(owner, "ready", ready)
 }

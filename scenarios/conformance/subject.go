@@ -1,41 +1,67 @@
+// Package conformance checks a controller against the laws of ownership with one call in go test. It needs a sample of
+// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. From
+// that it derives the cases.
+//
+//	func TestOwnership(t *testing.T) {
+//		conformance.Test(t, conformance.Subject{
+//			Controller: widget,
+//			CRDs:       os.DirFS("config/crd/bases"),
+//			Samples:    []string{"config/samples/widget.yaml"},
+//		})
+//	}
+//
+// Begin with [Subject] and [Test]. [Fuzz] and [Property] draw the same cases with Go's fuzzer and with rapid.
+//
+// Each case is a [simtest.Case], explored under many schedules and with faults. Each law has a verdict: held, violated,
+// not exercised, not judged (it says what to declare), or that it does not apply. A controller that does nothing for the
+// sample fails.
+//
+// Import it in tests only, like simtest. docs/use/conformance-test.md lists the cases, and shows a failure.
 package conformance
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject is an operator and what it is tried with: the CRDs of its kinds and samples of what it works on. Fields that
-// the Subject of package agent has as well have the same names there. Paths are relative to the package of the test.
+// Subject is an operator with its CRDs and samples. Fields that the Subject of package agent also has have the same
+// names there. Paths are relative to the package of the test.
 type Subject struct {
-	// Controller is a stepped reconciler. Name, For, Routes and New are enough: what the
-	// laws need beside, as Owns, Selector, Replicas and Finalizers, is found out where it
-	// is not declared.
+	// Controller is a stepped reconciler. Name, For, Routes and New are enough. Quiet runs find what else the laws need,
+	// such as Owns, Selector, Replicas and Finalizers, unless it is declared.
 	Controller host.Controller
-	// Run is a whole program, which is hosted as it stands (package bubble): a manager, an
-	// operator's main, anything that takes a configuration and serves until its context ends.
-	// It is one or the other; of Controller then only what is known of the program counts:
-	// For, where the sample does not say it, and what the laws may ask.
+	// Run is a whole program, hosted unmodified (package bubble): a manager, an operator's main, anything that takes a
+	// configuration and serves until its context ends. Give Run or Controller. With Run, Controller may have For, if the
+	// sample does not decide it, and a Contract.
 	Run func(ctx context.Context, config *rest.Config) error
 	// Others are further stepped reconcilers of the operator. They run beside Controller, and are judged by what they
 	// declare.
 	Others []host.Controller
 	// With names controllers of this module to run beside it ("replicaset", "deployment"). The garbage collector always
-	// does, and so do those that finish what quiet runs show it to create, as the Job controller and a kubelet.
+	// runs. So do the controllers that finish what the operator creates, such as the Job controller and a kubelet.
 	With []string
 
-	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth;
-	// nil for an operator of built-in kinds. What else the files hold is left out.
+	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth; nil for built-in kinds. Other
+	// objects in the files are ignored.
 	CRDs fs.FS
-	// Samples are YAML files with a sample of the kind that it works on. What else such a file holds is there as well.
-	// Each is tried by itself; of several, the cases and laws are subtests of one that is named for the file.
+	// Samples are YAML files with a sample of the kind that it works on. Other objects in them exist as well. Each is
+	// tried by itself. The cases and laws of several samples are subtests of one that has the file's name.
 	Samples []string
 	// Files are YAML files with further objects that exist in every cluster.
 	Files []string
@@ -43,36 +69,150 @@ type Subject struct {
 	// Edits are merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}. Single fields are tried
 	// without them.
 	Edits []string
-	// Invariants are what must hold in each world beside the laws, once it has settled or at writes of programs. Those of
-	// one controller alone are declared in its Contract.
+	// Invariants must hold in each world beside the laws, when it has settled or at writes of programs. Declare those of
+	// one controller in its Contract.
 	Invariants []*law.Invariant
 	// Settled is called whenever a world has settled. It only reads. An error fails the case.
 	Settled func(user host.Client) error
-	// Skip names cases and laws that are left out, with the reason, which is printed.
+	// Skip names cases and laws to leave out, each with the reason, which is printed.
 	Skip map[string]string
-	// Accept are known findings. They are printed, and fail nothing.
+	// Accept lists known findings. They are printed, and fail nothing.
 	Accept []Accept
 
-	// For is how long each world lasts, in its own time. 0 is until it settles: one of a controller that creates something
-	// at every tick of a clock, as a Job each minute, ends after the third.
+	// For is the virtual time of each world. With 0 it runs until it settles. The world of a controller that creates
+	// something at every tick of a clock ends after the third tick.
 	For time.Duration
-	// Profile is what it is held to; that of Controller where that is more.
+	// Profile is the profile of laws; that of Controller if it is stricter.
 	Profile law.Profile
-	// Schedules is how many are drawn in each case; 0 means 60, and 15 with -short. The
-	// flag -threelaws.schedules overrules it.
+	// Schedules is the number of schedules in each case; 0 means 60, and 15 with -short. The flag -threelaws.schedules
+	// overrides it.
 	Schedules int
-	// Time is how long all cases may take together; 0 means a minute, or as long as Schedules take where that is set.
-	// The flag -threelaws.time overrules it. The cases that it leaves out are named.
+	// Time limits all cases together; 0 means a minute, or no limit if Schedules is set. The flag -threelaws.time
+	// overrides it. The cases that it leaves out are named.
 	Time time.Duration
 
 	_ struct{}
 }
 
-// Accept is a known finding: a law that is violated, with Case and Object where it is known there alone.
+// Accept is a known finding: a violated law. Case and Object restrict it to one case or object.
 type Accept struct {
 	Law, Case, Object, Reason string
 }
 
 func (a Accept) known() check.Accept {
 	return check.Accept{Law: a.Law, Case: a.Case, Object: a.Object, Reason: a.Reason}
+}
+
+// prepare reads the files of a subject and derives the cases of a sample. The error is a mistake in it, in one line.
+func (s *Subject) prepare(path string) (*check.Plan, error) {
+	c := s.Controller
+	switch {
+	case s.Run != nil && c.New != nil:
+		return nil, errors.New("conformance.Subject: Run and Controller: it is one or the other")
+	case s.Run != nil:
+		c.Name = cmp.Or(c.Name, "program")
+		c = bubble.Controller(c, s.Run)
+	case c.New == nil && c.Name == "":
+		return nil, errors.New("conformance.Subject: there is nothing to try: give a program as Run, or a stepped " +
+			"reconciler as Controller")
+	}
+	c = bubble.Timed(c)
+	crds, err := s.readCRDs()
+	if err != nil {
+		return nil, fmt.Errorf("conformance.Subject: CRDs: %w", err)
+	}
+	sample, err := s.readSample(path)
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.readFiles()
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range s.Accept {
+		known := a.known()
+		if err := known.Check(s.own()...); err != nil {
+			return nil, fmt.Errorf("conformance.Subject: Accept[%d]: %w", i, err)
+		}
+	}
+	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, Others: s.Others, CRDs: crds,
+		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, For: s.For, Invariants: s.Invariants,
+		Profile: s.Profile, Schedules: s.Schedules})
+	if m := (*check.Mistake)(nil); errors.As(err, &m) {
+		return nil, fmt.Errorf("conformance.Subject: %w", err)
+	}
+	return plan, err
+}
+
+func (s *Subject) own() (ids []string) {
+	for _, v := range append(slices.Clone(s.Invariants), s.Controller.Contract.Invariants...) {
+		if v != nil {
+			ids = append(ids, v.ID)
+		}
+	}
+	return ids
+}
+
+func (s *Subject) readCRDs() (files []*check.File, err error) {
+	if s.CRDs == nil {
+		return nil, nil
+	}
+	some := false
+	err = fs.WalkDir(s.CRDs, ".", func(name string, d fs.DirEntry, err error) error {
+		if ext := path.Ext(name); err != nil || d.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+			return err
+		}
+		data, err := fs.ReadFile(s.CRDs, name)
+		if err != nil {
+			return err
+		}
+		f, err := check.Read(name, data)
+		if err != nil {
+			return err
+		}
+		for _, o := range f.Objects {
+			some = some || o.GetKind() == "CustomResourceDefinition"
+		}
+		files = append(files, f)
+		return nil
+	})
+	if err == nil && !some {
+		err = errors.New("no file *.yaml of it holds a CustomResourceDefinition")
+	}
+	return files, err
+}
+
+func (s *Subject) readSample(path string) (*check.File, error) {
+	if path == "" {
+		return nil, errors.New("conformance.Subject: Samples is empty: name a YAML file with a sample " +
+			cmp.Or(s.Controller.For.Kind, "of the kind that it works on"))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, absent("Samples", path)
+	}
+	return check.Read(path, data)
+}
+
+func (s *Subject) readFiles() (objects []*unstructured.Unstructured, err error) {
+	for _, path := range s.Files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, absent("Files", path)
+		}
+		f, err := check.Read(path, data)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range f.Objects {
+			objects = append(objects, o.Unstructured)
+		}
+	}
+	return objects, nil
+}
+
+func absent(field, path string) error {
+	at, _ := os.Getwd()
+	return fmt.Errorf("conformance.Subject: %s: %s is not there: paths are relative to the package's directory, %s", field,
+		path, filepath.Base(at))
 }

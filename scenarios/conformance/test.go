@@ -17,15 +17,14 @@ import (
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// Test holds an operator to the laws of its profile. It runs it in quiet worlds first,
-// to find out what it is like; from that it derives the cases, each of which is a subtest
-// and is explored as by [simtest.Check]: what it finds is printed, left under
-// testdata/threelaws, minimized, and replayed first the next time. Each law is a subtest as well,
-// which is skipped, with the reason, where no case asked it.
+// Test checks an operator against the laws of its profile. Quiet runs show what it does, and from that Test derives the
+// cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to testdata/threelaws,
+// minimized, and replayed first the next time. Each law is a subtest as well. It is skipped, with the reason, if no case
+// exercised it.
 //
-// A mistake in the subject, and an operator that does nothing for the sample, are told in
-// one line before anything is explored. The flags are those of simtest:
-// -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and .failures.
+// A mistake in the subject is reported in one line before anything is explored. So is an operator that does nothing for
+// the sample. The flags are those of simtest: -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and
+// .failures.
 func Test(t *testing.T, given Subject) {
 	t.Helper()
 	run := &running{Subject: given, samples: max(1, len(given.Samples)), until: given.until()}
@@ -40,8 +39,8 @@ func Test(t *testing.T, given Subject) {
 	run.unmet(t)
 }
 
-// usual is how many schedules of a case are drawn: nearly all of the broken operators that
-// the tests have are found in the first few. usually is how long all cases take together.
+// usual is the number of schedules of a case. Nearly all wrong operators of the tests are found in the first few. usually
+// is the time of all cases together.
 const (
 	usual   = 60
 	usually = time.Minute
@@ -55,7 +54,7 @@ func (s *Subject) first() string {
 	return s.Samples[0]
 }
 
-// until is when the time for all cases is over; zero for never.
+// until returns the end of the time for all cases; zero for no end.
 func (s *Subject) until() time.Time {
 	flagged := func(name string) any { return flag.Lookup("threelaws." + name).Value.(flag.Getter).Get() }
 	given := cmp.Or(flagged("time").(time.Duration), s.Time)
@@ -68,12 +67,7 @@ func (s *Subject) until() time.Time {
 	return time.Now().Add(given)
 }
 
-// prepared is prepare for the first sample, where a mistake ends the test.
-func prepared(t testing.TB, given Subject) *check.Plan {
-	t.Helper()
-	return given.prepared(t, given.first())
-}
-
+// prepared derives the cases of a sample. A mistake ends the test.
 func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 	t.Helper()
 	if s.Schedules == 0 {
@@ -89,13 +83,12 @@ func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 	return plan
 }
 
-// running is one call of Test.
 type running struct {
 	Subject
 	until   time.Time // zero for any time
-	samples int       // that are still to be tried
+	samples int       // the number still to try
 	met     []Accept
-	partial bool // cases were left out, of whatever reason
+	partial bool // cases were left out
 }
 
 // try tries the operator with one sample.
@@ -167,7 +160,7 @@ func (r *running) try(t *testing.T, sample string) {
 	}
 }
 
-// world is the world of a case. What is accepted in it is noted, where that is asked for.
+// world returns the world of a case. It records accepted findings in tried, unless that is nil.
 func (r *running) world(c *check.Case, tried *check.Tried) simtest.Case {
 	w := simtest.Case(*c.World(nil))
 	w.Accept = func(f *scenarios.Counterexample) string {
@@ -188,7 +181,7 @@ func (r *running) world(c *check.Case, tried *check.Tried) simtest.Case {
 	return w
 }
 
-// unmet names the accepted findings that did not occur, where all cases were tried.
+// unmet names the accepted findings that did not occur although all cases were tried.
 func (r *running) unmet(t *testing.T) {
 	for _, a := range r.Accept {
 		if !r.partial && !slices.Contains(r.met, a) {
@@ -197,7 +190,7 @@ func (r *running) unmet(t *testing.T) {
 	}
 }
 
-// tell says what became of a law, as a subtest.
+// tell reports the verdict of a law as a subtest.
 func tell(t *testing.T, v *check.Verdict) {
 	name := v.ID
 	if v.Name != v.ID { // an invariant has one name
@@ -215,7 +208,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	})
 }
 
-// written is the case that a failure file of a test was written by, nil for none: the directory is named by both.
+// written returns the case that wrote a failure file, or nil. The directory has the names of the test and the case.
 func written(cases []check.Case, test, file string) *check.Case {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {
@@ -226,7 +219,7 @@ func written(cases []check.Case, test, file string) *check.Case {
 	return nil
 }
 
-// each is the world of each case that is tried, with all samples.
+// each returns the worlds of all cases of all samples that are not skipped.
 func (s Subject) each(t testing.TB) (names []string, worlds []simtest.Case) {
 	t.Helper()
 	for i := range max(1, len(s.Samples)) {
@@ -250,7 +243,7 @@ func (s Subject) each(t testing.TB) (names []string, worlds []simtest.Case) {
 	return names, worlds
 }
 
-// Property draws a case and a schedule of it with rapid, which makes a failing one small:
+// Property draws a case and a schedule of it with rapid, which shrinks a failure:
 //
 //	rapid.Check(t, conformance.Property(t, subject))
 func Property(t testing.TB, given Subject) func(*rapid.T) {
@@ -263,7 +256,7 @@ func Property(t testing.TB, given Subject) func(*rapid.T) {
 	return func(t *rapid.T) { properties[rapid.SampledFrom(names).Draw(t, "case")](t) }
 }
 
-// Fuzz reads a fuzzer's bytes as a case, the first, and a schedule of it, the rest:
+// Fuzz takes the case from the first of a fuzzer's bytes, and the schedule from the others:
 //
 //	func FuzzOwnership(f *testing.F) { conformance.Fuzz(f, subject) }
 func Fuzz(f *testing.F, given Subject) {

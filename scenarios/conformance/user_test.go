@@ -10,11 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// asUser says as whose test the binary is run again, in a directory of its own.
+// asUser is the variable that selects the subject when the test binary runs again, in a directory of its own.
 const asUser = "THREELAWS_CONFORMANCE_AS_USER"
 
-// TestAsUser is the test of somebody with a controller of his own: the tests below run
-// it and read what it prints.
+// TestAsUser is the test of a user with a controller. The tests below run it and read its output.
 func TestAsUser(t *testing.T) {
 	subjects := map[string]Subject{
 		"right":   sample(widget(false, wrong{})),
@@ -47,7 +46,6 @@ func (u user) run(t *testing.T, who string, args ...string) (out string, passed 
 	return string(text), err == nil
 }
 
-// kept lists the failures that are kept.
 func (u user) kept(t *testing.T) []string {
 	files, err := filepath.Glob(filepath.Join(u.dir, "testdata/threelaws/*/*.txtar"))
 	if err != nil {
@@ -56,8 +54,7 @@ func (u user) kept(t *testing.T) []string {
 	return files
 }
 
-// What is found is kept, by the same name each time, and replayed first; it is left
-// alone by a run that passes.
+// A failure is kept under one name, and replayed first. A run that passes does not change it.
 func TestFailuresAreKept(t *testing.T) {
 	u := newUser(t)
 	out, passed := u.run(t, "shares")
@@ -86,7 +83,7 @@ func TestFailuresAreKept(t *testing.T) {
 		t.Errorf("nothing was replayed\n%s", out)
 	}
 	if !strings.Contains(out, "broken in orphan") || !strings.Contains(out, "nothing was explored") {
-		t.Errorf("what was replayed is not told\n%s", out)
+		t.Errorf("the replay is not reported\n%s", out)
 	}
 	file := strings.TrimPrefix(first[0], u.dir+"/")
 	out, passed = u.run(t, "shares", "-threelaws.replay="+file)
@@ -98,7 +95,7 @@ func TestFailuresAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, passed = u.run(t, "right"); !passed {
-		t.Errorf("mended it fails\n%s", out)
+		t.Errorf("fixed it fails\n%s", out)
 	}
 	if is, err := os.ReadFile(first[0]); err != nil || string(is) != string(was) {
 		t.Errorf("a run that passes has changed %s: %v", first[0], err)
@@ -109,7 +106,7 @@ func TestFailuresAreKept(t *testing.T) {
 	}
 }
 
-// A pass says on what it rests; one that does nothing does not pass.
+// A pass says what was exercised. An operator that does nothing does not pass.
 func TestSummary(t *testing.T) {
 	u := newUser(t)
 	out, passed := u.run(t, "right", "-threelaws.schedules=5")
@@ -122,8 +119,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Rapid draws the cases of a right one without success.
+// Neither rapid nor the fuzzer finds a failure of a right operator.
 func TestProperty(t *testing.T) { rapid.Check(t, Property(t, sample(widget(true, wrong{})))) }
 
-// So does the fuzzer.
 func FuzzOwnership(f *testing.F) { Fuzz(f, sample(widget(true, wrong{}))) }

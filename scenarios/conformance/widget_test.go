@@ -28,7 +28,7 @@ var (
 	namespaces = corev1.SchemeGroupVersion.WithKind("Namespace")
 )
 
-// wrong is what an operator on Widgets does wrong; nothing in a right one.
+// wrong holds the bugs of an operator on Widgets. A right one has none.
 type wrong struct {
 	bare     bool // creates without a reference
 	plain    bool // creates with a reference that does not control
@@ -36,47 +36,44 @@ type wrong struct {
 	byLabel  bool // deletes whatever has its label
 	going    bool // adopts for a Widget that is being deleted
 	dying    bool // adopts a part that is being deleted
-	shares   bool // counts what others own
-	namesake bool // takes the parts of a Widget that had its name for its own
+	shares   bool // counts parts of others
+	namesake bool // counts parts of an earlier Widget of the same name
 	nothing  bool // does nothing
 	grows    bool // never deletes
-	recalls  bool // makes no part twice, as it remembers by name
+	recalls  bool // remembers names, and creates no part twice
 	clings   bool // never releases
-	drops    bool // takes all references off what it releases
-	fussy    bool // fails where what it releases is gone
-	takes    bool // makes whatever has the name its own
-	anchors  bool // puts a finalizer and never takes it off
-	mixes    bool // takes the parts of all Widgets for one's
-	grabs    bool // writes the list of references anew
-	strips   bool // takes all finalizers off a Widget that is being deleted
-	panics   bool // panics where a write fails
-	blind    bool // deletes by the name alone
+	drops    bool // removes all references of a part that it releases
+	fussy    bool // fails if a part to release is gone
+	takes    bool // takes over any object with a part's name
+	anchors  bool // never removes its finalizer
+	mixes    bool // counts the parts of all Widgets
+	grabs    bool // replaces the list of references
+	strips   bool // removes all finalizers of a Widget that is being deleted
+	panics   bool // panics if a write fails
+	blind    bool // deletes by name only
 	stamps   bool // writes the time of day into an annotation in each reconcile
-	keeps    bool // leaves the color where it was, when its Widget has none any more
-	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
+	keeps    bool // keeps the color of a part when its Widget has none any more
+	cascades bool // deletes the parts of a deleted Widget under every policy
 
-	silent bool // is right, and writes no status
-	joins  bool // is right, and makes what has a part's name and is nobody's its own, as CreateOrUpdate does
+	silent bool // not a bug: writes no status
 }
 
-// The finalizer of one that anchors.
-const anchor = "example.com/anchor"
+const (
+	anchor = "example.com/anchor" // a finalizer
+	partOf = "example.com/widget" // the label of a part
+)
 
-// The label of a part.
-const partOf = "example.com/widget"
-
-// operator makes so many ConfigMaps for each Widget, of the Widget's color. One that
-// adopts goes by the label, and has the server complete their names; one that does not
-// numbers them.
+// operator keeps spec.size ConfigMaps for each Widget, in the Widget's color. An adopting one selects them by label, and
+// the server completes their names. Otherwise their names are numbered.
 type operator struct {
 	wrong
 	adopts         bool
 	env            *host.Env
-	made           map[string]bool // what one that recalls has made
+	made           map[string]bool // the memory of recalls
 	widgets, parts cache.Indexer
 }
 
-// widget is the operator as a controller that declares as little as may be.
+// widget makes a controller of the operator with the fewest declarations.
 func widget(adopts bool, w wrong) host.Controller {
 	return host.Controller{Name: "widget", For: widgets,
 		Routes: []host.Route{
@@ -156,7 +153,7 @@ func (o *operator) sync(ctx context.Context, key string) error {
 	return o.report(ctx, w, len(own))
 }
 
-// holdBy gives a Widget other finalizers than it has.
+// holdBy replaces the finalizers of a Widget.
 func (o *operator) holdBy(ctx context.Context, w *unstructured.Unstructured, finalizers []string) error {
 	if slices.Equal(w.GetFinalizers(), finalizers) {
 		return nil
@@ -167,7 +164,7 @@ func (o *operator) holdBy(ctx context.Context, w *unstructured.Unstructured, fin
 	return err
 }
 
-// claim lists the parts of a Widget, after what is adopted and released.
+// claim adopts and releases, and returns the parts of a Widget.
 func (o *operator) claim(ctx context.Context, w *unstructured.Unstructured) (own []*corev1.ConfigMap, err error) {
 	for _, x := range o.parts.List() {
 		p := x.(*corev1.ConfigMap)
@@ -195,7 +192,7 @@ func (o *operator) claim(ctx context.Context, w *unstructured.Unstructured) (own
 	return own, nil
 }
 
-// adopt looks at the Widget itself before it takes a part for it.
+// adopt reads the Widget from the server before it adopts a part.
 func (o *operator) adopt(ctx context.Context, w *unstructured.Unstructured, p *corev1.ConfigMap) error {
 	now, err := o.env.Client.Get(ctx, widgets, w.GetNamespace(), w.GetName())
 	if err != nil {
@@ -211,7 +208,7 @@ func (o *operator) adopt(ctx context.Context, w *unstructured.Unstructured, p *c
 	return o.refer(ctx, p, string(ref))
 }
 
-// refer changes the references of a part as it was seen.
+// refer changes the references of a part on condition of its uid.
 func (o *operator) refer(ctx context.Context, p *corev1.ConfigMap, ref string) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"ownerReferences":[%s]}}`, p.UID, ref)
 	how := types.StrategicMergePatchType
@@ -228,7 +225,7 @@ func (o *operator) refer(ctx context.Context, p *corev1.ConfigMap, ref string) e
 	return err
 }
 
-// resize makes what is missing, colors what is there and deletes what is too many.
+// resize creates missing parts, colors the others, and deletes surplus.
 func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own []*corev1.ConfigMap) error {
 	size, _, _ := unstructured.NestedInt64(w.Object, "spec", "size")
 	color, _, _ := unstructured.NestedString(w.Object, "spec", "color")
@@ -276,7 +273,7 @@ func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own
 	return nil
 }
 
-// names are those of a Widget's parts.
+// names returns the names of an owner's dependents.
 func names(w *unstructured.Unstructured, size int64) (list []string) {
 	for i := range size {
 		list = append(list, fmt.Sprintf("%s-%d", w.GetName(), i))
@@ -320,31 +317,13 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(ns.(metav1.Object), namespaces)}
 	}
 	_, err := o.env.Client.Create(ctx, p)
-	if o.joins && apierrors.IsAlreadyExists(err) {
-		return o.join(ctx, p)
-	}
 	if o.takes && apierrors.IsAlreadyExists(err) {
 		_, err = o.env.Client.Update(ctx, p)
 	}
 	return err
 }
 
-// join makes what has a part's name that part, if it is nobody's.
-func (o *operator) join(ctx context.Context, p *corev1.ConfigMap) error {
-	obj, err := o.env.Client.Get(ctx, parts, p.Namespace, p.Name)
-	if err != nil {
-		return err
-	}
-	is := obj.(metav1.Object)
-	if ref := metav1.GetControllerOf(is); ref != nil {
-		return fmt.Errorf("configmap %s is controlled by %s (%s)", p.Name, ref.Name, ref.UID)
-	}
-	p.ResourceVersion = is.GetResourceVersion()
-	_, err = o.env.Client.Update(ctx, p)
-	return err
-}
-
-// report says in the status how many parts there were.
+// report writes the number of parts into the status.
 func (o *operator) report(ctx context.Context, w *unstructured.Unstructured, n int) error {
 	if was, found, _ := unstructured.NestedInt64(w.Object, "status", "parts"); found && was == int64(n) {
 		return nil

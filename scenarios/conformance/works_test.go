@@ -22,8 +22,7 @@ import (
 
 var sea = schema.GroupVersion{Group: "sea.example.com", Version: "v1"}
 
-// fleets makes a Ship for each Fleet, and marks every Ship as built, whoever owns it. A greedy one deletes Ships
-// that another controller owns.
+// fleets creates a Ship for each Fleet, and marks every Ship as built. A greedy one deletes Ships of other controllers.
 func fleets(greedy bool) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {
 		client, err := dynamic.NewForConfig(cfg)
@@ -64,9 +63,7 @@ func fleets(greedy bool) func(context.Context, *rest.Config) error {
 				if f.GetDeletionTimestamp() != nil {
 					continue
 				}
-				ship := &unstructured.Unstructured{}
-				ship.SetGroupVersionKind(sea.WithKind("Ship"))
-				ship.SetName(f.GetName())
+				ship := object(sea.WithKind("Ship"), "", f.GetName())
 				ship.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(f, sea.WithKind("Fleet"))})
 				if _, err := to.Create(ctx, ship, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 					event()
@@ -115,45 +112,23 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `
 
-// A program may have a controller of its own for a kind of its dependents. It may then edit one that nobody owns, as
-// one that a user has made. It may not delete it.
+// A program may have a controller for a kind of its dependents. That one may edit objects that the program does not own.
+// It may not delete them.
 func TestWorksOnItsDependentsKind(t *testing.T) {
 	for _, greedy := range []bool{false, true} {
-		crds, err := check.Read("crds.yaml", []byte(seaCRDs))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sample, err := check.Read("fleet.yaml", []byte("apiVersion: sea.example.com/v1\nkind: Fleet\n"+
-			"metadata: {name: armada, namespace: default}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := check.Prepare(t.Context(), check.Subject{
+		plan := planned(t, check.Subject{
 			Controller: bubble.Controller(host.Controller{Name: "fleets"}, fleets(greedy)),
-			CRDs:       []*check.File{crds}, Sample: sample, Schedules: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := "  also        works on sea.example.com/v1 Ship, whoever owns it\n"
-		if shown := plan.String(); !strings.Contains(shown, want) {
-			t.Errorf("it is shown as\n%s", shown)
-		}
-		for _, c := range []string{"orphan", "reference-taken-away", "somebody-elses"} {
-			world := placed(t, plan, c)
-			x, err := world.Explore(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var laws []string
-			for _, f := range x.Failures {
-				laws = append(laws, f.Law)
-			}
-			got, want := strings.Join(laws, " "), ""
-			if greedy && c == "somebody-elses" {
+			CRDs:       []*check.File{manifests(t, "crds.yaml", seaCRDs)}, Schedules: 10,
+			Sample: manifests(t, "fleet.yaml", "apiVersion: sea.example.com/v1\nkind: Fleet\n"+
+				"metadata: {name: armada, namespace: default}\n")})
+		shows(t, plan, "  also        works on sea.example.com/v1 Ship, whoever owns it\n")
+		for _, c := range explored(t, plan, "orphan", "reference-taken-away", "somebody-elses") {
+			got, want := strings.Join(laws(c.X), " "), ""
+			if greedy && c.Name == "somebody-elses" {
 				want = "dont-interfere"
 			}
 			if got != want {
-				t.Errorf("greedy %v, %s: it violates %q", greedy, c, got)
+				t.Errorf("greedy %v, %s: it violates %q", greedy, c.Name, got)
 			}
 		}
 	}

@@ -14,8 +14,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -163,44 +161,6 @@ func TestCheckFails(t *testing.T) {
 				t.Errorf("it is not told where: %s", x.Failures[0].Text)
 			}
 		})
-	}
-}
-
-// A case that exercises nothing of its controller does not pass.
-func TestUnasked(t *testing.T) {
-	silent := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
-	gone := keeping(keeper(keep))
-	gone.User, gone.AtRest = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/a")}, nil
-	vain := keeping(keeper(keep))
-	vain.User = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/zzz")}
-	for _, x := range []struct {
-		c    simtest.Case
-		want string
-	}{
-		{silent, "keeper wrote nothing in any of 3 schedules"},
-		{gone, "no ConfigMap is left at the end of any of 300 schedules"},
-		{vain, `User[1]: delete cm/zzz was refused in each of 300 schedules: 404 NotFound`},
-		{keeping(keeper(keep)), ""},
-	} {
-		e, err := x.c.Explore(t.Context(), t.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(x.c.Unasked(e), "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
-			t.Errorf("got %q, want %q", got, x.want)
-		}
-	}
-}
-
-// An enumeration that was cut short does not pass.
-func TestUnasksWhatWasNotCovered(t *testing.T) {
-	c := simtest.Case{}
-	for want, v := range map[string]*explore.Coverage{
-		"not everything was covered: bound of 9 steps": {Stopped: "bound of 9 steps"}, "": {Complete: true},
-	} {
-		if got := strings.Join(c.Unasked(&scenarios.Exploration{Coverage: v}), "\n"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }
 

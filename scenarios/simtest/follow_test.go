@@ -15,11 +15,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Exhaustive search relies on this: whatever led to a state, an action leads from it to one state, or to one end. The
-// test needs no world that is small enough to be covered: random runs show what a digest leaves out.
+// Exhaustive search relies on this: from a state, an action leads to one state, or to one end, whatever happened before.
+// Random runs show what a digest omits, so the world need not be small.
 //
-// It compares runs that wrote the same in the same order. Other writes in between would change the revisions, and a
-// state does not contain those until an object holds one (a CronJob's status holds those of its Jobs).
+// The test compares runs with equal writes in equal order. Other writes in between would change the revisions. A state
+// does not contain those, unless an object holds one (a CronJob's status holds those of its Jobs).
 
 // follower draws a schedule, and records where each action led.
 type follower struct {
@@ -73,7 +73,7 @@ func (f *follower) written(w *sim.World) uint64 {
 	return uint64(f.writes)
 }
 
-// state is what a search knows a state by.
+// state returns the digest by which a search knows a state.
 func (f *follower) state(w *sim.World) uint64 {
 	var h sim.Hash
 	h.Word(w.StateHash())
@@ -86,7 +86,7 @@ func (f *follower) state(w *sim.World) uint64 {
 	return uint64(h)
 }
 
-// end is what a run came to, as something that an action leads to.
+// end returns a digest of the outcome of a run.
 func end(out *explore.Outcome) uint64 {
 	var h sim.Hash
 	h.Word(out.State)
@@ -96,8 +96,8 @@ func end(out *explore.Outcome) uint64 {
 	return uint64(h)
 }
 
-// follows runs schedules of a program and returns how many different steps there were in
-// them, and what is wrong with the first that led to two states; "" for nothing.
+// follows runs schedules of a program. It returns the number of different steps, and a description of the first step that
+// led to two states, or "".
 func follows(p *scenarios.Script, schedules int) (steps int, wrong string) {
 	type place struct {
 		state uint64
@@ -127,8 +127,7 @@ func follows(p *scenarios.Script, schedules int) (steps int, wrong string) {
 	return len(to), wrong
 }
 
-// A settle takes a world for one at rest by what it has seen of heartbeats: two states in
-// which it has seen others are two.
+// Whether a world counts as settled depends on the heartbeats seen so far, so they are part of the state.
 func TestHeartbeatsArePartOfTheState(t *testing.T) {
 	for _, f := range shipped(t, full()) {
 		if filepath.Base(f.Name) != "set-deleted-then-made-again.txtar" {

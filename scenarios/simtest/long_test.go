@@ -14,6 +14,26 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
+type syncOf func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error
+
+// planted returns the page's controller with another sync.
+func planted(name string, sync syncOf) host.Controller {
+	c := Keeper
+	c.Name = name
+	c.New = func(env *host.Env) host.Reconciler {
+		maps := env.Informer(configMaps).GetIndexer()
+		env.Informer(secrets)
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			o, ok, _ := maps.GetByKey(key)
+			if !ok {
+				return nil
+			}
+			return sync(ctx, env, o.(*corev1.ConfigMap))
+		})
+	}
+	return c
+}
+
 // Retries for an object that no controller can handle never stop. A world with a time limit is judged anyway: backoff
 // passes, and a controller that retries without delay is named.
 func TestObjectThatNobodyCanHandle(t *testing.T) {

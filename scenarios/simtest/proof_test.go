@@ -14,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/reaper"
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -315,9 +314,9 @@ func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 	s, n := proofSize(), &tally{}
 	for _, controllers := range []string{"replicaset@controllerref replication@controllerref gc",
 		"replicaset@selector replication@selector"} {
-		w := simtest.Generator{Controllers: controllers, Sets: 2, Orphans: 1, Actions: 2}
+		w := generator{Controllers: controllers, Sets: 2, Orphans: 1, Actions: 2}
 		for seed := range uint64(4 * s.worlds) {
-			f, err := w.File(sim.NewSeed(seed))
+			f, err := w.file(sim.NewSeed(seed))
 			if err == nil {
 				err = f.Check(registry)
 			}

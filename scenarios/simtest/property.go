@@ -1,7 +1,6 @@
 package simtest
 
 import (
-	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Drawn is the result of one world under one stream of choices.
-type Drawn struct {
+// drawn is one run of a world under a stream of choices.
+type drawn struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
 	Schedule explore.Schedule // the schedule, for shrinking
@@ -21,33 +20,20 @@ type Drawn struct {
 	program *scenarios.Script
 }
 
-// Run generates a world and runs it once, both from one stream of choices. The error is the generator's own.
-func (w Generator) Run(g *scenarios.Registry, c sim.Choices) (*Drawn, error) {
-	f, err := w.File(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Check(g); err != nil {
-		return nil, fmt.Errorf("a generated file is wrong: %w\n%s", err, f.Format())
-	}
-	return run(&scenarios.Script{File: f, Registry: g, Until: len(f.Steps), Faults: w.Faults}, c), nil
-}
-
-// run runs a program once.
-func run(p *scenarios.Script, c sim.Choices) *Drawn {
+func run(p *scenarios.Script, c sim.Choices) *drawn {
 	rec := explore.Record(c)
 	out := p.Run(rec)
-	return &Drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
+	return &drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
 }
 
 // runs returns a function that runs the case once under a stream of choices. A mistake in the case is the error of
 // every run.
-func (c *Case) runs(name string) func(sim.Choices) (*Drawn, error) {
+func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 	p, err := c.plain().Script(name)
 	if err != nil {
-		return func(sim.Choices) (*Drawn, error) { return nil, err }
+		return func(sim.Choices) (*drawn, error) { return nil, err }
 	}
-	return func(ch sim.Choices) (v *Drawn, err error) {
+	return func(ch sim.Choices) (v *drawn, err error) {
 		defer casefile.Catch(&err)
 		return run(p, ch), nil
 	}
@@ -55,7 +41,7 @@ func (c *Case) runs(name string) func(sim.Choices) (*Drawn, error) {
 
 // Failed describes what is wrong with a run of conforming controllers, or returns "": a violation, a fight, a world
 // that does not settle.
-func (v *Drawn) Failed() string {
+func (v *drawn) Failed() string {
 	switch o := v.Outcome; {
 	case len(o.Findings) > 0:
 		return o.Findings[0].Law + " is broken: " + o.Findings[0].Text
@@ -78,17 +64,12 @@ func (d draws) Pick(n int, label string) int {
 	return rapid.IntRange(0, n-1).Draw(d.t, label)
 }
 
-// Property checks generated worlds against every law, under schedules drawn by rapid.
-func (w Generator) Property(g *scenarios.Registry) func(t *rapid.T) {
-	return property(func(c sim.Choices) (*Drawn, error) { return w.Run(g, c) })
-}
-
 // Property checks the case against the laws under schedules drawn by rapid, which shrinks a failure:
 //
 //	rapid.Check(t, c.Property())
 func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
 
-func property(run func(sim.Choices) (*Drawn, error)) func(t *rapid.T) {
+func property(run func(sim.Choices) (*drawn, error)) func(t *rapid.T) {
 	return func(t *rapid.T) {
 		v, err := run(draws{t})
 		if err != nil {
@@ -100,12 +81,6 @@ func property(run func(sim.Choices) (*Drawn, error)) func(t *rapid.T) {
 	}
 }
 
-// Fuzz checks the world that a fuzzer's bytes encode against every law. A failure is minimized and written to dir as a
-// scenario file.
-func (w Generator) Fuzz(g *scenarios.Registry, dir string) func(t *testing.T, data []byte) {
-	return fuzz(func(c sim.Choices) (*Drawn, error) { return w.Run(g, c) }, func(*testing.T) string { return dir })
-}
-
 // Fuzz checks the case against the laws under the schedule that a fuzzer's bytes encode:
 //
 //	f.Fuzz(c.Fuzz())
@@ -115,7 +90,7 @@ func (c *Case) Fuzz() func(t *testing.T, data []byte) {
 	return fuzz(c.runs("fuzz"), failures)
 }
 
-func fuzz(run func(sim.Choices) (*Drawn, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
+func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
 	return func(t *testing.T, data []byte) {
 		v, err := run(&sim.Bytes{Data: data})
 		if err != nil {
@@ -131,7 +106,7 @@ func fuzz(run func(sim.Choices) (*Drawn, error), dir func(*testing.T) string) fu
 }
 
 // write minimizes a failure and writes it; it returns the text to report.
-func (v *Drawn) write(dir string) string {
+func (v *drawn) write(dir string) string {
 	if len(v.Outcome.Findings) == 0 {
 		return "no law was broken: nothing to make small"
 	}

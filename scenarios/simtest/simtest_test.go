@@ -20,7 +20,7 @@ var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: 
 // found is the directory for the fuzzer's failures, beside those that explore finds.
 const found = "../failures"
 
-var conforming = simtest.Generator{
+var conforming = generator{
 	Controllers: "replicaset@controllerref replication@controllerref gc kubelet",
 	Sets:        3, Orphans: 3, Actions: 4,
 	Faults: map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "stale": 1},
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // Under controllerref, no users, schedules or faults make the controllers fight or violate a law.
 func TestControllerRefKeepsTheLaws(t *testing.T) {
-	rapid.Check(t, conforming.Property(registry))
+	rapid.Check(t, simtest.Property(func(c sim.Choices) (*simtest.Drawn, error) { return conforming.run(registry, c) }))
 }
 
 // The same generator finds fights under the era before ControllerRef.
@@ -52,7 +52,7 @@ func TestSelectorFights(t *testing.T) {
 	fights := 0
 	const runs = 300
 	for seed := range uint64(runs) {
-		v, err := w.Run(&g, sim.NewSeed(seed))
+		v, err := w.run(&g, sim.NewSeed(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestSelectorFights(t *testing.T) {
 // The same under many seeds, which costs less than drawing through rapid.
 func TestControllerRefUnderSeeds(t *testing.T) {
 	for seed := range uint64(2000) {
-		v, err := conforming.Run(registry, sim.NewSeed(seed))
+		v, err := conforming.run(registry, sim.NewSeed(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,5 +84,6 @@ func FuzzOwnershipRace(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{1, 0, 1, 0, 0, 1, 1, 2, 0, 1, 3, 2, 1, 0, 4, 2, 1})
 	f.Add([]byte{2, 0, 2, 0, 0, 2, 1, 1, 3, 1, 0, 0, 1, 0, 1, 1, 3, 0, 1, 0, 2, 1, 1, 0, 3, 5, 2, 9, 4, 3, 1, 2})
-	f.Fuzz(conforming.Fuzz(registry, found))
+	f.Fuzz(simtest.Fuzz(func(c sim.Choices) (*simtest.Drawn, error) { return conforming.run(registry, c) },
+		func(*testing.T) string { return found }))
 }

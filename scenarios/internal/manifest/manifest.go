@@ -4,13 +4,21 @@
 package manifest
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -76,7 +84,6 @@ func (t *Text) Wrong(line int, format string, args ...any) *Error {
 	return &Error{File: t.File, Line: line, Text: fmt.Sprintf(format, args...)}
 }
 
-// didYouMean returns the end of a message: the nearest valid word.
 func didYouMean(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
@@ -91,4 +98,114 @@ func UnknownKind(name, definedBy string, valid []string) string {
 		return "unknown kind " + name + ": " + definedBy + " defines it, which is applied later or not at all"
 	}
 	return "unknown kind " + name + didYouMean(name, valid)
+}
+
+// Definition is the kind of CRDs.
+const Definition = "CustomResourceDefinition"
+
+// Defines reports whether the manifest is a CRD.
+func (m *Manifest) Defines() bool {
+	return m.Kind.GVK.Kind == Definition && m.Kind.GVK.Group == apiextensionsv1.GroupName
+}
+
+func isDefinition(n *yaml.Node) bool {
+	kind := child(n.Content[0], "kind")
+	return kind != nil && kind.Value == Definition
+}
+
+// DefineIn applies a CRD to a server outside of any run, so that the rest of the file can be checked. It returns the
+// server's refusal; "" on success or if the manifest is not a CRD.
+func (m *Manifest) DefineIn(server *fakeapi.Server) string {
+	if !m.Defines() {
+		return ""
+	}
+	return m.PutIn(server)
+}
+
+// PutIn creates the object on a server outside of any run, or merges it into an existing one. It returns the server's
+// refusal, or "".
+func (m *Manifest) PutIn(server *fakeapi.Server) string {
+	k := server.Kind(m.Kind.GVK)
+	if k == nil {
+		return "there is no such kind"
+	}
+	req, o := m.CreateRequest(), m.Meta()
+	req.Kind = k
+	if o.GetName() != "" && server.Lookup(k, o.GetNamespace(), o.GetName()) != nil {
+		req = &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: o.GetNamespace(), Name: o.GetName(),
+			PatchType: types.MergePatchType, Patch: m.JSON}
+	}
+	resp, _ := server.Do(sim.Epoch, req)
+	if resp.Err == nil {
+		return ""
+	}
+	st := resp.Err.ErrStatus
+	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
+}
+
+// DefinesKind reports whether a CRD in a text defines a kind of this name, as far as the text is readable.
+func DefinesKind(body, name string) bool {
+	if name == "" {
+		return false
+	}
+	docs := yaml.NewDecoder(strings.NewReader(body))
+	for {
+		var d struct {
+			Kind string
+			Spec struct {
+				Names struct {
+					Kind, Plural, Singular string
+					ShortNames             []string `yaml:"shortNames"`
+				}
+			}
+		}
+		if err := docs.Decode(&d); err != nil {
+			return false
+		}
+		n := d.Spec.Names
+		all := append([]string{n.Kind, n.Plural, n.Singular}, n.ShortNames...)
+		if d.Kind == Definition && slices.ContainsFunc(all, func(s string) bool { return strings.EqualFold(s, name) }) {
+			return true
+		}
+	}
+}
+
+// uidOf matches the uid of an object in a manifest or a patch: "$(uid rs/web)".
+var uidOf = regexp.MustCompile(`\$\(uid ([^()\s"]*)\)`)
+
+func hasUIDs(text []byte) bool { return uidOf.Match(text) }
+
+// ReplaceUIDs replaces each expression in the text by the result of uid for it and the object it names. It returns the
+// first error, and keeps the expression that caused it.
+func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]byte, error) {
+	var first error
+	out := uidOf.ReplaceAllFunc(text, func(expr []byte) []byte {
+		id, err := uid(string(expr), string(uidOf.FindSubmatch(expr)[1]))
+		if err == nil {
+			return []byte(id)
+		}
+		if first == nil {
+			first = err
+		}
+		return expr
+	})
+	return out, first
+}
+
+// WithUIDs returns the manifest with the uids that the objects have now.
+func (m *Manifest) WithUIDs(uid func(expr, object string) (string, error)) (*Manifest, error) {
+	if !m.uids {
+		return m, nil
+	}
+	data, err := ReplaceUIDs(m.JSON, uid)
+	if err != nil {
+		return nil, err
+	}
+	own := *m
+	own.JSON, own.Object = data, m.Kind.New()
+	if err := json.Unmarshal(data, own.Object); err != nil {
+		panic("manifest: it does not decode with uids in it: " + err.Error())
+	}
+	own.setNamespace()
+	return &own, nil
 }

@@ -4,9 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
@@ -34,7 +39,6 @@ func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime
 	return obj, nil
 }
 
-// typeError reports a value of the wrong type.
 func (d *decoder) typeError(n *yaml.Node, kind *fakeapi.Kind, err error) error {
 	var te *json.UnmarshalTypeError
 	path, what := "", strings.TrimPrefix(err.Error(), "json: ")
@@ -66,7 +70,6 @@ func (d *decoder) fieldError(n *yaml.Node, kind *fakeapi.Kind, obj runtime.Objec
 	return d.Wrong(d.line(at), "unknown field %s of %s in %s%s", path, kind.GVK.Kind, d.Name, hint)
 }
 
-// fieldNames lists the JSON names of a type's fields at a path.
 func fieldNames(t reflect.Type, path string) []string {
 	for _, part := range steps(path) {
 		t = deref(t)
@@ -118,4 +121,117 @@ func fieldNamed(t reflect.Type, name string) (reflect.Type, bool) {
 func jsonName(f reflect.StructField) (name string, inline bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name, name == "" && (strings.Contains(options, "inline") || f.Anonymous)
+}
+
+// checkSchema refuses a field of a custom resource that its CRD does not have. The server drops such fields unless the
+// request asks for strict validation, as kubectl's does. The server checks the values during the run.
+func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]any) error {
+	_, version := kind.Definition()
+	if version == nil {
+		return nil
+	}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(tree)}
+	unknown, err := kind.Prune(u)
+	if err != nil {
+		at := find(n, "metadata")
+		return d.Wrong(d.line(at), "bad %s in %s: %v", kind.GVK.Kind, d.Name, err)
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	at := find(n, unknown[0])
+	parent, last := cutPath(unknown[0])
+	hint := didYouMean(last, schemaFields(version.Schema.OpenAPIV3Schema, parent))
+	return d.Wrong(d.line(at), "unknown field %s of %s in %s%s", unknown[0], kind.GVK.Kind, d.Name, hint)
+}
+
+func schemaFields(s *apiextensionsv1.JSONSchemaProps, path string) []string {
+	parts := steps(path)
+	if len(parts) > 0 && parts[0] == "metadata" {
+		return fieldNames(reflect.TypeFor[metav1.ObjectMeta](), strings.Join(parts[1:], "."))
+	}
+	for _, part := range parts {
+		switch p, ok := s.Properties[part]; {
+		case ok:
+			s = &p
+		case s.Items != nil && s.Items.Schema != nil:
+			s = s.Items.Schema
+		case s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
+			s = s.AdditionalProperties.Schema
+		default:
+			return nil
+		}
+	}
+	names := []string{}
+	if path == "" {
+		names = append(names, "apiVersion", "kind", "metadata")
+	}
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// checkSelector refuses an object whose selector does not match the labels of its own template. No request is sent.
+func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
+	spec, _ := field(tree, "spec").(map[string]any)
+	template, _ := field(spec, "template", "metadata", "labels").(map[string]any)
+	if _, ok := spec["template"]; !ok {
+		return nil
+	}
+	raw, ok := spec["selector"].(map[string]any)
+	if !ok || len(raw) == 0 {
+		return nil
+	}
+	selector, err := toSelector(raw)
+	at := find(n, "spec.selector")
+	if err != nil {
+		return d.Wrong(d.line(at), "spec.selector: %v", err)
+	}
+	set := labels.Set{}
+	for k, v := range template {
+		if s, ok := v.(string); ok {
+			set[k] = s
+		}
+	}
+	manual := spec["manualSelector"] == true
+	if field(tree, "kind") == "Job" && !manual || selector.Matches(set) {
+		return nil
+	}
+	has := set.String()
+	if has == "" {
+		has = "(none)"
+	}
+	return d.Wrong(d.line(at), "spec.selector %s does not match the template's labels %s", selector, has)
+}
+
+func toSelector(raw map[string]any) (labels.Selector, error) {
+	_, match := raw["matchLabels"]
+	_, expressions := raw["matchExpressions"]
+	if !match && !expressions {
+		set := labels.Set{}
+		for k, v := range raw {
+			if s, ok := v.(string); ok {
+				set[k] = s
+			}
+		}
+		return set.AsSelector(), nil
+	}
+	data, err := json.Marshal(raw)
+	if err != nil {
+		return nil, err
+	}
+	var s metav1.LabelSelector
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	return metav1.LabelSelectorAsSelector(&s)
+}
+
+// field returns the value at a path in a tree, or nil.
+func field(tree any, path ...string) any {
+	m, _ := tree.(map[string]any)
+	v, _, _ := unstructured.NestedFieldNoCopy(m, path...)
+	return v
 }

@@ -1,0 +1,133 @@
+package conformance
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// backups makes a Secret for each Garden at every tick of a clock, up to a number.
+func backups(every time.Duration, most int) host.Controller {
+	return reconciler("backups", gardens, living(func(a *at, owner *thing) error {
+		began := owner.GetCreationTimestamp()
+		tick := int(time.Since(began.Time) / every)
+		if tick > most {
+			return nil
+		}
+		a.env.Queue.AddAfter(key(owner), time.Until(began.Add(time.Duration(tick+1)*every)))
+		return ignoreAlreadyExists(a.create(a.bare(owner, owner.GetName()+"-"+strconv.Itoa(tick))))
+	}), secrets)
+}
+
+// The world of a controller that creates something at every tick ends after the third, or when For says so. A world
+// that ends by itself is not cut off.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		of   host.Controller
+		last time.Duration
+		says string // about the clock; "" for nothing
+	}{
+		{"for ever", backups(time.Hour, 1_000_000), 0, "creates a Secret every 1h0m0s, for ever: a world ends after the third, at 2h24m0s"},
+		{"given a time", backups(time.Hour, 1_000_000), 90 * time.Minute, "a world ends after 1h30m0s"},
+		{"a rollout", backups(time.Minute, 5), 0, ""},
+		{"a loop", backups(5*time.Second, 20), 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := subjectOf(t, c.of)
+			s.For = c.last
+			plan := prepared(t, s)
+			if c.says != "" {
+				shows(t, plan, "  by clock    "+c.says+"\n")
+			} else if strings.Contains(plan.String(), "by clock") {
+				t.Errorf("it is shown as\n%s", plan)
+			}
+			if plan.Restless {
+				t.Errorf("it does not settle:\n%s", plan)
+			}
+		})
+	}
+}
+
+// The cases of such a controller end, and do not report what they cut off.
+func TestTicksAreTried(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it explores all cases")
+	}
+	Test(t, subjectOf(t, backups(time.Hour, 1_000_000)))
+}
+
+// stamps reports the time of day in the owner's status if due says so, and comes back after next. The wrong one does so
+// at each reconcile (kfp-operator#625).
+func stamps(due func(since time.Duration) (now bool, next time.Duration)) idiom {
+	return func(a *at, owner *thing) error {
+		if err := applies(a, owner); err != nil {
+			return err
+		}
+		now := a.env.Now()
+		write, next := true, time.Duration(0)
+		if at, err := time.Parse(time.RFC3339, stringAt(owner, "status", "seen")); err == nil {
+			write, next = due(now.Sub(at))
+		}
+		if next > 0 {
+			a.env.Queue.AddAfter(key(owner), next)
+		}
+		if !write {
+			return nil
+		}
+		return a.reports(owner, "seen", metav1.NewTime(now).UTC().Format(time.RFC3339))
+	}
+}
+
+// expires deletes its owner an hour after its creation.
+func expires(a *at, owner *thing) error {
+	if left := time.Hour - a.env.Now().Sub(owner.GetCreationTimestamp().Time); left > 0 {
+		a.env.Queue.AddAfter(key(owner), left)
+		return applies(a, owner)
+	}
+	return a.remove(owner)
+}
+
+// A controller that writes the time of day in each reconcile is woken by its own write, and never stops if time passes
+// in between. Heartbeats, renewals and times to live are driven by a timer.
+func TestTimePasses(t *testing.T) {
+	every := func(d time.Duration) func(time.Duration) (bool, time.Duration) {
+		return func(since time.Duration) (bool, time.Duration) {
+			if since >= d {
+				return true, d
+			}
+			return false, d - since
+		}
+	}
+	for _, x := range []struct {
+		name string
+		idiom
+		law string
+	}{
+		{"each time", stamps(func(time.Duration) (bool, time.Duration) { return true, 0 }), "never-fight"},
+		{"once", stamps(func(time.Duration) (bool, time.Duration) { return false, 0 }), ""},
+		{"heartbeat", stamps(every(20 * time.Minute)), ""},
+		{"renewal", stamps(every(12 * time.Hour)), ""},
+		{"ttl", expires, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) { finds(t, prepared(t, subjectOf(t, by(x.idiom)...)), "faults", x.law) })
+	}
+}
+
+// The same is found in a whole program.
+func TestTimePassesInPrograms(t *testing.T) {
+	c := placed(t, prepared(t, whole(false, wrong{stamps: true})), "faults")
+	c.Faults, c.User, c.Schedules = map[string]int{"slow": 1}, nil, 5
+	x, err := c.Explore(t.Context(), t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Failures) == 0 || x.Failures[0].Law != "never-fight" {
+		t.Errorf("not found\n%s", x.Text())
+	}
+}

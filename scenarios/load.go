@@ -1,0 +1,85 @@
+package scenarios
+
+import (
+	"embed"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// verbs is the table of verbs. A file holds the table that it was read with, and a step holds its verb. Only code that
+// reads files uses this variable.
+var verbs = []*Verb{
+	// the user's
+	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
+	verbPatch,
+	// time
+	verbSettle, verbRace, verbStep, verbAdvance,
+	// faults and versions
+	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
+	verbDowngrade, verbMark,
+	// looking
+	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbPredict, verbHash, verbDo, verbEnsure,
+	// all schedules
+	verbExplore, verbMutant, verbSchedule,
+}
+
+// Verbs lists all verbs in the order of the help: user, time, faults and versions, reading, exploring.
+func Verbs() []*Verb { return verbs }
+
+// FindVerb finds a verb by name; it returns nil if there is none.
+func FindVerb(name string) *Verb { return verbNamed(verbs, name) }
+
+// Parse reads a scenario file. The name is for messages; errors are [*Error]s with the line. Parse knows the names of
+// the verbs but not their meaning: see [File.Check].
+func Parse(name string, data []byte) (*File, error) { return parse(name, data, verbs) }
+
+// Load reads and parses a file. Errors are [*Error]s.
+func Load(path string) (*File, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data)
+}
+
+// RunFile reads and runs one file. With Update it rewrites the golden text atomically. It does not rewrite after a
+// violation without a "!", after another error, or if CI is set in the environment.
+func RunFile(path string, o Options) *Result {
+	f, err := Load(path)
+	if err != nil {
+		return Unread(path, err)
+	}
+	if o.Update && inCI() {
+		return Unread(path, wrong(path, 0, "", "--update is refused under CI: expectations are changed by people"))
+	}
+	res := Interpret(f, o)
+	if o.Update && res.ExitCode == ExitPass {
+		if text := f.Format(); string(text) != f.src {
+			if err := writeFile(path, text); err != nil {
+				res.add(wrong(path, 0, "", "not updated: %v", err))
+			} else {
+				res.Updated = true
+			}
+		}
+	}
+	return res
+}
+
+func inCI() bool {
+	v := strings.ToLower(os.Getenv("CI"))
+	return v != "" && v != "0" && v != "false"
+}
+
+//go:embed testdata
+var library embed.FS
+
+// Library returns the scenarios of this module: *.txtar files in one directory per family. Programs that do not call it
+// do not embed them.
+func Library() fs.FS {
+	sub, err := fs.Sub(library, "testdata")
+	if err != nil {
+		panic(err) // the name is not a valid path
+	}
+	return sub
+}

@@ -1,0 +1,340 @@
+package wrongoperators_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// The wrong operators manage Fleets of ships, or ReplicaSets of pods. A ship is a ConfigMap.
+var (
+	fleets      = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Fleet"}
+	ships       = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	replicaSets = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+	pods        = corev1.SchemeGroupVersion.WithKind("Pod")
+)
+
+const fleetDefinition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: fleets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Fleet, plural: fleets, singular: fleet}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {replicas: {type: integer}, sea: {type: string}, color: {type: string}, flagship: {type: string}}}
+          status: {type: object, properties: {replicas: {type: integer}, ready: {type: integer}, ships: {type: array, items: {type: string}}}}
+`
+
+func fleet(name string, replicas int, sea string, more ...string) string {
+	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s%s}\nspec: {replicas: %d, sea: "+
+		"%s}\n", name, strings.Join(more, ""), replicas, sea)
+}
+
+func replicaSet(name string, replicas int, app string) string {
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: %s}
+spec:
+  replicas: %d
+  selector: {matchLabels: {app: %[3]s}}
+  template:
+    metadata: {labels: {app: %[3]s}}
+    spec: {containers: [{name: c, image: c}]}
+`, name, replicas, app)
+}
+
+// ship returns the manifest of a ship without an owner.
+func ship(name, sea string, more ...string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea,
+		strings.Join(more, ""))
+}
+
+func world(manifests ...string) string {
+	return fleetDefinition + "---\n" + strings.Join(manifests, "---\n")
+}
+
+// doing holds an operator's functions.
+type doing struct {
+	sync  func(o *operator, f metav1.Object) error
+	dying func(o *operator, f metav1.Object) error // for an owner that is being deleted; nil: do nothing
+	gone  func(o *operator, name string) error     // for one missing from its cache; nil: do nothing
+}
+
+type operator struct {
+	client          host.Client
+	env             *host.Env
+	owners, members cache.Indexer
+	member          schema.GroupVersionKind
+	owner           schema.GroupVersionKind
+	seen            map[string]string // its memory
+}
+
+// begin returns an operator without memory.
+func begin(env *host.Env, owner, member schema.GroupVersionKind) *operator {
+	return &operator{client: env.Client, env: env, owner: owner, member: member, seen: map[string]string{},
+		owners: env.Informer(owner).GetIndexer(), members: env.Informer(member).GetIndexer()}
+}
+
+// operates makes an operator on one kind of owner.
+func operates(name string, owner, member schema.GroupVersionKind, does doing) host.Controller {
+	c := host.Controller{Name: name, For: owner, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
+	c.New = func(env *host.Env) host.Reconciler {
+		o := begin(env, owner, member)
+		return host.SyncFunc(func(_ context.Context, key string) error { return o.do(does, key) })
+	}
+	c.Routes = []host.Route{
+		{Kind: owner, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			out.Keys = append(out.Keys, keyOf(either(e)))
+		}},
+		{Kind: member, Do: func(v host.View, e host.Event, out *host.Effect) {
+			for _, o := range []runtime.Object{e.Old, e.New} {
+				out.Keys = append(out.Keys, interested(v, owner, o)...)
+			}
+		}},
+	}
+	return c
+}
+
+// fleeting makes an operator on fleets and their ships.
+func fleeting(sync func(o *operator, f metav1.Object) error) host.Controller {
+	return operates("fleet", fleets, ships, doing{sync: sync})
+}
+
+func either(e host.Event) runtime.Object {
+	if e.New != nil {
+		return e.New
+	}
+	return e.Old
+}
+
+func keyOf(o any) string { return o.(metav1.Object).GetNamespace() + "/" + o.(metav1.Object).GetName() }
+
+// interested lists the keys that a change of a member concerns: its owner, or for an orphan every owner that selects
+// it.
+func interested(v host.View, owner schema.GroupVersionKind, member runtime.Object) (keys []string) {
+	if member == nil {
+		return nil
+	}
+	m := member.(metav1.Object)
+	if c := metav1.GetControllerOf(m); c != nil {
+		if c.Kind == owner.Kind {
+			keys = append(keys, m.GetNamespace()+"/"+c.Name)
+		}
+		return keys
+	}
+	v.Each(owner, m.GetNamespace(), func(o runtime.Object) bool {
+		if selector(o).Matches(labels.Set(m.GetLabels())) {
+			keys = append(keys, keyOf(o))
+		}
+		return true
+	})
+	return keys
+}
+
+func want(owner runtime.Object) int {
+	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
+		return int(*rs.Spec.Replicas)
+	}
+	n, _ := number(owner.(metav1.Object), "spec", "replicas")
+	return n
+}
+
+func wanted(f metav1.Object) int { return want(f.(runtime.Object)) }
+
+func selector(owner runtime.Object) labels.Selector {
+	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
+		return labels.SelectorFromSet(rs.Spec.Selector.MatchLabels)
+	}
+	return labels.SelectorFromSet(labels.Set{"sea": field(owner.(metav1.Object), "sea")})
+}
+
+func field(f metav1.Object, name string) string {
+	s, _, _ := unstructured.NestedString(f.(*unstructured.Unstructured).Object, "spec", name)
+	return s
+}
+
+// number returns a number of a fleet, and whether there is one.
+func number(f metav1.Object, fields ...string) (int, bool) {
+	n, found, _ := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, fields...)
+	return int(n), found
+}
+
+func counted(owner runtime.Object) int {
+	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
+		return int(rs.Status.Replicas)
+	}
+	n, _ := number(owner.(metav1.Object), "status", "replicas")
+	return n
+}
+
+func (o *operator) do(does doing, key string) error {
+	obj, ok, _ := o.owners.GetByKey(key)
+	switch {
+	case !ok && does.gone != nil:
+		return does.gone(o, strings.TrimPrefix(key, "default/"))
+	case !ok:
+		return nil
+	}
+	f := obj.(metav1.Object)
+	if f.GetDeletionTimestamp() != nil {
+		if does.dying == nil {
+			return nil
+		}
+		return does.dying(o, f)
+	}
+	return does.sync(o, f)
+}
+
+// list returns some members by name.
+func (o *operator) list(which func(m metav1.Object) bool) (list []metav1.Object) {
+	for _, x := range o.members.List() {
+		if m := x.(metav1.Object); which(m) {
+			list = append(list, m)
+		}
+	}
+	slices.SortFunc(list, func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return list
+}
+
+// all lists the members that an owner selects.
+func (o *operator) all(f metav1.Object) []metav1.Object {
+	return o.list(func(m metav1.Object) bool { return selector(f.(runtime.Object)).Matches(labels.Set(m.GetLabels())) })
+}
+
+// owned lists the members that an owner controls.
+func (o *operator) owned(f metav1.Object) []metav1.Object {
+	return o.list(func(m metav1.Object) bool { return metav1.IsControlledBy(m, f) })
+}
+
+// has reports whether the cache has a member of that name.
+func (o *operator) has(name string) bool {
+	_, ok, _ := o.members.GetByKey("default/" + name)
+	return ok
+}
+
+// made returns a new member. The server completes a name that ends in "-".
+func (o *operator) made(f metav1.Object, name string) metav1.Object {
+	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
+	if strings.HasSuffix(name, "-") {
+		meta.Name, meta.GenerateName = "", name
+	}
+	if rs, ok := f.(*appsv1.ReplicaSet); ok {
+		meta.Labels = rs.Spec.Template.Labels
+		return &corev1.Pod{ObjectMeta: meta, Spec: *rs.Spec.Template.Spec.DeepCopy()}
+	}
+	meta.Labels = map[string]string{"sea": field(f, "sea")}
+	return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"color": field(f, "color")}}
+}
+
+// create accepts a name that is taken.
+func (o *operator) create(m metav1.Object) error {
+	_, err := o.client.Create(context.Background(), m.(runtime.Object))
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// remove deletes a member on condition of its uid. A missing member counts as deleted.
+func (o *operator) remove(m metav1.Object) error {
+	uid := m.GetUID()
+	return o.removeName(m.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+}
+
+func (o *operator) removeName(name string, how metav1.DeleteOptions) error {
+	err := o.client.Delete(context.Background(), o.member, "default", name, how)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func (o *operator) merge(kind schema.GroupVersionKind, name string, patch map[string]any, subresource string) error {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	_, err = o.client.Patch(context.Background(), kind, "default", name,
+		host.Patch{Type: types.MergePatchType, Data: data, Subresource: subresource})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// reports writes a number into a status that has another one.
+func (o *operator) reports(f metav1.Object, name string, n int) error {
+	if was, found := number(f, "status", name); found && was == n {
+		return nil
+	}
+	return o.merge(o.owner, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
+}
+
+// keeps is right: the ships of a fleet have fixed names, and surplus ships are deleted by uid.
+func (o *operator) keeps(f metav1.Object) error {
+	for i := range wanted(f) {
+		if name := fmt.Sprintf("%s-%d", f.GetName(), i); !o.has(name) {
+			if err := o.create(o.made(f, name)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range o.owned(f) {
+		var i int
+		if fmt.Sscanf(strings.TrimPrefix(m.GetName(), f.GetName()+"-"), "%d", &i); i >= wanted(f) &&
+			m.GetDeletionTimestamp() == nil {
+			if err := o.remove(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func user(lines ...string) (list []simtest.Action) {
+	for _, l := range lines {
+		list = append(list, simtest.Verb(l))
+	}
+	return list
+}
+
+// refs returns owner references for a patch.
+func refs(list ...metav1.OwnerReference) map[string]any {
+	return map[string]any{"metadata": map[string]any{"ownerReferences": list}}
+}
+
+// finalizers returns finalizers for a patch; nil for none.
+func finalizers(list ...string) map[string]any {
+	if len(list) == 0 {
+		return map[string]any{"metadata": map[string]any{"finalizers": nil}}
+	}
+	return map[string]any{"metadata": map[string]any{"finalizers": list}}
+}

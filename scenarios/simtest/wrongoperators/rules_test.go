@@ -1,0 +1,351 @@
+package wrongoperators_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// wrongIdentities confuse an object with another, or an old one with a new one.
+var wrongIdentities = []wrong{{
+	name: "numbers its members by their count", law: "EXACT-3",
+	says: []string{"is 1 of fleet/a, as cm/"},
+	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+		Controllers: []host.Controller{numbered(fleeting(func(o *operator, f metav1.Object) error {
+			for i := len(o.owned(f)); i < wanted(f); i++ {
+				if o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] != "" {
+					continue // already created
+				}
+				m := o.made(f, "a-").(*corev1.ConfigMap)
+				m.Data["number"] = fmt.Sprint(i)
+				if err := o.create(m); err != nil {
+					return err
+				}
+				o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] = "made"
+			}
+			return nil
+		}))}, User: []simtest.Action{simtest.Do("sink-the-first", sinkTheFirst)}},
+}, {
+	name: "deletes by name what it has recreated", law: "EXACT-4",
+	says: []string{"delete meant for an earlier ConfigMap of that name"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+			if m, ok, _ := o.members.GetByKey("default/a-0"); ok {
+				if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
+					return nil
+				}
+				if err := o.removeName("a-0", metav1.DeleteOptions{}); err != nil { // it is immutable
+					return err
+				}
+			}
+			return o.create(o.made(f, "a-0"))
+		}))}, User: user("patch fleet/a type=merge '{spec: {color: red}}'", "label fleet/a tier=front")},
+}, {
+	name: "starts from an older list and deletes what it has created since", law: "EXACT-5",
+	says: []string{"delete", "shown a newer one before a restart"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Faults: map[string]int{"stale": 1}, Strict: true,
+		Settled: true, Schedules: 200,
+		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+			m, ok, _ := o.members.GetByKey("default/a-0")
+			if !ok {
+				return o.create(o.made(f, "a-0"))
+			}
+			if old := m.(*corev1.ConfigMap); old.Data["color"] != field(f, "color") {
+				return o.remove(old)
+			}
+			return nil
+		}))}, User: user("patch cm/a-0 type=merge '{data: {color: blue}}'",
+			"patch fleet/a type=merge '{spec: {color: blue}}'")},
+}, {
+	name: "drops the version so that its update never conflicts", law: "EXACT-5",
+	says: []string{"update", "shown a newer one"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			m, ok, _ := o.members.GetByKey("default/a-0")
+			if !ok {
+				return o.create(o.made(f, "a-0"))
+			}
+			c := m.(*corev1.ConfigMap).DeepCopy()
+			if c.Data["color"] == field(f, "color") && c.Labels["tier"] == f.GetLabels()["tier"] {
+				return nil
+			}
+			if c.Data["color"] != field(f, "color") { // one change at a time
+				c.Data = map[string]string{"color": field(f, "color")}
+			} else {
+				c.Labels["tier"] = f.GetLabels()["tier"]
+			}
+			c.ResourceVersion = ""
+			_, err := o.client.Update(context.Background(), c)
+			return err
+		})}, User: user("patch fleet/a type=merge '{spec: {color: red}}'", "label fleet/a tier=front",
+			"patch fleet/a type=merge '{spec: {color: blue}}'")},
+}}
+
+// numbered declares that a ship's number identifies it.
+func numbered(c host.Controller) host.Controller {
+	c.Contract.Replicas = nil
+	c.Contract.Identity = func(m runtime.Object) string { return m.(*corev1.ConfigMap).Data["number"] }
+	return c
+}
+
+// sinkTheFirst deletes the oldest ship.
+func sinkTheFirst(user host.Client) error {
+	list, err := user.List(context.Background(), ships, "default", metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if c := m.(*corev1.ConfigMap); c.Data["number"] == "0" {
+			return user.Delete(context.Background(), ships, "default", c.Name, metav1.DeleteOptions{})
+		}
+	}
+	return nil
+}
+
+// wrongRollouts use the wrong order, change too much at a time, or repeat work.
+var wrongRollouts = []wrong{{
+	name: "creates the ships before their flagship", law: "EXACT-9",
+	says: []string{"made though its flagship a-1 is not there"},
+	run: simtest.Case{World: world(led("a", 2, "a-1")), Controllers: []host.Controller{
+		convoy(fleeting((*operator).keeps))}},
+}, {
+	name: "deletes the flagship before the ships that follow it", law: "EXACT-9",
+	says: []string{"deleted from under cm/a-1: its flagship a-0 is not there"},
+	run: simtest.Case{World: world(led("a", 2, "a-0")), Settled: true, Controllers: []host.Controller{
+		convoy(fleeting((*operator).sinks))}, User: user("patch fleet/a type=merge '{spec: {replicas: 0}}'")},
+}, {
+	name: "leaves the cargo of a ship behind", law: "EXACT-10",
+	says: []string{"leaves secret/a-1 behind, which is to go with it"},
+	run: simtest.Case{World: world(fleet("a", 2, "north"),
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: a-1}\n"), Settled: true,
+		Controllers: []host.Controller{laden(fleeting((*operator).keeps))},
+		User:        user("patch fleet/a type=merge '{spec: {replicas: 1}}'")},
+}, {
+	name: "paints all ships at once", law: "EXACT-11",
+	says: []string{"leaves 0 of 2 at sea"},
+	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+		Controllers: []host.Controller{atSea(fleeting((*operator).paints))},
+		User:        user("patch fleet/a type=merge '{spec: {color: red}}'")},
+}, {
+	name: "counts ships at home again at each reconcile", law: "EXACT-12",
+	says: []string{"home is 2, there have been no more than 1"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+		Controllers: []host.Controller{homing(fleeting((*operator).tallies))},
+		User:        user("annotate cm/a-0 home=yes")},
+}}
+
+// led returns the manifest of a fleet with a flagship.
+func led(name string, replicas int, flagship string) string {
+	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s}\nspec: {replicas: %d, "+
+		"sea: north, flagship: %s}\n", name, replicas, flagship)
+}
+
+// convoy declares that each ship depends on the flagship.
+func convoy(c host.Controller) host.Controller {
+	c.Contract.Replicas = nil
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
+		lead := field(f.Owner.(metav1.Object), "flagship")
+		if f.After.(metav1.Object).GetName() == lead {
+			return ""
+		}
+		for _, o := range f.All("ConfigMap") {
+			if m := o.(metav1.Object); m.GetName() == lead && m.GetDeletionTimestamp() == nil {
+				return ""
+			}
+		}
+		return "its flagship " + lead + " is not there"
+	}}}
+	return c
+}
+
+// sinks creates missing ships, and deletes surplus in the order of names.
+func (o *operator) sinks(f metav1.Object) error {
+	own := o.owned(f)
+	if len(own) > wanted(f) {
+		return o.remove(own[0])
+	}
+	return o.keeps(f)
+}
+
+// laden declares that the Secret of a ship's name belongs to it, and watches Secrets.
+func laden(c host.Controller) host.Controller {
+	plain := c.New
+	c.New = func(env *host.Env) host.Reconciler {
+		env.Informer(secrets)
+		return plain(env)
+	}
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-10", When: law.AtDelete, Check: func(f *law.Facts) string {
+		s := f.Before.(metav1.Object)
+		for _, o := range f.All("Secret") {
+			if cargo := o.(metav1.Object); cargo.GetName() == s.GetName() && !metav1.IsControlledBy(cargo, s) {
+				return "leaves secret/" + cargo.GetName() + " behind, which is to go with it"
+			}
+		}
+		return ""
+	}}}
+	return c
+}
+
+// atSea declares that at most one ship may be missing.
+func atSea(c host.Controller) host.Controller {
+	c.Contract.Replicas = nil
+	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+		n, others := want(f.Owner), len(f.Dependents)
+		if f.Before != nil && f.After == nil && others < n-1 {
+			return fmt.Sprintf("leaves %d of %d at sea", others, n)
+		}
+		return ""
+	}}}
+	return c
+}
+
+// paints deletes ships of another colour and recreates them.
+func (o *operator) paints(f metav1.Object) error {
+	for _, m := range o.owned(f) {
+		if m.(*corev1.ConfigMap).Data["color"] != field(f, "color") {
+			if err := o.remove(m); err != nil {
+				return err
+			}
+		}
+	}
+	return o.keeps(f)
+}
+
+// homing declares that the status counts each ship that has come home, permanently.
+func homing(c host.Controller) host.Controller {
+	c.Contract.Counts = []law.Count{{
+		Name: "home",
+		Of: func(owner runtime.Object) int {
+			n, _ := number(owner.(metav1.Object), "status", "ready")
+			return n
+		},
+		Once: true,
+		Is: func(_, m runtime.Object) bool {
+			return m.(metav1.Object).GetAnnotations()["home"] != ""
+		},
+	}}
+	return c
+}
+
+// tallies adds the ships at home to the number in the status.
+func (o *operator) tallies(f metav1.Object) error {
+	n, _ := number(f, "status", "ready")
+	for _, m := range o.owned(f) {
+		if m.GetAnnotations()["home"] != "" {
+			n++
+		}
+	}
+	if err := o.keeps(f); err != nil {
+		return err
+	}
+	return o.reports(f, "ready", n)
+}
+
+// moreSubtle are various subtle bugs.
+var moreSubtle = []wrong{{
+	name: "owns across namespaces", law: "LAW-1",
+	says: []string{"created with a ControllerRef to fleet/a, which in another namespace counts as gone"},
+	run: simtest.Case{World: world("apiVersion: v1\nkind: Namespace\nmetadata: {name: port}\n", fleet("a", 1, "north")),
+		With: []string{"gc"}, Schedules: 10,
+		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+			if _, ok, _ := o.members.GetByKey("port/a-0"); ok {
+				return nil
+			}
+			m := o.made(f, "a-0")
+			m.SetNamespace("port")
+			return o.create(m)
+		}))}},
+}, {
+	name: "two operators write one status", law: "NOFIGHT-1",
+	says: []string{"ready: 2 -> 1", "ready: 1 -> 2", "the state recurs"},
+	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 10,
+		Controllers: []host.Controller{says("one", 1), says("two", 2)}},
+}, {
+	name: "deletes a collection", law: "LAW-2",
+	says: []string{"deletecollection pod/b-0", "owned by rs/b"},
+	run: simtest.Case{World: replicaSet("a", 0, "web") + "---\n" + replicaSet("b", 1, "web"), Settled: true,
+		Controllers: []host.Controller{
+			unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
+				if wanted(f) == 0 && len(o.all(f)) > 0 {
+					r := &fakeapi.Request{Verb: fakeapi.DeleteCollection, Namespace: "default",
+						List: metav1.ListOptions{LabelSelector: "app=web"}}
+					for _, k := range o.env.Kinds() {
+						if k.GVK == pods {
+							r.Kind = k
+						}
+					}
+					_, err := o.client.Do(context.Background(), r)
+					return err
+				}
+				return o.keeps(f)
+			}}))}, User: user("label rs/a tier=front")},
+}, {
+	name: "overwrites its owner from a copy, unconditionally", law: "EXACT-5",
+	says: []string{"replicas: 1 -> 0", "puts back what has been changed since it was read"},
+	run: simtest.Case{World: replicaSet("a", 0, "web"), Strict: true, Settled: true,
+		Controllers: []host.Controller{
+			unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
+				if f.GetLabels()["tier"] == f.GetAnnotations()["tier"] {
+					return nil
+				}
+				c := f.(runtime.Object).DeepCopyObject().(*appsv1.ReplicaSet)
+				c.Annotations, c.ResourceVersion = map[string]string{"tier": c.Labels["tier"]}, ""
+				_, err := o.client.Update(context.Background(), c)
+				return err
+			}}))}, User: user("label rs/a tier=front", "scale rs/a replicas=1")},
+}, {
+	name: "never removes a finalizer that it does not declare", law: "EXACT-6",
+	says: []string{"finalizers: +example.com/anchor", "fleet/a stays terminating, held by example.com/anchor alone"},
+	run: simtest.Case{World: world(fleet("a", 0, "north")), Settled: true,
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			if len(f.GetFinalizers()) == 0 {
+				return o.merge(fleets, f.GetName(), finalizers(anchor), "")
+			}
+			return nil
+		})}, User: user("delete fleet/a")},
+}}
+
+// says is an operator that writes a constant number into the status.
+func says(name string, n int) host.Controller {
+	c := operates(name, fleets, ships,
+		doing{sync: func(o *operator, f metav1.Object) error { return o.reports(f, "ready", n) }})
+	c.Owns, c.Contract.Replicas = nil, nil
+	return c
+}
+
+// tallying creates the ConfigMap result once it sees the ConfigMap a, with the number of Secrets in its cache.
+var tallying = host.Controller{Name: "tally", For: ships,
+	Routes: []host.Route{{Kind: ships, Do: func(_ host.View, e host.Event, out *host.Effect) {
+		if e.New != nil && e.New.(metav1.Object).GetName() == "a" {
+			out.Keys = append(out.Keys, "default/a")
+		}
+	}}},
+	New: func(env *host.Env) host.Reconciler {
+		secrets := env.Informer(secrets)
+		return host.SyncFunc(func(ctx context.Context, _ string) error {
+			m := &corev1.ConfigMap{Data: map[string]string{"is": strconv.Itoa(len(secrets.GetStore().List()))}}
+			m.Namespace, m.Name = "default", "result"
+			if _, err := env.Client.Create(ctx, m); !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+			return nil
+		})
+	}}
+
+var wrongOrders = []wrong{{
+	name: "decides by what its cache lacks", law: "EXACT-13",
+	says: []string{"cm/result: data.is is 0, and 1 in a quiet run"},
+	run: simtest.Case{SameEnd: true, Settled: true, Controllers: []host.Controller{tallying}, User: []simtest.Action{
+		simtest.Apply("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")}},
+}}

@@ -1,0 +1,110 @@
+// Package wrongoperators_test holds operators with a bug. For each, the laws must find the bug, and the page of the
+// failure must explain it.
+package wrongoperators_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// wrong is an operator with a bug, in a world that shows it.
+type wrong struct {
+	name string   // the bug
+	law  string   // the clause that must report it
+	says []string // texts that the page must contain
+	run  simtest.Case
+}
+
+var wrongOperators = slices.Concat(wrongOwners, subtleOwners, wrongEnds, subtleEnds, unforbidden, wrongNumbers, subtleWork,
+	wrongPartners, wrongIdentities, wrongRollouts, moreSubtle, wrongOrders)
+
+// The first failure of each wrong operator has the expected clause, and its page names no other law.
+func TestWrongOperators(t *testing.T) {
+	for _, w := range wrongOperators {
+		t.Run(w.law+" "+w.name, func(t *testing.T) {
+			if w.run.Schedules == 0 {
+				w.run.Schedules = 60
+			}
+			x, err := w.run.Explore(t.Context(), t.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(x.Failures) == 0 {
+				t.Fatalf("not found:\n%s", x.Text())
+			}
+			f := x.Failures[0]
+			t.Logf("%d schedules of %d fail, the first is %d\n%s", x.Failed+x.Unsettled, x.Schedules, f.Index,
+				f.Page.Text())
+			if want := law.ByID(w.law).Name; f.Law != want {
+				t.Errorf("found by %s, want %s", f.Law, want)
+			}
+			for _, v := range violations(t, &w.run, f) { // if one record violates several laws, the first is named
+				if v.Law != f.Law && v.Record != f.Page.Breach.Record {
+					t.Errorf("minimized it violates %s: %s", v.Law, v.Text)
+				}
+			}
+			page := strings.Join(strings.Fields(f.Page.Text()), " ")
+			for _, text := range w.says {
+				if !strings.Contains(page, text) {
+					t.Errorf("the page does not say %q", text)
+				}
+			}
+		})
+	}
+}
+
+// violations returns the violations in a minimized failure. It includes lost races only if they count.
+func violations(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list []render.Mark) {
+	t.Helper()
+	file, err := scenarios.Parse("small.txtar", f.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := scenarios.Interpret(file, scenarios.Options{Registry: c.Registry(), Inspect: func(r *scenarios.Run) {
+		for _, b := range r.Breaches() {
+			if !b.Race || c.Strict {
+				list = append(list, b)
+			}
+		}
+	}})
+	if res.ExitCode != scenarios.ExitPass {
+		t.Errorf("minimized it does not replay: %v", res.Errors)
+	}
+	return list
+}
+
+// A right operator is not reported in the world of the wrong ones.
+func TestRightOperator(t *testing.T) {
+	simtest.Check(t,
+		simtest.Case{Controllers: []host.Controller{fleeting((*operator).keeps)}, With: []string{"gc"},
+			World: world(fleet("a", 2, "north"), fleet("b", 1, "north"), ship("x", "north")),
+			User: user("patch fleet/a type=merge '{spec: {replicas: 1}}'", "delete cm/b-0",
+				"delete fleet/b --cascade=foreground"),
+			Faults: map[string]int{"crash": 1, "stale": 1, "conflict": 1, "error": 1, "lost": 1, "relist": 1,
+				"resync": 1},
+			Schedules: 300})
+}
+
+// A controller that does its part of the work on a kind is not reported for the part of another.
+func TestRightPartners(t *testing.T) {
+	c := manned(crews(2))
+	c.Schedules = 100
+	simtest.Check(t, c)
+}
+
+// Every law among the three, on fights and on exactness finds some wrong operator.
+func TestEveryClauseFindsABug(t *testing.T) {
+	for _, l := range law.All() {
+		if (strings.HasPrefix(l.ID, "LAW-") || strings.HasPrefix(l.ID, "EXACT-") || l.ID == "NOFIGHT-1") &&
+			!slices.ContainsFunc(wrongOperators, func(w wrong) bool { return w.law == l.ID }) {
+			t.Errorf("%s finds no wrong operator", l.ID)
+		}
+	}
+}
