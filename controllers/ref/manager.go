@@ -1,3 +1,16 @@
+// Package ref holds what every controller that owns objects has in common:
+// deciding what to do with an object ([Decide]), and doing it: adopt, release
+// ([Manager]). The rules are those of the ControllerRef proposal, "Behavior",
+// with what Kubernetes 1.36 added to them.
+//
+// One Manager serves one sync of one controller object. It is made again in the
+// next sync, because the answer of its live check holds for one sync only:
+//
+//	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
+//	own, err := ref.Claim(ctx, m, candidates, selects)
+//
+// [Without] stays zero in a controller that keeps the rules. What a claim decides of
+// one object is [Decide], whose example runs; controllers/internal/replicas claims so.
 package ref
 
 import (
@@ -162,4 +175,89 @@ func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects f
 		}
 	}
 	return claimed, utilerrors.NewAggregate(errs)
+}
+
+// Decision is what a controller does with one object it found.
+type Decision uint8
+
+// The decisions.
+const (
+	Ignore  Decision = iota // not ours, or nothing may be done now
+	Keep                    // ours already
+	Adopt                   // an orphan that we should own
+	Release                 // ours, but no longer selected
+)
+
+var decisionNames = [...]string{"ignore", "keep", "adopt", "release"}
+
+// String names the decision.
+func (d Decision) String() string { return decisionNames[d] }
+
+// Decide says what a controller may do with an object, from the cached copies
+// of both. matches says whether the controller's selector, and whatever else
+// makes a member, selects the object.
+//
+// Ownership is equality of uids, and nothing else (proposal, "Behavior"): an
+// object with another's ControllerRef is none of our business (LAW-2), and
+// neither is one that refers to a namesake of ours (ADOPT-8).
+func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
+	ref := metav1.GetControllerOfNoCopy(obj)
+	if ref == nil {
+		return decideOrphan(owner, obj, matches, without)
+	}
+	if ref.UID != owner.GetUID() && !(without.Foreign && matches) {
+		return Ignore // LAW-1b, LAW-2
+	}
+	if matches && !without.Match || without.Mismatch {
+		return Keep // nothing is written, so a deleting controller may, too
+	}
+	if owner.GetDeletionTimestamp() != nil && !without.ReleaseDeletion {
+		return Ignore // ADOPT-3: neither released nor counted
+	}
+	return Release // ORPHAN-1
+}
+
+func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Decision {
+	switch {
+	case owner.GetDeletionTimestamp() != nil && !without.Deletion:
+		return Ignore // ADOPT-3, ADOPT-7
+	case !matches && !without.Selector:
+		return Ignore // ADOPT-1
+	case obj.GetDeletionTimestamp() != nil && !without.ObjectDeletion:
+		return Ignore // ADOPT-5
+	case owner.GetNamespace() != "" && owner.GetNamespace() != obj.GetNamespace() && !without.Namespace:
+		return Ignore // ADOPT-1; a cluster-scoped owner may own in any namespace
+	}
+	return Adopt // LAW-1b, ADOPT-2
+}
+
+// Without names guards to leave out. The zero value keeps them all; a
+// controller that runs with one of them set is a mutant (package mutants).
+// Each guard is checked at one place.
+type Without struct {
+	Foreign         bool // matching objects with another controller's ControllerRef are claimed like own ones
+	Selector        bool // orphans are adopted whether or not they match
+	Namespace       bool // orphans of other namespaces are adopted
+	Deletion        bool // a controller that its own cache shows as being deleted adopts
+	ReleaseDeletion bool // ... and releases
+	ObjectDeletion  bool // objects being deleted are adopted
+	Mismatch        bool // own objects that no longer match are kept
+	Match           bool // own objects that match are released like others
+
+	LiveCheck    bool // no live check before the first adoption of a sync
+	LiveUID      bool // the live check does not compare uids
+	LiveDeletion bool // the live check does not look at deletionTimestamp
+
+	DependentUID  bool // patches do not carry the dependent's uid
+	AppendOnly    bool // adoption replaces the list of owners
+	AdoptFields   bool // adoption takes the dependent's finalizers off, too
+	Blocks        bool // adoption does not say that the dependent blocks the controller's deletion
+	Version       bool // adoption names the controller by another apiVersion
+	OwnEntryOnly  bool // release removes every owner
+	ReleaseFields bool // release takes the dependent's finalizers off, too
+	Loser         bool // an adoption that was refused counts as one that succeeded
+
+	Refused  bool // a release that was refused, whatever for, counts as done
+	Gone     bool // release of an object that is gone is an error
+	Replaced bool // release of an object whose uid has changed is an error
 }

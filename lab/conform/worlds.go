@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -163,4 +165,23 @@ func in(name string, text []byte, era string, g *scenarios.Registry, all []Subje
 		}
 	}
 	return w, nil
+}
+
+// Files reads all scenarios of the library.
+func Files() ([]*scenarios.File, error) {
+	var files []*scenarios.File
+	library := scenarios.Library()
+	err := fs.WalkDir(library, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".txtar" {
+			return err
+		}
+		text, err := fs.ReadFile(library, name)
+		if err != nil {
+			return err
+		}
+		f, err := scenarios.Parse(name, text)
+		files = append(files, f)
+		return err
+	})
+	return files, err
 }

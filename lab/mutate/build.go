@@ -2,10 +2,15 @@ package mutate
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
+	"go/types"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,4 +118,180 @@ func apply(src []byte, file *token.File, edits []edit) []byte {
 	}
 	out.Write(src[last:])
 	return out.Bytes()
+}
+
+// Mutation is one change of one place.
+type Mutation struct {
+	ID      int    // from 1, in the order of packages, files and places
+	Package string // below the module: "controllers/ref"
+	File    string // below the module
+	Func    string // "Manager.Claim", "Claim"; "" outside of functions
+	Line    int
+	What    string // the operator and what it changes: "negate err != nil"
+	Init    bool   // in the initialisation of its package
+}
+
+func (m *Mutation) String() string {
+	return fmt.Sprintf("%s:%d %s: %s", m.File, m.Line, m.Func, m.What)
+}
+
+// Op is what a mutation does.
+type Op string
+
+// The operators.
+const (
+	Negate    Op = "negate"     // a condition, or a boolean that is returned
+	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
+	DropRight Op = "drop right" // only the left one counts
+	Equal     Op = "equal"      // < becomes <=, and back; > becomes >=
+	Drop      Op = "drop"       // a statement: a call, an assignment, a count
+	Nothing   Op = "nothing"    // a call in an expression statement of values: they are zero, and it is not made
+	NoError   Op = "no error"   // an error that is returned is nil
+	Without   Op = "without"    // an element of a composite
+)
+
+// edit is text put before and behind a part of a file, and in its place.
+type edit struct {
+	from, to     token.Pos
+	before, then string
+	cut          bool // what is between from and to goes
+}
+
+// switchesName is what the package of the switches is called in a mutated file.
+const switchesName = "mutate_"
+
+// names names types in one file, by imports of their own, so that nothing that the
+// file declares is in the way.
+type names struct {
+	pkg     *types.Package
+	imports []string // paths
+	at      map[string]int
+}
+
+// name is the name of a type; false where a file of the package cannot name it.
+func (n *names) name(t types.Type) (string, bool) {
+	reachable := true
+	name := types.TypeString(t, func(p *types.Package) string {
+		if p == n.pkg {
+			return ""
+		}
+		if strings.Contains(p.Path(), "/internal/") && !strings.HasPrefix(p.Path(), module) {
+			reachable = false
+		}
+		i, known := n.at[p.Path()]
+		if !known {
+			i = len(n.imports)
+			n.imports = append(n.imports, p.Path())
+			n.at[p.Path()] = i
+		}
+		return fmt.Sprintf("mutate_%d", i)
+	})
+	// A name that is not exported belongs to its own package.
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("[]*(){}, ", r) }) {
+		if p, id, qualified := strings.Cut(part, "."); qualified && strings.HasPrefix(p, "mutate_") &&
+			!(id[0] >= 'A' && id[0] <= 'Z') {
+			reachable = false
+		}
+	}
+	if b, is := t.(*types.Basic); is && (b.Kind() == types.UntypedNil || b.Kind() == types.Invalid) {
+		reachable = false
+	}
+	return name, reachable
+}
+
+// of names the first n types of a tuple.
+func (n *names) of(t *types.Tuple, count int) (string, bool) {
+	var list []string
+	for i := range count {
+		name, ok := n.name(types.Default(t.At(i).Type()))
+		if !ok {
+			return "", false
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", "), true
+}
+
+// clause is the import clauses of a mutated file, in one line.
+func (n *names) clause() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "; import %s %q", switchesName, switchesPath)
+	for i, path := range n.imports {
+		fmt.Fprintf(&b, "; import mutate_%d %q", i, path)
+	}
+	return b.String()
+}
+
+const (
+	module       = "github.com/threelaws/threelaws/"
+	switchesPath = module + "lab/mutate/switches"
+)
+
+// Build is a program with all its mutations, compiled.
+type Build struct {
+	root, dir string
+	replace   map[string]string // by absolute name
+}
+
+// Overlay writes the mutated files to a directory, for the go command to take them
+// in the place of the real ones.
+func (p *Program) Overlay(root, dir string) (*Build, error) {
+	b := &Build{root: root, dir: dir, replace: map[string]string{
+		filepath.Join(root, "lab", "go.mod"): "", // so that mutated files can import the switches
+	}}
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		if err := b.put(name, p.files[name]); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// put has a file be another, or be there.
+func (b *Build) put(name string, src []byte) error {
+	to := filepath.Join(b.dir, fmt.Sprintf("%03d_%s", len(b.replace), filepath.Base(name)))
+	b.replace[name] = to
+	return os.WriteFile(to, src, 0o644)
+}
+
+// Command builds a main package.
+func (b *Build) Command(pkg string) (string, error) {
+	out := filepath.Join(b.dir, filepath.Base(pkg))
+	return out, b.goTool("build", "-o", out, pkg)
+}
+
+// test builds the tests of a package, one of whose files is given.
+func (b *Build) test(pkg, file string) (string, error) {
+	dir := filepath.Join(b.root, pkg)
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+	if err != nil {
+		return "", err
+	}
+	src := fmt.Appendf(nil, mainOfTests, f.Name.Name, switchesPath)
+	if err := b.put(filepath.Join(dir, mainFile), src); err != nil {
+		return "", err
+	}
+	out := filepath.Join(b.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
+	return out, b.goTool("test", "-c", "-o", out, dir)
+}
+
+// goTool runs a command of the go tool, with the overlay.
+func (b *Build) goTool(command string, args ...string) error {
+	raw, err := json.Marshal(map[string]any{"Replace": b.replace})
+	if err != nil {
+		return err
+	}
+	overlay := filepath.Join(b.dir, "overlay.json")
+	if err := os.WriteFile(overlay, raw, 0o644); err != nil {
+		return err
+	}
+	c := exec.Command("go", append([]string{command, "-overlay", overlay}, args...)...)
+	if c.Dir = b.root; command == "test" {
+		c.Args = slices.Insert(c.Args, 2, "-vet=off")
+		c.Dir = args[len(args)-1] // its own module has the packages that it imports
+	}
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s %v: %w\n%s", command, args, err, out)
+	}
+	return nil
 }

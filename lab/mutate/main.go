@@ -1,3 +1,17 @@
+// Package mutate changes the controllers mechanically, one place at a time, and says
+// which changes nobody notices: a condition is negated, an operand or a statement
+// left out, an error swallowed, an element of a composite forgotten. The mutants that
+// are made by hand show that each guard is needed and each law sees; these show what
+// is not held by anything.
+//
+// All mutations are compiled into one program ([Program.Overlay]): each asks package
+// switches whether it is on. Each check runs once without a mutation, to learn which
+// mutations it reaches. Then each mutant meets the checks that reach it, until one of them
+// fails: scenario files, tests, the laws in generated worlds, recorded cases, and the
+// comparison with upstream's controllers, whose tests are built in their own module. The
+// overlay adds a TestMain that serves tests from one process.
+//
+// A survivor is a hole, or has a row in [Excuses].
 package mutate
 
 import (
@@ -106,4 +120,39 @@ func packagesOf(list []*Mutation, only []string) []string {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	return names
+}
+
+// How the killed ones are printed.
+const (
+	killedBegins = "killed: "
+	byBegins     = "    by "
+)
+
+// place is what names a mutation whatever line it is in.
+func (m *Mutation) place() string { return m.File + " " + m.Func + ": " + m.What }
+
+// killedEarlier is what an earlier run has killed, with the check that did it, by place.
+func (o *Options) killedEarlier() (map[string]string, error) {
+	if o.Again == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(o.Again)
+	if err != nil {
+		return nil, err
+	}
+	killers, last := map[string]string{}, ""
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSuffix(line, "\n")
+		if m, ok := strings.CutPrefix(line, killedBegins); ok {
+			file, rest, _ := strings.Cut(m, ":")
+			_, what, _ := strings.Cut(rest, " ")
+			last = file + " " + what
+		} else if by, ok := strings.CutPrefix(line, byBegins); ok {
+			killers[last] = by
+		}
+	}
+	if len(killers) == 0 {
+		return nil, fmt.Errorf("%s: it lists no mutant as killed: it is to be the output of a run with -v", o.Again)
+	}
+	return killers, nil
 }

@@ -1,7 +1,15 @@
 package mutate
 
 import (
+	"bufio"
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,4 +146,166 @@ func living(fates []*Fate) int {
 		}
 	}
 	return n
+}
+
+// worker is a process that is asked about one mutant after another. It is started
+// again when it has died of one.
+type worker struct {
+	path string
+	args []string
+	env  []string
+	root string
+
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	from *os.File // what out reads
+	out  *json.Decoder
+}
+
+// ask asks about a mutant. A process that dies was killed by the first check: which
+// it was nobody knows.
+func (w *worker) ask(r switches.Request, init bool) (*switches.Answer, error) {
+	if w.cmd == nil || init {
+		w.stop()
+		begin := switches.None
+		if init {
+			begin = r.Mutation
+		}
+		if err := w.start(begin); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.NewEncoder(w.in).Encode(r); err != nil {
+		return w.died(), nil
+	}
+	var a switches.Answer
+	if err := w.out.Decode(&a); err != nil {
+		return w.died(), nil
+	}
+	if a.Ended || init {
+		w.stop()
+	}
+	return &a, nil
+}
+
+func (w *worker) start(mutation int) error {
+	w.cmd = exec.Command(w.path, w.args...)
+	w.cmd.Dir = w.root
+	w.cmd.Env = append(append(os.Environ(), w.env...), "GOMAXPROCS=1", switches.Env+"="+strconv.Itoa(mutation))
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, answers, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	w.cmd.ExtraFiles = []*os.File{answers} // the first is [switches.AnswersFile]
+	w.in, w.from, w.out = in, out, json.NewDecoder(bufio.NewReader(out))
+	if err := w.cmd.Start(); err != nil {
+		in.Close()
+		out.Close()
+		w.cmd = nil // there is none to stop
+		return fmt.Errorf("%s: %w", w.path, err)
+	}
+	return nil
+}
+
+func (w *worker) died() *switches.Answer {
+	w.stop()
+	return &switches.Answer{By: 0, Why: "the process dies"}
+}
+
+func (w *worker) stop() {
+	if w.cmd == nil {
+		return
+	}
+	w.in.Close()
+	_ = w.cmd.Process.Kill()
+	_ = w.cmd.Wait()
+	w.from.Close()
+	w.cmd = nil
+}
+
+// mainOfTests is what the tests of a package are compiled with, so that they serve as
+// checks. A package with a TestMain of its own cannot be mutated.
+const mainOfTests = `package %s
+
+import (
+	"os"
+	"testing"
+
+	%q
+)
+
+func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
+`
+
+// mainFile is the name of the file that it is in.
+const mainFile = "mutated_main_test.go"
+
+// Tests has the tests of a package as checks: the leaves of those that have subtests,
+// where deep says so, and of those the ones that only names, as -run does. It is nil for a
+// package without tests.
+func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
+	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	path, err := b.test(pkg, files[0])
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(b.root, pkg)
+	args := []string{"-test.list", "^Test"}
+	if deep {
+		args = []string{"-test.short", "-test.v", "-test.run", only}
+	}
+	c := exec.Command(path, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), few)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s fails without a mutation: %w\n%s", pkg, err, out)
+	}
+	names := testsOf(string(out))
+	if len(names) == 0 {
+		return nil, nil
+	}
+	checks := path + ".checks"
+	if err := os.WriteFile(checks, []byte(strings.Join(names, "\n")), 0o644); err != nil {
+		return nil, err
+	}
+	return &Suite{Name: pkg + " test ", Root: dir, Path: path, Args: []string{"-test.short"},
+		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
+}
+
+// few has recorded cases replayed under fewer schedules.
+const few = "SCHEDULES=2"
+
+// testsOf are the names of tests in what a test run prints, but for those that have
+// subtests.
+func testsOf(out string) []string {
+	var names []string
+	for line := range strings.Lines(out) {
+		name, ran := strings.CutPrefix(strings.TrimSpace(line), "=== RUN   ")
+		if !ran && !strings.HasPrefix(name, "Test") {
+			continue
+		}
+		for parent := name; ; {
+			i := strings.LastIndexByte(parent, '/')
+			if i < 0 {
+				break
+			}
+			parent = parent[:i]
+			for j, n := range names {
+				if n == parent {
+					names = append(names[:j], names[j+1:]...)
+					break
+				}
+			}
+		}
+		names = append(names, name)
+	}
+	return names
 }

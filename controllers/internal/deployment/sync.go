@@ -8,9 +8,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/template"
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Sync brings one Deployment closer to its spec.
@@ -173,4 +177,135 @@ func (u *rollout) put(rs *appsv1.ReplicaSet) int {
 	}
 	u.sets[i] = rs
 	return i
+}
+
+// own returns the Deployment's ReplicaSets, claimed by the rules of its era.
+func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
+	if r.options.Era == Selector {
+		return r.selected(d), nil
+	}
+	without := r.options.Without.Ref
+	if r.options.Era == Gated {
+		without.LiveCheck, without.ObjectDeletion = true, true
+	}
+	m := &ref.Manager{Client: r.env.Client, Owner: d, Kind: Kind, Dependent: SetKind, Without: &without}
+	sets := r.candidates(d)
+	claimed, err := ref.Claim(ctx, m, sets, func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })
+	if r.options.Without.ClaimFirst {
+		return keep(sets, func(rs *appsv1.ReplicaSet) bool { return metav1.IsControlledBy(rs, d) }), err
+	}
+	return claimed, err
+}
+
+// candidates returns the ReplicaSets that the Deployment may own now or after this reconcile: its own, and the orphans
+// of its namespace (KIND-DEPLOY, RULES H74). Those of others are not considered (LAW-2, LAW-3).
+func (r *reconciler) candidates(d *appsv1.Deployment) []*appsv1.ReplicaSet {
+	if r.options.Without.Ref.Foreign {
+		return listed(index(r.sets, cache.NamespaceIndex, d.Namespace))
+	}
+	return append(listed(index(r.sets, controllerIndex, string(d.UID))),
+		listed(index(r.sets, orphanIndex, d.Namespace))...)
+}
+
+func listed(objs []any) []*appsv1.ReplicaSet {
+	sets := make([]*appsv1.ReplicaSet, len(objs))
+	for i, obj := range objs {
+		sets[i] = obj.(*appsv1.ReplicaSet)
+	}
+	return sets
+}
+
+// selected implements the selector era: every matching ReplicaSet is the Deployment's, whoever created it.
+func (r *reconciler) selected(d *appsv1.Deployment) []*appsv1.ReplicaSet {
+	return keep(listed(index(r.sets, cache.NamespaceIndex, d.Namespace)),
+		func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })
+}
+
+// count returns the status that follows from the statuses of the Deployment's ReplicaSets (LAW-3). It keeps the
+// conditions, and updates whether enough pods are available.
+func (u *rollout) count() appsv1.DeploymentStatus {
+	sets := u.sets
+	if u.options.Without.OwnStatus {
+		sets = u.selected(u.d)
+	}
+	available := total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
+	s := appsv1.DeploymentStatus{
+		ObservedGeneration: u.d.Generation,
+		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
+		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
+		AvailableReplicas:  available,
+		// There may be more than wanted, when some are about to be deleted.
+		UnavailableReplicas: max(total(sets, size)-available, 0),
+		TerminatingReplicas: u.terminating(),
+		CollisionCount:      u.d.Status.CollisionCount,
+		Conditions:          u.d.Status.Conditions,
+	}
+	if rs := u.current(); rs != nil {
+		s.UpdatedReplicas = rs.Status.Replicas
+	}
+	if available >= least(u.d) {
+		u.say(&s, appsv1.DeploymentAvailable, corev1.ConditionTrue, enoughPods, "Deployment has minimum availability.")
+	} else {
+		u.say(&s, appsv1.DeploymentAvailable, corev1.ConditionFalse, notEnoughPods,
+			"Deployment does not have minimum availability.")
+	}
+	return s
+}
+
+// terminating counts terminating pods; nil if an observed ReplicaSet does not report them.
+func (u *rollout) terminating() *int32 {
+	if u.options.Era != Current {
+		return nil
+	}
+	sum := int32(0)
+	for _, rs := range u.sets {
+		switch n := rs.Status.TerminatingReplicas; {
+		case n != nil:
+			sum += *n
+		case rs.Status.ObservedGeneration != 0:
+			return nil
+		}
+	}
+	return &sum
+}
+
+// writeStatus writes a status if it changed (WRITE-9).
+func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
+	before := u.d.Status
+	if u.options.Era != Current {
+		before.TerminatingReplicas = nil // a field that older programs do not know
+	}
+	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
+		return nil
+	}
+	u.d.Status = s
+	return u.updateStatus(ctx)
+}
+
+// updateStatus writes the Deployment's status and annotations. The result replaces the Deployment for the rest of the
+// reconcile: its spec is the same, or the write would have conflicted.
+func (u *rollout) updateStatus(ctx context.Context) error {
+	obj, err := u.env.Client.UpdateStatus(ctx, u.d)
+	if err != nil {
+		return err
+	}
+	d := *obj.(*appsv1.Deployment)
+	u.d = &d
+	return nil
+}
+
+// observe only sets the observed generation.
+func (u *rollout) observe(ctx context.Context) error {
+	if u.d.Status.ObservedGeneration >= u.d.Generation {
+		return nil
+	}
+	u.d.Status.ObservedGeneration = u.d.Generation
+	return u.updateStatus(ctx)
+}
+
+// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other is left.
+func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
+	n := replicas(d)
+	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&
+		s.ObservedGeneration >= d.Generation
 }

@@ -3,12 +3,15 @@
 package pod
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 )
 
 // Kind is the kind of pods.
@@ -95,4 +98,190 @@ func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) tim
 		}
 	}
 	return next
+}
+
+const (
+	controllerIndex = "threelaws/controller" // pods by the uid of their controller
+	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
+)
+
+// Index gives a process's cache of pods the indexes that [Of] and [Orphans] use.
+// It may be called for every controller of the process.
+func Index(pods cache.Indexer) {
+	if pods.GetIndexers()[controllerIndex] != nil {
+		return
+	}
+	err := pods.AddIndexers(cache.Indexers{
+		controllerIndex: func(obj any) ([]string, error) {
+			if r := metav1.GetControllerOfNoCopy(obj.(*corev1.Pod)); r != nil {
+				return []string{string(r.UID)}, nil
+			}
+			return nil, nil
+		},
+		orphanIndex: func(obj any) ([]string, error) {
+			if p := obj.(*corev1.Pod); metav1.GetControllerOfNoCopy(p) == nil {
+				return []string{p.Namespace}, nil
+			}
+			return nil, nil
+		},
+	})
+	if err != nil {
+		panic("pod: the indexes were there and were not: " + err.Error())
+	}
+}
+
+// Of are the cached pods whose controller has a uid, in the order of their keys.
+func Of(pods cache.Indexer, controller types.UID) []*corev1.Pod {
+	return by(pods, controllerIndex, string(controller))
+}
+
+// Orphans are the cached pods of a namespace without a controller, in the order of
+// their keys.
+func Orphans(pods cache.Indexer, namespace string) []*corev1.Pod {
+	return by(pods, orphanIndex, namespace)
+}
+
+// In are the cached pods of a namespace, in the order of their keys.
+func In(pods cache.Indexer, namespace string) []*corev1.Pod {
+	return by(pods, cache.NamespaceIndex, namespace)
+}
+
+// All are the cached pods, in the order of their keys.
+func All(pods cache.Indexer) []*corev1.Pod { return typed(pods.List()) }
+
+func by(pods cache.Indexer, index, value string) []*corev1.Pod {
+	objs, err := pods.ByIndex(index, value)
+	if err != nil {
+		panic("pod: " + err.Error())
+	}
+	return typed(objs)
+}
+
+func typed(objs []any) []*corev1.Pod {
+	out := make([]*corev1.Pod, len(objs))
+	for i, obj := range objs {
+		out[i] = obj.(*corev1.Pod)
+	}
+	return out
+}
+
+const labelIndex = "threelaws/label" // pods by namespace and each of their labels
+
+// IndexLabels gives a process's cache of pods the index that [Labelled] uses. It may be
+// called for every controller of the process.
+func IndexLabels(pods cache.Indexer) {
+	if pods.GetIndexers()[labelIndex] != nil {
+		return
+	}
+	err := pods.AddIndexers(cache.Indexers{labelIndex: func(obj any) ([]string, error) {
+		p := obj.(*corev1.Pod)
+		values := make([]string, 0, len(p.Labels))
+		for k, v := range p.Labels { //detcheck:ordered a pod is found by each of them
+			values = append(values, labelled(p.Namespace, k, v))
+		}
+		return values, nil
+	}})
+	if err != nil {
+		panic("pod: the index was there and was not: " + err.Error())
+	}
+}
+
+func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
+
+// Labelled are the cached pods of a namespace, in the order of their keys, that have one
+// of the labels that are wanted: whoever selects by all of them need look at no other.
+// Where none are wanted they are all of the namespace.
+func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
+	if len(want) == 0 {
+		return In(pods, namespace)
+	}
+	first := ""
+	for k := range want { //detcheck:ordered the first in the order of names
+		if first == "" || k < first {
+			first = k
+		}
+	}
+	return by(pods, labelIndex, labelled(namespace, first, want[first]))
+}
+
+// Before orders active pods by what is lost with them, the least first: without a
+// node before with one; pending before unknown before running; not ready before
+// ready; ready for a shorter time; restarted more often; younger. Pods that are
+// equal in all that have no order: who sorts says in which they stay.
+func Before(a, b *corev1.Pod) int {
+	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
+		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))
+}
+
+// Stage orders pods by how far they have come: without a node before with one,
+// pending before unknown before running, not ready before ready.
+func Stage(a, b *corev1.Pod) int {
+	return cmp.Or(
+		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+		cmp.Compare(phase(a), phase(b)),
+		compareBool(Ready(a), Ready(b)),
+	)
+}
+
+func phase(p *corev1.Pod) int {
+	switch p.Status.Phase {
+	case corev1.PodUnknown:
+		return 1
+	case corev1.PodRunning:
+		return 2
+	}
+	return 0
+}
+
+// ReadySince is since when a pod is ready; zero where it is not, or does not say.
+func ReadySince(p *corev1.Pod) time.Time {
+	if c := ReadyCondition(p); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// Restarts orders pods that were restarted more often first: by their containers,
+// then by the init containers that keep running.
+func Restarts(a, b *corev1.Pod) int {
+	containersA, sidecarsA := restarts(a)
+	containersB, sidecarsB := restarts(b)
+	return cmp.Or(cmp.Compare(containersB, containersA), cmp.Compare(sidecarsB, sidecarsA))
+}
+
+// restarts are how often the most restarted of a pod's containers and of its
+// sidecars was.
+func restarts(p *corev1.Pod) (containers, sidecars int32) {
+	for i := range p.Status.ContainerStatuses {
+		containers = max(containers, p.Status.ContainerStatuses[i].RestartCount)
+	}
+	for i := range p.Status.InitContainerStatuses {
+		s := &p.Status.InitContainerStatuses[i]
+		for j := range p.Spec.InitContainers {
+			c := &p.Spec.InitContainers[j]
+			if c.Name == s.Name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+				sidecars = max(sidecars, s.RestartCount)
+			}
+		}
+	}
+	return containers, sidecars
+}
+
+// Later orders the later of two moments first; one that is not known is the
+// latest.
+func Later(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return compareBool(!a.IsZero(), !b.IsZero())
+	}
+	return b.Compare(a)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
@@ -119,4 +120,158 @@ func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus
 		after = time.Duration(seconds) * time.Second
 	}
 	s.env.Queue.AddAfter(s.key, after)
+}
+
+// statusOf is what there is to say of a set with these pods.
+func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
+	collisions := s.collisions
+	status := &appsv1.StatefulSetStatus{
+		ObservedGeneration: s.set.Generation,
+		CurrentRevision:    s.current.revision,
+		UpdateRevision:     s.next.revision,
+		CollisionCount:     &collisions,
+	}
+	s.count(status, pods)
+	return status
+}
+
+// count counts pods. One that is being deleted still counts as there and ready, but
+// is of no revision any more.
+func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod) {
+	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
+	status.CurrentReplicas, status.UpdatedReplicas = 0, 0
+	for _, list := range lists {
+		for _, p := range list {
+			if !exists(p) {
+				continue
+			}
+			status.Replicas++
+			if up(p) {
+				status.ReadyReplicas++
+				if pod.Available(p, s.set.Spec.MinReadySeconds, s.now) {
+					status.AvailableReplicas++
+				}
+			}
+			if p.DeletionTimestamp != nil {
+				continue
+			}
+			if revisionOf(p) == s.current.revision {
+				status.CurrentReplicas++
+			}
+			if revisionOf(p) == s.next.revision {
+				status.UpdatedReplicas++
+			}
+		}
+	}
+	if s.rolled && status.CurrentReplicas > 0 { // what was deleted may have been of no revision
+		status.CurrentReplicas--
+	}
+}
+
+// writeStatus writes the status if it says something else than it did (WRITE-9). An
+// update that has reached every pod is over with it: the revision that the set goes
+// to is then the one that it is at. After a conflict it tries again on the set as the
+// cache has it by then, unless that is another set of the name (ADOPT-8, EXACT-4).
+func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetStatus) error {
+	if n := int32(wanted(s.set)); s.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType &&
+		status.UpdatedReplicas == n && status.ReadyReplicas == n && status.Replicas == n {
+		status.CurrentReplicas, status.CurrentRevision = status.UpdatedReplicas, status.UpdateRevision
+	}
+	if saysTheSame(&s.set.Status, status) {
+		return nil
+	}
+	set := s.set
+	var err error
+	for range statusAttempts {
+		changed := *set
+		changed.Status = *status
+		obj, updateErr := s.env.Client.UpdateStatus(ctx, &changed)
+		if err = updateErr; err == nil {
+			s.written.Wrote(s.key, s.set.UID, Kind, obj.(*appsv1.StatefulSet))
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if obj, exists, _ := s.sets.GetByKey(s.key); exists {
+			if set = obj.(*appsv1.StatefulSet); set.UID != s.set.UID && !s.options.Without.SameSet {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// statusAttempts is how often a status that is refused for a conflict is tried in a
+// sync.
+const statusAttempts = 5
+
+// saysTheSame compares what matters of two statuses. That the generation observed is
+// a later one matters; the number of collisions is written with something else.
+func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
+	return status.ObservedGeneration <= old.ObservedGeneration &&
+		status.Replicas == old.Replicas && status.ReadyReplicas == old.ReadyReplicas &&
+		status.AvailableReplicas == old.AvailableReplicas && status.CurrentReplicas == old.CurrentReplicas &&
+		status.UpdatedReplicas == old.UpdatedReplicas && status.CurrentRevision == old.CurrentRevision &&
+		status.UpdateRevision == old.UpdateRevision
+}
+
+// syncOld is a sync of an era before the revisions: pods are made one after
+// another, deleted one after another, and never replaced for what they are made of.
+// One without ControllerRef goes on for a set that is being deleted: nothing of the
+// proposal's checklist is ticked for it.
+func (s *syncing) syncOld(ctx context.Context) error {
+	pods, err := s.own(ctx)
+	if err != nil {
+		return err
+	}
+	s.now = s.env.Now()
+	s.current.set, s.next.set = s.set, s.set
+	if s.set.DeletionTimestamp == nil || s.options.Era == Selector {
+		err = s.updateOld(ctx, s.arrange(pods))
+	}
+	if statusErr := s.writeOldStatus(ctx, pods); err == nil {
+		err = statusErr
+	}
+	return err
+}
+
+// own returns the set's pods: those it controls, or, before ControllerRef, those of its
+// name and its selector, whoever made them.
+func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
+	if s.options.Era != Selector {
+		return s.claim(ctx)
+	}
+	var own []*corev1.Pod
+	for _, p := range pod.In(s.pods, s.set.Namespace) {
+		if selects(s.set, p.Labels) && member(s.set, p.Name, &s.options.Without) {
+			own = append(own, p)
+		}
+	}
+	return own, nil
+}
+
+func (s *syncing) updateOld(ctx context.Context, a *arrangement) error {
+	done, err := s.each(a.replicas, func(p *corev1.Pod) (bool, error) { return s.tend(ctx, p, a) })
+	if !done {
+		_, err = s.each(a.condemned, func(p *corev1.Pod) (bool, error) { return s.remove(ctx, p, a) })
+	}
+	return err
+}
+
+// writeOldStatus writes what a status said before the revisions, and lets the rest be.
+func (s *syncing) writeOldStatus(ctx context.Context, pods []*corev1.Pod) error {
+	var is appsv1.StatefulSetStatus
+	s.count(&is, pods)
+	changed := *s.set
+	changed.Status.Replicas = is.Replicas
+	changed.Status.ObservedGeneration = max(s.set.Status.ObservedGeneration, s.set.Generation)
+	if changed.Status.Replicas == s.set.Status.Replicas &&
+		changed.Status.ObservedGeneration == s.set.Status.ObservedGeneration {
+		return nil
+	}
+	_, err := s.env.Client.UpdateStatus(ctx, &changed)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
