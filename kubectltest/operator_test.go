@@ -3,17 +3,24 @@ package kubectltest
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 
+	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/kubectltest/operator"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // site is a server that serves as "threelaws serve" does, and an operator's files.
@@ -158,4 +165,147 @@ func (s *site) apply(name, spec string, want ...string) {
 	s.write(name+".yaml", fmt.Sprintf("apiVersion: web.example.com/v1\nkind: Site\nmetadata: {name: %s}\nspec: {%s}\n",
 		name, spec))
 	s.want("apply -f "+name+".yaml", want...)
+}
+
+// served is a server on a port of this machine, and kubectl for it.
+type served struct {
+	t          *testing.T
+	dir        string // where relative file names of commands begin
+	kubeconfig string
+}
+
+// serve runs "threelaws serve" until the test ends.
+func serve(t *testing.T, args ...string) *served {
+	dir := t.TempDir()
+	s := &served{t: t, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig")}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- cli.Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w,
+			Err: io.Discard}.Run(ctx,
+			append([]string{"serve", "--kubeconfig", s.kubeconfig}, args...))
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if c := <-code; c != 0 {
+			t.Errorf("serve ended with %d", c)
+		}
+	})
+	var url string
+	if _, err := fmt.Fscanf(r, "serving on %s\n", &url); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, r)
+	return s
+}
+
+// want runs kubectl and asks that it says all of what is wanted.
+func (s *served) want(args string, want ...string) {
+	s.t.Helper()
+	out := s.kubectl(strings.Fields(args)...)
+	for _, w := range want {
+		if !strings.Contains(out, w) {
+			s.t.Fatalf("kubectl %s: want %q in\n%s", args, w, out)
+		}
+	}
+}
+
+// kubectl runs a command; what it says comes back as that of [session.kubectl] does.
+func (s *served) kubectl(args ...string) string {
+	var out output
+	flags := newFlags(&out)
+	cache := filepath.Join(s.dir, "cache")
+	flags.KubeConfig, flags.CacheDir = &s.kubeconfig, &cache
+	for i, a := range args {
+		if strings.HasPrefix(a, "config/") || strings.HasSuffix(a, ".yaml") && !filepath.IsAbs(a) {
+			args[i] = filepath.Join(s.dir, a)
+		}
+	}
+	runKubectl(context.Background(), flags, args, &out)
+	return out.String()
+}
+
+var definitions = flag.Bool("definitions", false, "download the definitions of other projects, and install them")
+
+// project is a module whose definitions are in some directories of it.
+type project struct {
+	module string
+	dirs   []string
+}
+
+var projects = []project{
+	{"sigs.k8s.io/gateway-api@v1.4.0", []string{"config/crd/standard"}},
+	{"sigs.k8s.io/cluster-api@v1.11.1", []string{"config/crd/bases", "bootstrap/kubeadm/config/crd/bases",
+		"controlplane/kubeadm/config/crd/bases"}},
+	{"sigs.k8s.io/kueue@v0.10.0", []string{"config/components/crd/bases"}},
+	{"sigs.k8s.io/karpenter@v1.8.0", []string{"pkg/apis/crds"}},
+	{"github.com/cert-manager/cert-manager@v1.19.0", []string{"deploy/crds"}},
+	{"github.com/prometheus-operator/prometheus-operator@v0.76.0", []string{"example/prometheus-operator-crd"}},
+	{"github.com/argoproj/argo-rollouts@v1.8.3", []string{"manifests/crds"}},
+	{"github.com/kedacore/keda/v2@v2.18.0", []string{"config/crd/bases"}},
+}
+
+// download is the directory of a module of the module proxy.
+func download(t *testing.T, module string) string {
+	cmd := exec.Command("go", "mod", "download", "-json", module)
+	cmd.Dir = t.TempDir() // no module's: none is to be changed
+	out, err := cmd.Output()
+	var m struct{ Dir, Error string }
+	if json.Unmarshal(out, &m) != nil || m.Dir == "" {
+		t.Fatalf("%s cannot be downloaded: %v %s", module, err, m.Error)
+	}
+	return m.Dir
+}
+
+// TestDefinitionsOfOthers installs the definitions that eight projects come with, all of them in
+// one server, and runs gateway-api's own tests of its rules against it: they create some hundred
+// objects, and ask which are refused, and with which words.
+func TestDefinitionsOfOthers(t *testing.T) {
+	if !*definitions {
+		t.Skip("-definitions downloads some hundred megabytes; make definitions gives it")
+	}
+	s, n := serve(t), 0
+	for _, p := range projects {
+		root := download(t, p.module)
+		for _, dir := range p.dirs {
+			files, err := filepath.Glob(filepath.Join(root, dir, "*.yaml"))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("%s has no definitions in %s", p.module, dir)
+			}
+			for _, f := range files {
+				n += s.install(f)
+			}
+		}
+	}
+	t.Logf("%d definitions are established", n)
+	root := download(t, projects[0].module)
+	cmd := exec.Command("go", "test", "-count=1", "-v", "./pkg/test/cel")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "KUBECONFIG="+s.kubeconfig, "GOFLAGS=-mod=readonly")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("gateway-api's tests: %v\n%s", err, out)
+	}
+	t.Logf("%d tests of gateway-api's pass", strings.Count(string(out), "--- PASS"))
+}
+
+// install applies the definitions of a file, and waits for them. It returns how many they are.
+func (s *served) install(file string) int {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	n := strings.Count("\n"+string(raw), "\nkind: CustomResourceDefinition")
+	if n == 0 {
+		return 0 // a kustomization
+	}
+	if out := s.kubectl("apply", "--server-side", "-f", file); strings.Count(out, "serverside-applied") != n {
+		s.t.Errorf("%s: %s", file, out)
+	}
+	out := s.kubectl("wait", "--for=condition=Established", "--timeout=30s", "-f", file)
+	if strings.Count(out, "condition met") != n {
+		s.t.Errorf("%s: %s", file, out)
+	}
+	return n
 }

@@ -17,7 +17,6 @@ import (
 // errNamespacedOwner: a cluster-scoped object refers to a namespaced owner, whose namespace is and stays unknown.
 var errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to namespaced owners")
 
-// collect decides whether to delete an object, and does so.
 func (c *collector) collect(ctx context.Context, n *node) error {
 	if n.deleting && !n.foreground {
 		return nil // it is already terminating
@@ -141,7 +140,6 @@ func (c *collector) classify(ctx context.Context, id identity, refs []metav1.Own
 	return o, nil
 }
 
-// waits reports whether an owner is in foreground deletion.
 func (c *collector) waits(owner metav1.Object) bool {
 	deleted := owner.GetDeletionTimestamp() != nil || c.without.Undeleted
 	return deleted && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting
@@ -193,7 +191,6 @@ func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	return nil
 }
 
-// unblock makes an object's references non-blocking.
 func (c *collector) unblock(ctx context.Context, n *node) error {
 	var blocking []types.UID
 	for i := range n.owners {

@@ -3,7 +3,7 @@
 //
 // It watches every kind and keeps a graph of references, keyed by uid (graph.go). Events change the graph and queue
 // work: "delete UID" checks whether to delete an object (collect.go), "orphan UID" orphans its dependents and releases
-// it (orphan.go), "report UID OWNERUID" writes an event about a reference into another namespace (report.go). The graph
+// it, "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph
 // lags behind the server, so it only says what to check. Actions rely on live reads, and every delete carries the uid
 // and version that was read (GC-5, GC-9).
 package garbagecollector
@@ -35,7 +35,6 @@ func New(without Without) host.Controller {
 	}
 }
 
-// collector is the garbage collector's memory: its graph.
 type collector struct {
 	env     *host.Env
 	graph   *graph
@@ -135,7 +134,6 @@ func (c *collector) defined(gvk schema.GroupVersionKind) {
 	}
 }
 
-// Sync processes one key.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	if about, ok := isReport(key); ok {
 		c.report(ctx, about)
@@ -155,7 +153,6 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 	panic("garbagecollector: no such work: " + key)
 }
 
-// Digest digests the graph.
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
 // kindError says that the kind of an identity is not served. It may come later, so the work is retried forever (RULES
@@ -209,8 +206,7 @@ func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error)
 	return obj.(metav1.Object), nil
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	LiveItem      bool // read an object's owners from the graph, not from the server
 	LiveOwner     bool // an owner missing from the graph is absent, without a live read

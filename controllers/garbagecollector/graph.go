@@ -96,7 +96,6 @@ func (n *node) dropDependent(d *node) {
 
 func byIdentity(n *node, id identity) int { return compareIdentity(n.identity, id) }
 
-// graph is the garbage collector's knowledge.
 type graph struct {
 	nodes   map[types.UID]*node
 	absent  absentOwners
@@ -112,14 +111,12 @@ func newGraph(without *Without) *graph {
 	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without}
 }
 
-// lookAll queues a check of each node.
 func (g *graph) lookAll(nodes []*node) {
 	for _, n := range nodes {
 		g.look(n)
 	}
 }
 
-// insert adds a node and its edges.
 func (g *graph) insert(n *node) {
 	g.nodes[n.uid] = n
 	g.addEdges(n, n.owners)

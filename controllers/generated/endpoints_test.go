@@ -14,9 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// endpoints are worlds of the EndpointSlice controller: Services of every type and family,
-// pods in every condition on nodes with zones and without, or that are not there, and
-// people who lay hands on the slices.
+// endpoints are worlds of the EndpointSlice controller: Services of every type and family, pods in every condition on
+// nodes with zones and without, or that are not there, and people who lay hands on the slices.
 var endpoints = subject{
 	name: "endpointslice", kind: "Service",
 	apart: true,

@@ -261,8 +261,7 @@ func (w *world) finalizers() []string {
 		[]string{"example.com/odd", "batch.kubernetes.io/job-tracking"})
 }
 
-// owners are none, or the owner of this world, or one of its name that is no more, or
-// another.
+// owners are none, or the owner of this world, or one of its name that is no more, or another.
 func (w *world) owners() []metav1.OwnerReference {
 	list := objects[metav1.Object](w, w.subject.kind)
 	r := metav1.OwnerReference{APIVersion: w.kind(w.subject.kind).GVK.GroupVersion().String(),

@@ -1,7 +1,6 @@
-// Package kubelet runs pods, as far as the controllers can tell: it says that
-// they are running and ready, that they have ended where they are not to run for
-// ever, and it completes their graceful deletion. Where no scheduler runs it may
-// also put them on a node; a pod without a node has no graceful deletion.
+// Package kubelet runs pods, as far as controllers can tell: it reports that they run, are ready and end, and it
+// completes their graceful deletion. Without a scheduler it can also bind them to a node. A pod without a node has no
+// graceful deletion.
 package kubelet
 
 import (
@@ -23,25 +22,21 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options choose a kubelet.
 type Options struct {
 	// Node is the node whose pods it runs; "" for those of every node.
 	Node string
-	// Bind is the node to which it binds pods that have none; "" to run them
-	// where they are, which spares a write for each.
+	// Bind is the node for pods without one; "" runs them where they are, which saves a write for each.
 	Bind string
-	// Endless has every pod run until it is deleted, also one that is not restarted
-	// always and would end (see end.go).
+	// Endless lets every pod run until it is deleted, even if its containers would end and not be restarted.
 	Endless bool
-	// Lifelike has its pods look as on a real node: with addresses, times, conditions,
-	// the ids of containers, and Events. No two runs of it are alike, so it is for
-	// servers that people look at. It runs pods that are on a node only.
+	// Lifelike makes pods look as on a real node: with addresses, times, conditions, container ids and Events. No two
+	// runs are equal, so it is for servers that people look at. It runs only pods that have a node.
 	Lifelike bool
 
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }
@@ -55,9 +50,8 @@ const (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// New returns a kubelet. It declares no kind of its own, as the laws of
-// ownership do not concern it: it is no controller of pods, but writes their
-// status, and removes those that were deleted, whoever owns them.
+// New returns a kubelet. The ownership laws do not concern it: it writes the status of pods and removes deleted ones,
+// whoever owns them.
 func New(o Options) host.Controller {
 	era := ""
 	switch {
@@ -81,7 +75,6 @@ func New(o Options) host.Controller {
 	}
 }
 
-// wake wakes a pod that was seen and is there still.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	if e.New != nil {
 		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
@@ -96,11 +89,11 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest has nothing to fold: a kubelet remembers nothing but what makes it lifelike.
+// Digest hashes nothing: a kubelet remembers only what makes it lifelike.
 func (k *kubelet) Digest(*sim.Hash) {}
 
-// running patches the status of a pod so that it runs and is ready. It holds no
-// time: a pod that took another's place must not differ from it by when that was.
+// running returns a status patch for a running, ready pod. It has no time, so that a pod does not differ from its
+// predecessor.
 func running(pod *corev1.Pod) []byte {
 	status := corev1.PodStatus{Phase: corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
@@ -113,7 +106,6 @@ func running(pod *corev1.Pod) []byte {
 	return statusPatch(pod, status)
 }
 
-// statusPatch patches the status of this incarnation of a pod.
 func statusPatch(pod *corev1.Pod, status corev1.PodStatus) []byte {
 	type meta struct {
 		UID types.UID `json:"uid"`
@@ -128,7 +120,6 @@ func statusPatch(pod *corev1.Pod, status corev1.PodStatus) []byte {
 	return data
 }
 
-// Sync does the next thing for one pod.
 func (k *kubelet) Sync(ctx context.Context, key string) error {
 	obj, exists, err := k.pods.GetByKey(key)
 	if err != nil || !exists {
@@ -170,7 +161,6 @@ func (k *kubelet) patchStatus(ctx context.Context, pod *corev1.Pod, data []byte)
 	return err
 }
 
-// bind puts a pod on the node for those that have none.
 func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil {
 		return nil
@@ -197,8 +187,8 @@ func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic("kubelet: the server has no " + gvk.String())
 }
 
-// finish ends a pod's graceful deletion: its containers have stopped. Once the
-// grace period is zero nothing is left to do but for its finalizers to go.
+// finish ends a pod's graceful deletion: its containers have stopped. With a zero grace period only finalizers are
+// left.
 func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	if *pod.DeletionGracePeriodSeconds == 0 {
 		return nil
@@ -216,15 +206,12 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// exitCode is the annotation that says with which code a pod's containers exit; 0
-// without it.
+// exitCode is the annotation with the exit code of a pod's containers; 0 by default.
 const exitCode = "threelaws.example/exit-code"
 
-// ended patches the status of a running pod so that it has ended: a container here
-// has nothing to do, and ends as soon as it runs. The pod has succeeded or failed, by
-// the exit code of its containers. It is nil for one that runs on: one whose
-// containers are always started again, or are as they have failed. That they were
-// started again is not shown.
+// ended returns a status patch for a pod whose containers have ended, which they do as soon as they run; nil for a pod
+// that continues to run because its containers are always restarted, or failed and are restarted. The exit code decides
+// between success and failure. Restarts are not shown.
 func ended(pod *corev1.Pod) []byte {
 	code, _ := strconv.Atoi(pod.Annotations[exitCode])
 	switch {

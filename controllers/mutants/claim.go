@@ -5,7 +5,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// claimMutants lack a guard of claim and adopt (package ref).
 var claimMutants = []mutant{
 	{"replicaset/skip-recheck", "ADOPT-4", "ADOPT-4",
 		"adopts on the word of its cache, without reading itself live first",
@@ -59,7 +58,6 @@ var claimMutants = []mutant{
 		})},
 }
 
-// releaseMutants lack a guard of release (package ref).
 var releaseMutants = []mutant{
 	{"replicaset/keep-unselected", "ORPHAN-1", "ORPHAN-1",
 		"keeps pods that no longer match",
@@ -87,7 +85,6 @@ var releaseMutants = []mutant{
 		of(func(w *replicas.Without) { w.Ref.Replaced = true })},
 }
 
-// scaleMutants lack a guard of counting, creating and deleting (package replicas).
 var scaleMutants = []mutant{
 	{"replicaset/create-without-ref", "LAW-1", "LAW-1",
 		"creates pods without a reference to itself",
@@ -130,7 +127,6 @@ var scaleMutants = []mutant{
 		of(func(w *replicas.Without) { w.Terminating = true })},
 }
 
-// expectationMutants lack a guard of the expectations.
 var expectationMutants = []mutant{
 	{"expectations/no-wait", "EXACT-2", "EXACT-2",
 		"creates and deletes again before it has seen what it created and deleted",
@@ -193,7 +189,6 @@ var expectationMutants = []mutant{
 		of(func(w *replicas.Without) { w.Routing.Tombstone, w.Recheck = true, true })},
 }
 
-// routingMutants lack a rule of routing.
 var routingMutants = []mutant{
 	{"routing/by-name", "WATCH-1", "WATCH-1",
 		"wakes a namesake of the owner",
@@ -224,7 +219,6 @@ var routingMutants = []mutant{
 		of(func(w *replicas.Without) { w.Routing.OrphanQuiet = true })},
 }
 
-// writingMutants lack a rule that any controller follows.
 var writingMutants = []mutant{
 	{"replicaset/careless-queue", "WRITE-1", "WRITE-1",
 		"syncs one key with two workers at once",

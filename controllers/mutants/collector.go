@@ -11,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// collectorMutants lack a guard of the garbage collector.
 var collectorMutants = []mutant{
 	{"gc/stale-references", "GC-5", "GC-5",
 		"judges an object by the references its graph has, not by the live ones, and deletes whatever version there is",
@@ -144,7 +143,6 @@ var collectorMutants = []mutant{
 		collector(func(w *garbagecollector.Without) { w.AskedAgain = true })},
 }
 
-// namespaceMutants lack a guard of the namespace controller.
 var namespaceMutants = []mutant{
 	{"namespace/everything-at-once", "NS-1", "NS-1",
 		"deletes what is in a namespace without waiting for its pods",
@@ -163,22 +161,20 @@ var namespaceMutants = []mutant{
 		drainer(func(w *namespace.Without) { w.Terminating = true })},
 }
 
-// kubeletMutants lack a guard of the kubelet. It is no controller, and the laws
-// are not about it: what shows is that a pod is gone that nobody deleted.
+// kubeletMutants lack a guard of the kubelet. The ownership laws are not about it: the symptom is a missing pod that
+// nobody deleted.
 var kubeletMutants = []mutant{
 	{"kubelet/finishes-by-name", "FIN-1", "",
 		"ends a pod that has taken the name of the one whose deletion it completes",
 		runner(func(w *kubelet.Without) { w.UID = true })},
 }
 
-// runner is a kubelet without what f sets.
 func runner(f func(w *kubelet.Without)) build {
 	var o kubelet.Options
 	f(&o.Without)
 	return build{func() host.Controller { return kubelet.New(o) }, o.Without}
 }
 
-// podgcMutants lack a guard of the pod garbage collector.
 var podgcMutants = []mutant{
 	{"podgc/trusts-its-cache", "PODGC-1", "PODGC-1",
 		"takes a node that its cache does not show for one that is gone, without asking the server",
@@ -212,14 +208,12 @@ var podgcMutants = []mutant{
 		reaper(func(w *podgc.Without) { w.RemoveUID = true })},
 }
 
-// reaper is a pod garbage collector without what f sets.
 func reaper(f func(w *podgc.Without)) build {
 	var o podgc.Options
 	f(&o.Without)
 	return build{func() host.Controller { return podgc.New(o) }, o.Without}
 }
 
-// protectionMutants lack a guard of a controller that protects storage which is in use.
 var protectionMutants = []mutant{
 	{"claimprotection/in-use", "FIN-1", "FIN-3",
 		"lets a claim go that a pod uses",
@@ -233,21 +227,18 @@ var protectionMutants = []mutant{
 			volumeprotection.Without{Bound: true}}},
 }
 
-// protector is a controller that protects claims without what f sets.
 func protector(f func(w *claimprotection.Without)) build {
 	var w claimprotection.Without
 	f(&w)
 	return build{func() host.Controller { return claimprotection.New(w) }, w}
 }
 
-// lister is an EndpointSlice controller without what f sets.
 func lister(f func(w *endpointslice.Without)) build {
 	var w endpointslice.Without
 	f(&w)
 	return build{func() host.Controller { return endpointslice.New(w) }, w}
 }
 
-// sliceMutants lack a guard of the EndpointSlice controller.
 var sliceMutants = []mutant{
 	{"endpointslice/create-without-ref", "LAW-1", "LAW-1",
 		"makes slices without a reference to their Service",

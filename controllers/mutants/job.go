@@ -7,22 +7,18 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// worker is a Job controller without what f sets.
 func worker(f func(w *job.Without)) build {
 	o := job.Options{Era: job.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return job.New(o) }, o.Without}
 }
 
-// cleaner is a controller of Jobs that have ended without what f sets.
 func cleaner(f func(w *ttl.Without)) build {
 	var w ttl.Without
 	f(&w)
 	return build{func() host.Controller { return ttl.New(w) }, w}
 }
 
-// jobMutants lack a guard of the Job controller (package job), or of the one that
-// deletes Jobs that have ended (package ttl).
 var jobMutants = []mutant{
 	{"job/create-without-ref", "KIND-JOB", "LAW-1",
 		"creates pods without a reference to itself",
@@ -114,14 +110,12 @@ var jobMutants = []mutant{
 		cleaner(func(w *ttl.Without) { w.Later = true })},
 }
 
-// ticker is a CronJob controller without what f sets.
 func ticker(f func(w *cronjob.Without)) build {
 	var w cronjob.Without
 	f(&w)
 	return build{func() host.Controller { return cronjob.New(w) }, w}
 }
 
-// cronJobMutants lack a guard of the CronJob controller.
 var cronJobMutants = []mutant{
 	{"cronjob/start-without-ref", "LAW-1", "LAW-1",
 		"starts Jobs without a reference to their CronJob",

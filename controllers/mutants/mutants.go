@@ -1,10 +1,8 @@
-// Package mutants holds the reference controllers with one guard removed each.
-// A law that no mutant breaks is not checked, and a guard whose mutant no
-// scenario kills is not tested.
+// Package mutants holds the reference controllers with one guard removed each. A law that no mutant breaks is not
+// checked, and a guard whose mutant no scenario kills is not tested.
 //
-// The guards are fields of the controllers' Without structs, each looked at in
-// one place. Guards that serve one clause together are removed together, where
-// removing one of them changes nothing as the other still stands.
+// The guards are fields of the controllers' Without structs, each looked at in one place. Guards that serve one clause
+// together are removed together, where removing one of them changes nothing as the other still stands.
 package mutants
 
 import (
@@ -17,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// rows are all mutants, grouped by the code that their guards are in.
+// rows returns all mutants, grouped by the package of their guards.
 func rows() []mutant {
 	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants,
 		wrappedMutants,
@@ -49,7 +47,6 @@ func All() []host.Mutant {
 	return all
 }
 
-// mutant is a row of the tables.
 type mutant struct {
 	name, clause, law, sentence string // as in [host.Mutant]
 	build
@@ -58,27 +55,25 @@ type mutant struct {
 // build makes a mutant.
 type build struct {
 	make func() host.Controller
-	// without is the struct of guards that the controller lacks; nil for one
-	// whose fault is not a guard left out.
+	// without is the struct of disabled guards; nil for a mutant without one.
 	without any
 }
 
-// of is a ReplicaSet controller without what f sets.
+// of returns a ReplicaSet controller without the guards that f disables.
 func of(f func(w *replicas.Without)) build {
 	o := replicas.Options{Era: replicas.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// proposed is a ReplicaSet controller of the era without a consistency store,
-// which hides what some guards of expectations are for, without what f sets.
+// proposed does the same in the era without a consistency store, which hides some guards of expectations.
 func proposed(f func(w *replicas.Without)) build {
 	o := replicas.Options{Era: replicas.ControllerRef}
 	f(&o.Without)
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// declared is a ReplicaSet controller of which f changes the declaration.
+// declared returns a ReplicaSet controller whose declaration f changes.
 func declared(f func(c *host.Controller)) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: replicas.Current})
@@ -87,14 +82,12 @@ func declared(f func(c *host.Controller)) build {
 	}}
 }
 
-// collector is a garbage collector without what f sets.
 func collector(f func(w *garbagecollector.Without)) build {
 	var w garbagecollector.Without
 	f(&w)
 	return build{func() host.Controller { return garbagecollector.New(w) }, w}
 }
 
-// drainer is a namespace controller without what f sets.
 func drainer(f func(w *namespace.Without)) build {
 	var w namespace.Without
 	f(&w)

@@ -18,7 +18,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// daemonSetMutants lack a guard of the DaemonSet controller.
 var daemonSetMutants = []mutant{
 	{"daemonset/acts-while-deleting", "ADOPT-3", "ADOPT-3",
 		"creates and deletes pods while it is being deleted",
@@ -109,21 +108,18 @@ var daemonSetMutants = []mutant{
 		daemon(func(w *daemonset.Without) { w.Routing.Resync, w.Unchanged = true, true })},
 }
 
-// daemon is a DaemonSet controller of today without what f sets.
 func daemon(f func(w *daemonset.Without)) build {
 	o := daemonset.Options{Era: daemonset.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return daemonset.New(o) }, o.Without}
 }
 
-// rolling is a Deployment controller without what f sets.
 func rolling(f func(w *deployment.Without)) build {
 	o := deployment.Options{Era: deployment.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return deployment.New(o) }, o.Without}
 }
 
-// deploymentMutants lack a guard of the Deployment controller.
 var deploymentMutants = []mutant{
 	{"deployment/skip-recheck", "ADOPT-4", "ADOPT-4",
 		"adopts ReplicaSets on the word of its cache, without reading itself live first",
@@ -184,7 +180,6 @@ var deploymentMutants = []mutant{
 		rolling(func(w *deployment.Without) { w.Pods = true })},
 }
 
-// statefulSetMutants lack a guard of the StatefulSet controller.
 var statefulSetMutants = []mutant{
 	{"statefulset/any-name", "KIND-STS-1", "ADOPT-1",
 		"adopts pods whatever their names are",
@@ -251,8 +246,8 @@ var statefulSetMutants = []mutant{
 		sts(func(w *statefulset.Without) { w.Strange = true })},
 }
 
-// sweepers are operators that do away with the claims of what they look after once it is
-// going, and go by what they can: neither name nor label says whose a claim is.
+// sweepers delete the claims of a terminating set, found in various ways: neither name nor label tells the owner of a
+// claim.
 var sweepers = []mutant{
 	{"statefulset/sweeps-by-name", "ADOPT-8", "LAW-2",
 		"deletes the claims of a set that is going by their names, whoever's they are by now",
@@ -268,7 +263,7 @@ var sweepers = []mutant{
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// sweeper is a StatefulSet controller that deletes claims when its set is going.
+// sweeper returns a StatefulSet controller that deletes claims when its set is terminating.
 func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool) build {
 	return build{make: func() host.Controller {
 		c := statefulset.New(statefulset.Options{Era: statefulset.Current})
@@ -280,14 +275,12 @@ func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeCla
 	}}
 }
 
-// statefulSet is all that the host asks of the StatefulSet controller.
 type statefulSet interface {
 	host.Reconciler
 	Forget(key string)
 	Digest(h *sim.Hash)
 }
 
-// sweeping is a StatefulSet controller that deletes the claims of a set that is going.
 type sweeping struct {
 	statefulSet
 	env *host.Env
@@ -313,8 +306,8 @@ func (s *sweeping) Sync(ctx context.Context, key string) error {
 	return s.statefulSet.Sync(ctx, key)
 }
 
-// byPrefix is a StatefulSet controller whose declaration would take whatever it takes: the laws
-// have to know by themselves whose a pod is.
+// byPrefix returns a StatefulSet controller that takes other sets' pods and declares that as right: the laws must find
+// it anyway.
 func byPrefix() build {
 	b := sts(func(w *statefulset.Without) { w.Prefix = true })
 	inner := b.make
@@ -326,7 +319,6 @@ func byPrefix() build {
 	return b
 }
 
-// sts is a StatefulSet controller of today without what f sets.
 func sts(f func(w *statefulset.Without)) build {
 	o := statefulset.Options{Era: statefulset.Current}
 	f(&o.Without)

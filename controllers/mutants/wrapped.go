@@ -20,8 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrappedMutants do something wrong besides what the controller does: what no
-// guard of it prevents, as it has no such thought.
+// wrappedMutants do something wrong in addition to the controller's work, which no guard prevents.
 var wrappedMutants = []mutant{
 	{"replicaset/let-go-at-start", "API-5", "API-5",
 		"lets go, once in each life, of the pods that it owns and selects, to adopt them afresh",
@@ -62,13 +61,12 @@ var wrappedMutants = []mutant{
 		})},
 }
 
-// first is a ReplicaSet controller that does something else before each sync.
+// first returns a ReplicaSet controller that does something else before each reconcile.
 func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap is the ReplicaSet controller in another environment, and with another
-// thing to do.
+// wrap returns the ReplicaSet controller in another environment, and with something to do first.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
@@ -80,7 +78,6 @@ func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, 
 	return c
 }
 
-// reconciler is all that the host asks of the ReplicaSet controller.
 type reconciler interface {
 	host.Reconciler
 	Observed(key string, deletion bool, object string)
@@ -89,7 +86,6 @@ type reconciler interface {
 	Digest(h *sim.Hash)
 }
 
-// careless is a ReplicaSet controller that does something first.
 type careless struct {
 	reconciler
 	env   *host.Env
@@ -98,7 +94,7 @@ type careless struct {
 	begun map[string]bool // keys, and whatever else it notes
 }
 
-// errSkip ends a sync before its controller's own has begun.
+// errSkip ends a reconcile before the controller's own begins.
 var errSkip = errors.New("nothing to do")
 
 func (c *careless) Sync(ctx context.Context, key string) error {
@@ -113,7 +109,6 @@ func (c *careless) Sync(ctx context.Context, key string) error {
 	return c.reconciler.Sync(ctx, key)
 }
 
-// Digest digests what the controller remembers, and which keys it has begun.
 func (c *careless) Digest(h *sim.Hash) {
 	c.reconciler.Digest(h)
 	var sum uint64
@@ -161,7 +156,7 @@ func (c *careless) disinherit(ctx context.Context, key string) error {
 	})
 }
 
-// sore is a client that takes a lost race badly.
+// sore is a client that handles a lost race badly.
 type sore struct{ host.Client }
 
 func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -175,8 +170,8 @@ func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace,
 	return obj, err
 }
 
-// operatorMutants do to pods what operators were seen to do to objects that they
-// did not own: they find by name or by label, and do not ask whose it is.
+// operatorMutants do to pods what released operators did to objects that they did not own: they find objects by name or
+// label, and do not check the owner.
 var operatorMutants = []mutant{
 	{"operator/append-blindly", "LAW-1b", "EXACT-7",
 		"adds its ControllerRef to every pod that it selects, and fails for ever where another has one",
@@ -233,8 +228,7 @@ var operatorMutants = []mutant{
 		})},
 }
 
-// others calls do for copies of the cached pods that a cached set selects and does not
-// control.
+// others calls do for copies of the cached pods that a cached set selects and does not control.
 func (c *careless) others(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {

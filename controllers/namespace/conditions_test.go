@@ -29,8 +29,7 @@ func remaining(n int) *contents {
 	return left
 }
 
-// A condition is written when any part of it is another than it should be; it has a new time when
-// its status is.
+// A condition is written when any part of it is another than it should be; it has a new time when its status is.
 func TestConditions(t *testing.T) {
 	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
 	right, _ := conditions(nil, remaining(1), then)

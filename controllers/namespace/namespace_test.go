@@ -175,8 +175,7 @@ func TestPodsFirst(t *testing.T) {
 	}
 }
 
-// A pod on a node has its grace period; one that has outlived it is an error,
-// which is tried again.
+// A pod on a node has its grace period; one that has outlived it is an error, which is tried again.
 func TestGracefulPod(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.pod("p", "node-1")

@@ -18,8 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ours are the controllers of this module by the names that
-// kube-controller-manager gives them.
+// ours are the controllers of this module by the names that kube-controller-manager gives them.
 var ours = map[string]string{
 	"cronjob":                          "cronjob@current",
 	"disruption":                       "disruption",
@@ -38,12 +37,10 @@ var ours = map[string]string{
 	"daemonset":                        "daemonset@current",
 }
 
-// recordedOn is a day on which the cases may have been recorded: what time a schedule
-// has missed last depends on it.
+// recordedOn is a day on which the cases may have been recorded: what time a schedule has missed last depends on it.
 var recordedOn = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
 
-// pace is how far the controllers get between two requests of the user. The
-// record does not say how fast its user was.
+// pace is how far the controllers get between two requests of the user. The record does not say how fast its user was.
 type pace func(p *player) error
 
 func patient(p *player) error { return p.settle() }
@@ -127,8 +124,7 @@ func (p *player) start(name string) {
 	}
 }
 
-// exchange does what is next in the record. Watches are passed over: they show
-// one order of several.
+// exchange does what is next in the record. Watches are passed over: they show one order of several.
 func (p *player) exchange(ex *recorded.Exchange, between pace) error {
 	err := p.pause(ex)
 	switch {
@@ -153,8 +149,7 @@ func (p *player) exchange(ex *recorded.Exchange, between pace) error {
 	return nil
 }
 
-// request sends an exchange's request. What it names and only listings show is
-// first looked up in these.
+// request sends an exchange's request. What it names and only listings show is first looked up in these.
 func (p *player) request(ex *recorded.Exchange) (int, string, error) {
 	raw, err := json.Marshal(ex.Query)
 	if err != nil {
@@ -264,8 +259,7 @@ func (p *player) poll(ex *recorded.Exchange) error {
 }
 
 const (
-	// rest is how long nothing may be written before the controllers count as
-	// having settle. Some try again forever.
+	// rest is how long nothing may be written before the controllers count as having settle. Some try again forever.
 	// The record's listings were taken when nothing had changed for as long.
 	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
@@ -298,8 +292,7 @@ func (p *player) step() bool {
 	return w.Step()
 }
 
-// idle reports whether nothing is left to do but to wait, longer than the record's
-// client did between two requests.
+// idle reports whether nothing is left to do but to wait, longer than the record's client did between two requests.
 func (p *player) idle() bool {
 	w := p.cluster.World()
 	next := w.Enabled()

@@ -21,8 +21,12 @@ func TestSelects(t *testing.T) {
 		want, err := metav1.LabelSelectorAsSelector(s)
 		for _, have := range []map[string]string{nil, {"app": ""}, {"app": "web"}, {"app": "db"}, {"tier": "x"},
 			{"app": "web", "tier": "x"}, {"app": "web", "tier": "y"}} {
-			if got := ref.Selects(s, have); got != (err == nil && want.Matches(labels.Set(have))) {
+			matches := err == nil && want.Matches(labels.Set(have))
+			if got := ref.Selects(s, have); got != matches {
 				t.Errorf("%v selects %v: %v", s, have, got)
+			}
+			if got := ref.SelectsSome(s, have); got != (matches && !want.Empty()) {
+				t.Errorf("%v selects %v of some: %v", s, have, got)
 			}
 		}
 	}
@@ -45,6 +49,10 @@ func TestParse(t *testing.T) {
 		want, refused := metav1.LabelSelectorAsSelector(s)
 		if (err == nil) != (refused == nil) || err == nil && got.String() != want.String() {
 			t.Errorf("%v: got %v, %v; want %v, %v", s, got, err, want, refused)
+		}
+		some, err := ref.ParseSome(s)
+		if none := s == nil || refused != nil || want.Empty(); (some == nil) != none || (err == nil) != (refused == nil) {
+			t.Errorf("%v: some %v, %v; want none %v, %v", s, some, err, none, refused)
 		}
 	}
 }

@@ -53,8 +53,7 @@ func selects(owner runtime.Object, labels map[string]string) bool {
 	return labels["app"] == owner.(*appsv1.ReplicaSet).Spec.Selector.MatchLabels["app"]
 }
 
-// world: a and b select app=x, and b is the older; c selects app=y; a of
-// another namespace selects app=x.
+// world: a and b select app=x, and b is the older; c selects app=y; a of another namespace selects app=x.
 var world = caches{
 	set("ns", "a", "x", time.Minute), set("ns", "b", "x", time.Hour), set("ns", "c", "y", 0), set("other", "a", "x", 0),
 }

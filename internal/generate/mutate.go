@@ -96,7 +96,6 @@ func (m *Mutator) Mutate(obj runtime.Object, status bool) {
 // metaFields are the fields of metadata to change: the others behave alike for all kinds.
 var metaFields = map[string]bool{"Labels": true, "Annotations": true, "Finalizers": true, "OwnerReferences": true}
 
-// changeField changes one field of a struct.
 func (m *Mutator) changeField(v reflect.Value, depth int, may func(name string) bool) {
 	var fields []int
 	for i := range v.NumField() {
@@ -120,7 +119,6 @@ func (m *Mutator) changeField(v reflect.Value, depth int, may func(name string) 
 
 func anyField(string) bool { return true }
 
-// change changes a value somewhere.
 func (m *Mutator) change(v reflect.Value, name string, depth int) {
 	if atom := atoms[v.Type()]; atom != nil {
 		atom(m, v)
@@ -173,7 +171,6 @@ func (m *Mutator) changeSlice(v reflect.Value, name string, depth int) {
 	}
 }
 
-// grow adds an element to a slice.
 func (m *Mutator) grow(v reflect.Value, name string, depth int) {
 	e := reflect.New(v.Type().Elem()).Elem()
 	m.fill(e, name, depth+1)
@@ -303,7 +300,6 @@ var texts = []string{"a", "", "b", "x", "a-b.c", "example.com/a", "kubernetes.io
 var numbers = []int64{1, 0, -1, 2, 3, 5, 10, 100, 255, 256, 600, 1000, 8080, 30000, 65535, 65536, 86401,
 	1 << 20, 1<<31 - 1}
 
-// scalar sets a string, a number or a bool.
 func (m *Mutator) scalar(v reflect.Value, name string) {
 	switch v.Kind() {
 	case reflect.String:

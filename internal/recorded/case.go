@@ -26,7 +26,6 @@ type Case struct {
 	Managed       bool                       // with managedFields and warnings
 }
 
-// Name returns the case's area and name.
 func (c *Case) Name() string { return c.Area + "/" + c.Case }
 
 // Exchange is one exchange of a case with the real server, or an aside.
@@ -65,8 +64,7 @@ func Random3(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir,
 // Widgets reads the random sequences of custom kinds.
 func Widgets(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "widgets.jsonl.gz")) }
 
-// Read reads the cases in the folders below dir and the random sequences in
-// dir, sorted by name.
+// Read reads the cases in the folders below dir and the random sequences in dir, sorted by name.
 func Read(dir string) ([]*Case, error) {
 	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
 	if err != nil {
@@ -150,7 +148,6 @@ type Binding struct {
 	Managed bool
 }
 
-// NewBinding returns an empty binding.
 func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
 // Clone returns a copy that learns separately.
@@ -160,7 +157,6 @@ func (b *Binding) Clone() *Binding {
 	return &c
 }
 
-// Take copies another binding's values.
 func (b *Binding) Take(other *Binding) { b.values, b.named = other.values, other.named }
 
 // Value returns the value of a placeholder.
@@ -172,7 +168,6 @@ func (b *Binding) Value(name string) (string, bool) {
 // Placeholders lists the placeholders in a text.
 func Placeholders(text string) []string { return placeholder.FindAllString(text, -1) }
 
-// Bind makes a placeholder known.
 func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
 var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|` +

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// CompareJSON compares a recorded body with ours.
 func (b *Binding) CompareJSON(want json.RawMessage, got []byte) error {
 	w, err := Decode(want)
 	if err != nil {
@@ -124,7 +123,6 @@ func SortManaged(v any) {
 	}
 }
 
-// manager returns the manager of an entry of managedFields.
 func manager(entry any) string {
 	e, _ := entry.(map[string]any)
 	return fmt.Sprint(e["operation"], e["manager"], e["apiVersion"], e["subresource"])

@@ -101,7 +101,6 @@ type NotSeen struct {
 	Version string
 }
 
-// Error says which.
 func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
@@ -142,21 +141,18 @@ type recorder struct {
 	store *Store
 }
 
-// Create records a pod created.
 func (r *recorder) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
 	made, err := r.Client.Create(ctx, obj)
 	r.record(made)
 	return made, err
 }
 
-// Update records a pod updated.
 func (r *recorder) Update(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
 	made, err := r.Client.Update(ctx, obj)
 	r.record(made)
 	return made, err
 }
 
-// Patch records a pod patched: adopted.
 func (r *recorder) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
 	p host.Patch) (runtime.Object, error) {
 	made, err := r.Client.Patch(ctx, gvk, namespace, name, p)

@@ -102,19 +102,16 @@ func finished(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// listed reports whether a CronJob's status lists a Job as active.
 func listed(cj *batchv1.CronJob, uid types.UID) bool {
 	return slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == uid })
 }
 
-// unlist removes a Job from the active list.
 func unlist(cj *batchv1.CronJob, uid types.UID) {
 	cj.Status.Active = slices.DeleteFunc(slices.Clone(cj.Status.Active), func(r corev1.ObjectReference) bool {
 		return r.UID == uid
 	})
 }
 
-// reconciler has no memory.
 type reconciler struct {
 	env      *host.Env
 	without  *Without
@@ -173,7 +170,6 @@ func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	return own
 }
 
-// round is one sync of one CronJob.
 type round struct {
 	*reconciler
 	ctx     context.Context
@@ -184,8 +180,7 @@ type round struct {
 	polls   bool // for a polling era
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Routing routing.Without
 

@@ -205,7 +205,6 @@ func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 	return cron.ParseStandard(text)
 }
 
-// missed describes the passed times of a schedule.
 type missed struct {
 	since time.Time  // where counting begins
 	last  *time.Time // the latest passed time; nil for none
@@ -258,7 +257,6 @@ func due(cj *batchv1.CronJob, now time.Time, s cron.Schedule) (*time.Time, error
 	return m.last, err
 }
 
-// untilNext is how long it is to the schedule's next time.
 func untilNext(cj *batchv1.CronJob, now time.Time, s cron.Schedule) *time.Duration {
 	m, err := passed(cj, now, s, false)
 	from := now
@@ -276,7 +274,6 @@ func untilNext(cj *batchv1.CronJob, now time.Time, s cron.Schedule) *time.Durati
 // A CronJob with a changed schedule has a key of its own in the queue. No CronJob has such a name.
 const rescheduleMark = "/rescheduled:"
 
-// rescheduled returns the CronJob of such a key.
 func rescheduled(key string) (cj string, ok bool) {
 	namespace, name, ok := strings.Cut(key, rescheduleMark)
 	return namespace + "/" + name, ok

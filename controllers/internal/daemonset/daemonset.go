@@ -29,7 +29,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Kind is the kind of the sets.
 var Kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 
 var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
@@ -37,7 +36,6 @@ var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 // Era decides which pods a set owns.
 type Era string
 
-// The eras.
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
@@ -52,14 +50,12 @@ const (
 	Current Era = "current"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era     Era
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref       ref.Without
 	Revisions ref.Without // of the claims of revisions
@@ -106,8 +102,8 @@ func New(o Options) host.Controller {
 		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes: []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
 		Contract: law.Contract{
-			Selector:       func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
-			Ignores:        func(owner runtime.Object) bool { return selector(owner.(*appsv1.DaemonSet)) == nil },
+			Selector:       selector,
+			Ignores:        func(owner runtime.Object) bool { return selector(owner) == nil },
 			Identity:       identity,
 			Profile:        law.Upstream,
 			Active:         active,
@@ -132,26 +128,14 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector returns a set's selector; nil if it selects nothing, or an earlier version of the server stored it and it is
-// unreadable.
-func selector(set *appsv1.DaemonSet) labels.Selector {
-	s, _ := readSelector(set)
+// selector returns a set's selector; nil if it selects nothing or is unreadable.
+func selector(set runtime.Object) labels.Selector {
+	s, _ := ref.ParseSome(set.(*appsv1.DaemonSet).Spec.Selector)
 	return s
 }
 
-// readSelector returns a set's selector; nil if it selects nothing. A selector that matches everything selects nothing:
-// no set is meant to own every pod (RULES G70).
-func readSelector(set *appsv1.DaemonSet) (labels.Selector, error) {
-	s, err := ref.Parse(set.Spec.Selector)
-	if err != nil || set.Spec.Selector == nil || s.Empty() {
-		return nil, err
-	}
-	return s, nil
-}
-
 func selects(owner runtime.Object, have map[string]string) bool {
-	s := owner.(*appsv1.DaemonSet).Spec.Selector
-	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && ref.Selects(s, have)
+	return ref.SelectsSome(owner.(*appsv1.DaemonSet).Spec.Selector, have)
 }
 
 // availableLater returns when to check whether a pod that became ready is available: one second late, because clocks

@@ -95,7 +95,7 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 // neglects reports a pod that waits for a missing node. No event tells that, but a reconcile of the set deletes it
 // (RULES G73).
 func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
-	if selector(owner.(*appsv1.DaemonSet)) == nil {
+	if selector(owner) == nil {
 		return ""
 	}
 	for _, obj := range own {
@@ -112,7 +112,6 @@ func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) 
 	return ""
 }
 
-// holds returns the number of nodes with pods, including terminating ones.
 func holds(own []runtime.Object) int {
 	nodes := map[string]bool{}
 	for _, obj := range own {
@@ -263,7 +262,6 @@ func (l *look) deprives(p *corev1.Pod) string {
 	return ""
 }
 
-// one reports whether a node has exactly one pod, and it is available.
 func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
 
 // crowds reports a pod created beside an available one on more nodes than may have two.

@@ -54,7 +54,6 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed removes an expectation that an event has fulfilled.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	if deletion {
 		r.expected.Deleted(key, object)
@@ -64,24 +63,20 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops the memory of a key.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	r.written.Clear(key, "")
 	delete(r.encoded, key)
 }
 
-// Waiting lists the keys that wait for expectations.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// Digest hashes the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.written.Digest(h)
 	r.failures.digest(h, r.env.Now())
 }
 
-// work is one reconcile of one set.
 type work struct {
 	*reconciler
 	key     string
@@ -104,7 +99,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	w := &work{reconciler: r, key: key, set: obj.(*appsv1.DaemonSet)}
-	switch s, err := readSelector(w.set); {
+	switch s, err := ref.ParseSome(w.set.Spec.Selector); {
 	case w.stopped():
 		return nil
 	case err != nil:

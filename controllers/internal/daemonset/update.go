@@ -23,7 +23,6 @@ import (
 // used before revisions, and pods still have it.
 const generationLabel = "pod-template-generation"
 
-// templateGeneration returns the number of a set's template, or "".
 func templateGeneration(set *appsv1.DaemonSet) string {
 	n, err := strconv.ParseInt(set.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {
@@ -80,7 +79,6 @@ type pair struct {
 	more       bool
 }
 
-// pairs returns those of all nodes that have pods, or should have one.
 func (w *work) pairs() (pairs []pair, wanted int) {
 	have := w.byNode(w.pods)
 	for _, node := range w.nodes {

@@ -2,9 +2,8 @@
 // again. It moves pods to it from the ReplicaSets of earlier templates by scaling. It claims and releases ReplicaSets
 // by ControllerRef, never Pods (KIND-DEPLOY), which belong to their ReplicaSets.
 //
-// Read from the top: sync.go is one reconcile. revision.go finds the current ReplicaSet and create.go creates it.
-// rolling.go and recreate.go are the two strategies, and scale.go handles a changed size. cleanup.go deletes old
-// revisions, and rollback.go goes back to one. status.go, progress.go and condition.go report.
+// Read from the top: sync.go is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the two
+// strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go reports.
 //
 // The rules are those of Kubernetes v1.36.3; comments name the exceptions.
 package deployment
@@ -35,7 +34,6 @@ var (
 // Era decides which ReplicaSets a Deployment owns.
 type Era string
 
-// The eras.
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
@@ -48,14 +46,12 @@ const (
 	Current Era = "current"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era     Era
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -81,21 +77,10 @@ type Without struct {
 	Pods      bool // the Deployment itself deletes pods of old ReplicaSets
 }
 
-// selector returns a Deployment's selector; nil if it selects nothing, or an earlier version of the server stored it
-// and it is unreadable.
-func selector(d *appsv1.Deployment) labels.Selector {
-	s, _ := readSelector(d)
+// selector returns a Deployment's selector; nil if it selects nothing or is unreadable.
+func selector(d runtime.Object) labels.Selector {
+	s, _ := ref.ParseSome(d.(*appsv1.Deployment).Spec.Selector)
 	return s
-}
-
-// readSelector returns a Deployment's selector; nil if it selects nothing. A missing or empty one selects nothing: no
-// Deployment is meant to own every ReplicaSet.
-func readSelector(d *appsv1.Deployment) (labels.Selector, error) {
-	s, err := ref.Parse(d.Spec.Selector)
-	if err != nil || d.Spec.Selector == nil || s.Empty() {
-		return nil, err
-	}
-	return s, nil
 }
 
 // reconciler is the controller; it has no memory (API-5).
@@ -160,8 +145,8 @@ func New(o Options) host.Controller {
 		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes: routes(&o),
 		Contract: law.Contract{
-			Selector: func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
-			Ignores:  func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
+			Selector: selector,
+			Ignores:  func(owner runtime.Object) bool { return selector(owner) == nil },
 			Identity: identity,
 			Counts:   counts(),
 			Invariants: []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
@@ -219,8 +204,7 @@ func tieBreak(v host.View, e host.Event, out *host.Effect) {
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {
-	s := owner.(*appsv1.Deployment).Spec.Selector
-	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && len(have) > 0 && ref.Selects(s, have)
+	return len(have) > 0 && ref.SelectsSome(owner.(*appsv1.Deployment).Spec.Selector, have)
 }
 
 // podGone enqueues a Deployment of strategy Recreate whose last pod is gone, because it waits for that. Other pod

@@ -125,7 +125,6 @@ const (
 	notEnoughPods = "MinimumReplicasUnavailable"
 )
 
-// condition returns the condition of a type, or nil.
 func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == kind {

@@ -24,7 +24,6 @@ const (
 	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // ... with the surge
 )
 
-// historyLimit limits the characters of earlier revisions.
 const historyLimit = 2000
 
 // syncRevision gives the current ReplicaSet the highest revision and the Deployment's annotations and minReadySeconds.
@@ -57,7 +56,6 @@ func (u *rollout) syncRevision(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// nextRevision returns one more than the highest revision of the old ReplicaSets.
 func (u *rollout) nextRevision() int64 {
 	highest := int64(0)
 	for _, rs := range u.old() {
@@ -128,7 +126,6 @@ func addHistory(annotations map[string]string, former string) {
 	}
 }
 
-// setRevision sets the Deployment's revision, and reports whether it changed.
 func (u *rollout) setRevision(text string) bool {
 	if u.d.Annotations[revisionAnnotation] == text {
 		return false
@@ -137,7 +134,6 @@ func (u *rollout) setRevision(text string) bool {
 	return true
 }
 
-// with returns a copy of annotations with others set.
 func with(annotations, others map[string]string) map[string]string {
 	out := make(map[string]string, len(annotations)+len(others))
 	maps.Copy(out, annotations)
@@ -208,7 +204,6 @@ func (u *rollout) newSet() *appsv1.ReplicaSet {
 	return rs
 }
 
-// hash returns the hash of the Deployment's template.
 func (u *rollout) hash() string {
 	switch t := &u.d.Spec.Template; u.options.Era {
 	case Selector:
@@ -220,7 +215,6 @@ func (u *rollout) hash() string {
 	}
 }
 
-// setName returns the name of the ReplicaSet of a template.
 func setName(deployment, hash string) string {
 	if room := validation.DNS1123SubdomainMaxLength - len("-") - len(hash); len(deployment) > room {
 		deployment = deployment[:room]

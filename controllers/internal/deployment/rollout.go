@@ -187,7 +187,6 @@ func (u *rollout) rollback(ctx context.Context, to int64) error {
 	return err
 }
 
-// annotationsOf returns a Deployment's annotations after a rollback to a ReplicaSet.
 func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]string {
 	out := map[string]string{}
 	for k, v := range d.Annotations { //detcheck:ordered each key is set once

@@ -205,7 +205,6 @@ func scaled(v *intstr.IntOrString, of int32, up bool) int32 {
 	return int32(n)
 }
 
-// replicas returns the pods that a Deployment wants.
 func replicas(d *appsv1.Deployment) int32 {
 	if d.Spec.Replicas == nil {
 		return 1
@@ -213,13 +212,11 @@ func replicas(d *appsv1.Deployment) int32 {
 	return *d.Spec.Replicas
 }
 
-// most returns the maximum number of pods.
 func most(d *appsv1.Deployment) int32 {
 	surge, _ := limits(d)
 	return replicas(d) + surge
 }
 
-// least returns the minimum number of available pods.
 func least(d *appsv1.Deployment) int32 {
 	_, unavailable := limits(d)
 	return replicas(d) - unavailable

@@ -36,7 +36,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 
 func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment) error {
 	u := &rollout{reconciler: r, key: key, d: d}
-	s, err := readSelector(d)
+	s, err := ref.ParseSome(d.Spec.Selector)
 	if err != nil {
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
@@ -82,7 +82,6 @@ func (u *rollout) writeOff(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// rollout is one reconcile of one Deployment.
 type rollout struct {
 	*reconciler
 	key  string
@@ -100,7 +99,6 @@ func (u *rollout) take(sets []*appsv1.ReplicaSet) {
 	})
 }
 
-// matches reports whether a ReplicaSet has the Deployment's template.
 func (u *rollout) matches(rs *appsv1.ReplicaSet) bool {
 	if u.options.Without.SameTemplate {
 		return rs.Labels[template.HashLabel] == u.hash()
@@ -116,7 +114,6 @@ func older(a, b *appsv1.ReplicaSet) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// current returns the ReplicaSet of the Deployment's template, or nil.
 func (u *rollout) current() *appsv1.ReplicaSet {
 	if u.now < 0 {
 		return nil
@@ -139,10 +136,8 @@ func keep(sets []*appsv1.ReplicaSet, good func(*appsv1.ReplicaSet) bool) []*apps
 	return out
 }
 
-// active reports whether it wants pods.
 func active(rs *appsv1.ReplicaSet) bool { return size(rs) > 0 }
 
-// size returns the pods that a ReplicaSet wants.
 func size(rs *appsv1.ReplicaSet) int32 {
 	if rs.Spec.Replicas == nil {
 		return 1
@@ -150,7 +145,6 @@ func size(rs *appsv1.ReplicaSet) int32 {
 	return *rs.Spec.Replicas
 }
 
-// total sums a number of ReplicaSets.
 func total(sets []*appsv1.ReplicaSet, number func(*appsv1.ReplicaSet) int32) int32 {
 	sum := int32(0)
 	for _, rs := range sets {

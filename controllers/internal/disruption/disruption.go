@@ -2,7 +2,7 @@
 // now.
 //
 // It owns nothing, and finds the controllers of Pods by ControllerRef: a budget refers to the sum of their sizes (RULES
-// L114). If a Pod stays although its eviction was announced, it resets that condition (stale.go).
+// L114). If a Pod stays although its eviction was announced, it resets that condition.
 package disruption
 
 import (
@@ -37,17 +37,15 @@ var (
 	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 )
 
-// New returns the controller.
-//
-// Upstream reconciles one of the budgets that select a Pod, the first it finds; this controller reconciles all of them.
-// As upstream, it sees only with the next change of a Pod that a controller was scaled or is gone, or that a Pod is not
-// selected any more.
+// New returns the controller. Upstream reconciles only the first budget that selects a Pod; this one reconciles all. As
+// upstream, it learns only with the next change of a Pod that a controller was scaled, or that a Pod is not selected
+// any more.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their announced eviction (stale.go)
+			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their announced eviction
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
@@ -105,7 +103,6 @@ func wanted(obj runtime.Object) int32 {
 	return *n
 }
 
-// reconciler has no memory.
 type reconciler struct {
 	env     *host.Env
 	budgets cache.Indexer
@@ -190,7 +187,6 @@ const podMark = "/pod:"
 
 func podKey(pod *corev1.Pod) string { return pod.Namespace + podMark + pod.Name }
 
-// podOf returns the Pod of such a key.
 func podOf(key string) (pod string, ok bool) {
 	namespace, name, ok := strings.Cut(key, podMark)
 	return namespace + "/" + name, ok

@@ -174,7 +174,6 @@ func (r *reconciler) controllerOf(ctx context.Context, ref *metav1.OwnerReferenc
 	return r.asScale(ctx, ref, gv.WithKind(ref.Kind), namespace)
 }
 
-// named returns the cached object of a reference, or nil.
 func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerReference, namespace string) runtime.Object {
 	obj, exists, err := r.env.Informer(kind).GetIndexer().GetByKey(namespace + "/" + ref.Name)
 	if err != nil || !exists || obj.(metav1.Object).GetUID() != ref.UID {

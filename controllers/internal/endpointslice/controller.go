@@ -127,7 +127,6 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 	return r
 }
 
-// Digest hashes the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.written.digest(h)
 	r.told.digest(h)
@@ -204,8 +203,7 @@ func list(indexer cache.Indexer, namespace string) []any {
 	return objs
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	TakeOwned   bool // create slices without a reference to their Service
 	OwnerUID    bool // own slices of an earlier Service of that name

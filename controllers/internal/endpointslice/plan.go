@@ -65,7 +65,6 @@ func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType,
 	return groups
 }
 
-// planFor plans the slices of one family.
 func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice) (p plan) {
 	groups := r.groups(svc, family, pods, have)

@@ -21,7 +21,6 @@ const deleted = -1
 // tracker holds the slices that the controller has written, by Service key and uid.
 type tracker map[string]map[types.UID]written
 
-// written is a slice as last written.
 type written struct {
 	generation int64
 	name       string

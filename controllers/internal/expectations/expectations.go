@@ -44,7 +44,6 @@ type record struct {
 	since     time.Time
 }
 
-// New returns empty expectations.
 func New(now func() time.Time) *Expectations {
 	return &Expectations{now: now, records: map[string]*record{}}
 }
@@ -134,7 +133,6 @@ func (e *Expectations) Deleted(key, object string) {
 // Sight is how a cache shows an object whose deletion is expected.
 type Sight uint8
 
-// The sights.
 const (
 	Owned Sight = iota // it exists and is the owner's
 	Lost               // it has no owner: it lost it, or its adoption is not shown yet
@@ -198,7 +196,6 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	return r == nil || r.fulfilled()
 }
 
-// Forget drops the record of key.
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
 // Waiting lists the keys that still expect something, sorted. It includes expired records: only an event enqueues their

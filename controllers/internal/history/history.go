@@ -28,8 +28,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Collision bool // do not use another name when another revision has the name
 	Live      bool // delete old revisions even if they are in use
@@ -150,7 +149,6 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 	return nil
 }
 
-// Kind is the kind of a revision.
 var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
 // HashLabel is the label of a StatefulSet's revision with the hash in its name.
@@ -226,15 +224,13 @@ func Safe(hash uint32) string {
 	return string(text)
 }
 
-// Name is the name of a revision of a set. Of the set's name so much is taken that
-// there is room for the hash.
+// Name returns the name of a set's revision. It shortens the set's name to leave room for the hash.
 func Name(set, hash string) string {
 	const room = 223
 	return set[:min(len(set), room)] + "-" + hash
 }
 
-// Sort sorts revisions, the oldest first: by number; where that is the same, by
-// when they were made, then by name.
+// Sort sorts revisions by number, then by age, then by name.
 func Sort(revisions []*appsv1.ControllerRevision) {
 	slices.SortStableFunc(revisions, func(a, b *appsv1.ControllerRevision) int {
 		return cmp.Or(
@@ -245,7 +241,7 @@ func Sort(revisions []*appsv1.ControllerRevision) {
 	})
 }
 
-// Next is the number of the next revision after these, which are sorted.
+// Next returns the number of the next revision after these sorted ones.
 func Next(revisions []*appsv1.ControllerRevision) int64 {
 	if len(revisions) == 0 {
 		return 1
@@ -253,7 +249,6 @@ func Next(revisions []*appsv1.ControllerRevision) int64 {
 	return revisions[len(revisions)-1].Revision + 1
 }
 
-// Holding returns those of the revisions that hold the data, in their order.
 func Holding(revisions []*appsv1.ControllerRevision, data []byte) []*appsv1.ControllerRevision {
 	var same []*appsv1.ControllerRevision
 	for _, r := range revisions {

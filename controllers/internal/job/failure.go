@@ -106,7 +106,7 @@ func sidecar(p *corev1.Pod, name string) bool {
 	})
 }
 
-// verdict is what a Job's podFailurePolicy says of a pod that failed.
+// verdict is the result of a Job's podFailurePolicy for a failed pod.
 type verdict struct {
 	action  batchv1.PodFailurePolicyAction // "" where no rule matches
 	message string                         // why the Job fails, of FailJob
@@ -143,8 +143,7 @@ func judge(j *batchv1.Job, p *corev1.Pod) verdict {
 	return verdict{}
 }
 
-// exitedBy is the container that ended as a rule says: containers first, then those
-// that initialise.
+// exitedBy returns the container whose exit matches a rule; init containers come last.
 func exitedBy(s *corev1.PodStatus, rule *batchv1.PodFailurePolicyOnExitCodesRequirement) *corev1.ContainerStatus {
 	for _, list := range [...][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses} {
 		for i := range list {
@@ -174,8 +173,7 @@ func conditionBy(s *corev1.PodStatus, rule []batchv1.PodFailurePolicyOnPodCondit
 	return nil
 }
 
-// enough says which rule of a Job's successPolicy is fulfilled by the indexes that
-// have succeeded; "" for none.
+// enough returns the fulfilled rule of a Job's successPolicy, or "".
 func enough(j *batchv1.Job, succeeded intervals) string {
 	if j.Spec.SuccessPolicy == nil {
 		return ""

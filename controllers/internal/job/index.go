@@ -22,7 +22,6 @@ const indexKey = batchv1.JobCompletionIndexAnnotation
 // nowhere is the index of a pod without one.
 const nowhere = -1
 
-// indexOf returns the completion index of a pod.
 func indexOf(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[indexKey])
 	if err != nil || i < 0 {
@@ -42,7 +41,6 @@ func within(p *corev1.Pod, j *batchv1.Job) bool {
 
 func byIndex(a, b *corev1.Pod) int { return cmp.Compare(indexOf(a), indexOf(b)) }
 
-// indexesOf returns the indexes of pods.
 func indexesOf(pods []*corev1.Pod) []int {
 	var list []int
 	for _, p := range pods {
@@ -312,7 +310,6 @@ func (list intervals) has(index int) bool {
 	return slices.ContainsFunc(list, func(i interval) bool { return i.first <= index && index <= i.last })
 }
 
-// total returns the number of indexes in the list.
 func (list intervals) total() int {
 	n := 0
 	for _, i := range list {

@@ -27,7 +27,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// New returns the controller.
 func New(o Options) host.Controller {
 	c := host.Controller{
 		Name:   "job",
@@ -68,13 +67,11 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// Kind is the kind that the controller reconciles.
 var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
 // tracking is the finalizer that keeps a Job's pods until they are counted.
 const tracking = batchv1.JobTrackingFinalizer
 
-// Upstream's times and limits.
 const (
 	batch        = time.Second      // the delay of an event, to batch it with others
 	firstBackoff = 10 * time.Second // before a failed pod is replaced; each failure doubles it
@@ -100,14 +97,12 @@ const (
 	Current Era = "current"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era     Era
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -139,10 +134,8 @@ type Without struct {
 	SharedCache bool // the cached Job is changed in place
 }
 
-// jobRoute routes events on Jobs. A Job whose spec has changed is synced at once, one
-// whose status has after a while. When a Job ends, or is gone, the pods that it has
-// not freed are (RULES I82): those that its selector matches, whoever they belong to
-// by then; what they are is looked at when their turn comes.
+// jobRoute routes events on Jobs: a changed spec at once, a changed status after a delay. When a Job ends or is gone,
+// the pods that its selector matches are checked for leftover finalizers (RULES I82).
 func jobRoute(o *Options) host.Route {
 	own := routing.Own(Kind, &o.Without.Routing)
 	return host.Route{Kind: Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -162,8 +155,7 @@ func jobRoute(o *Options) host.Route {
 	}}
 }
 
-// podRoute routes events on pods, each after a while, so that pods that end together
-// are counted together.
+// podRoute routes events on pods after a delay, so that pods that end together are counted together.
 func podRoute(o *Options) host.Route {
 	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
 	return host.Route{Kind: pod.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -173,7 +165,7 @@ func podRoute(o *Options) host.Route {
 	}}
 }
 
-// oldPodRoute routes events on pods as eras before [Current] do.
+// oldPodRoute routes events on pods in the eras before [Current].
 func oldPodRoute(o *Options) host.Route {
 	if o.Era != ControllerRef {
 		t := &routing.TieBreak{Owner: Kind, Selects: selects}
@@ -183,7 +175,7 @@ func oldPodRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// delay puts off the keys from one on.
+// delay delays the keys from an index on.
 func delay(out *host.Effect) {
 	for _, key := range out.Keys {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})
@@ -191,9 +183,8 @@ func delay(out *host.Effect) {
 	out.Keys = out.Keys[:0]
 }
 
-// freeForsaken wakes a pod that has the finalizer and nobody who would take it off:
-// one without a controller, and one that is being deleted and whose Job is gone or
-// has ended.
+// freeForsaken enqueues a pod whose finalizer nobody would remove: it has no controller, or it is terminating and its
+// Job is gone or has ended.
 func freeForsaken(v host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || !tracked(p) {

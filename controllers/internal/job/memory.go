@@ -51,7 +51,6 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed removes an expectation that an event has fulfilled.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	if deletion {
 		r.expected.Deleted(key, object)
@@ -61,7 +60,6 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops the memory of a Job that is gone or was recreated.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	delete(r.backoffs, key)
@@ -70,7 +68,6 @@ func (r *reconciler) Forget(key string) {
 	r.wrote.Clear(key, "")
 }
 
-// Waiting lists the keys that wait for expectations.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
 // noteShed records that a pod's finalizer was removed, and the resulting version. A terminating pod cannot get it
@@ -113,7 +110,6 @@ func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	}
 }
 
-// Digest hashes what affects later reconciles.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.wrote.Digest(h)
@@ -210,22 +206,19 @@ func (r *reconciler) sight(object string, j *batchv1.Job) expectations.Sight {
 	return expectations.Owned
 }
 
-// failed reports whether a pod counts as a failure of its Job. One that is being
-// deleted does, as it may never come to say so itself, unless the Job replaces only
-// what has failed.
+// failed reports whether a pod counts as a failure of its Job. A terminating pod does, as it may never report its end,
+// unless the Job replaces only failed pods.
 func failed(p *corev1.Pod, j *batchv1.Job) bool {
 	return p.Status.Phase == corev1.PodFailed ||
 		!onlyFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
 }
 
-// onlyFailed: pods that are being deleted are replaced when they have failed, not
-// before.
+// onlyFailed reports whether terminating pods are replaced only once they have failed.
 func onlyFailed(j *batchv1.Job) bool {
 	return j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed ||
 		j.Spec.PodFailurePolicy != nil
 }
 
-// tracked reports whether the Job's finalizer is on a pod.
 func tracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, tracking) }
 
 func keep(pods []*corev1.Pod, is func(*corev1.Pod) bool) []*corev1.Pod {
@@ -248,8 +241,7 @@ func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
 	return n
 }
 
-// selectorOf is a Job's selector; nil for one that there is not, or that an earlier
-// version of the server stored and nobody can read. An empty one selects every pod.
+// selectorOf returns a Job's selector; nil if it has none or it is unreadable. An empty one selects every pod.
 func selectorOf(j *batchv1.Job) labels.Selector {
 	s, _ := readSelector(j)
 	return s
@@ -263,7 +255,6 @@ func readSelector(j *batchv1.Job) (labels.Selector, error) {
 	return s, nil
 }
 
-// selects reports whether a Job's selector matches labels.
 func selects(owner runtime.Object, have map[string]string) bool {
 	return ref.Selects(owner.(*batchv1.Job).Spec.Selector, have)
 }

@@ -1,5 +1,5 @@
-// Package pod is what controllers of pods have in common: pods made from a
-// template, which of them count, which is to be deleted before which.
+// Package pod is the common code of controllers of pods: it makes pods from templates, counts them, and orders them for
+// deletion.
 package pod
 
 import (
@@ -14,13 +14,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Kind is the kind of pods.
 var Kind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// FromTemplate makes a pod of an owner from a template: labels, annotations,
-// finalizers and spec are copies of the template's. Its name is made up by the
-// server from the owner's. It carries the reference from the first moment (LAW-1);
-// nil makes an orphan.
+// FromTemplate returns a pod of an owner with copies of a template's labels, annotations, finalizers and spec. The
+// server generates its name from the owner's. It has the given ControllerRef from the start (LAW-1); nil makes an
+// orphan.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -38,10 +36,10 @@ func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *me
 	return p
 }
 
-// Active reports whether a pod neither has ended nor is being deleted.
+// Active reports whether a pod has not ended and is not terminating.
 func Active(p *corev1.Pod) bool { return !Ended(p) && p.DeletionTimestamp == nil }
 
-// Terminating reports whether a pod is being deleted and has not ended.
+// Terminating reports whether a pod is terminating and has not ended.
 func Terminating(p *corev1.Pod) bool { return !Ended(p) && p.DeletionTimestamp != nil }
 
 // Ended reports whether a pod succeeded or failed: it will not run again.
@@ -49,10 +47,9 @@ func Ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Ready reports whether a pod says that it is.
 func Ready(p *corev1.Pod) bool { return ReadyCondition(p) != nil }
 
-// ReadyCondition is the condition that says that a pod is ready; nil when it is not.
+// ReadyCondition returns the condition Ready if it is true, or nil.
 func ReadyCondition(p *corev1.Pod) *corev1.PodCondition {
 	if c := Condition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
 		return c
@@ -60,7 +57,6 @@ func ReadyCondition(p *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// Condition finds a condition of a pod by its type; nil when it has none.
 func Condition(p *corev1.Pod, of corev1.PodConditionType) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == of {
@@ -70,8 +66,8 @@ func Condition(p *corev1.Pod, of corev1.PodConditionType) *corev1.PodCondition {
 	return nil
 }
 
-// Available reports whether a pod has been ready for so many seconds. One that does
-// not say since when it is ready has not, unless it need not have been.
+// Available reports whether a pod has been ready for some seconds. A pod that does not report since when is available
+// only if no time is required.
 func Available(p *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	c := ReadyCondition(p)
 	if c == nil || minReadySeconds == 0 {
@@ -84,8 +80,7 @@ func availableAt(ready *corev1.PodCondition, minReadySeconds int32) time.Time {
 	return ready.LastTransitionTime.Add(time.Duration(minReadySeconds) * time.Second)
 }
 
-// NextAvailable is how long it takes until the next of the pods that are ready has
-// been ready for so many seconds; 0 when there is none to wait for.
+// NextAvailable returns how long it takes until the next ready pod is available; 0 if there is none to wait for.
 func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) time.Duration {
 	next := time.Duration(0)
 	for _, p := range pods {
@@ -105,8 +100,7 @@ const (
 	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
 )
 
-// Index gives a process's cache of pods the indexes that [Of] and [Orphans] use.
-// It may be called for every controller of the process.
+// Index adds the indexes that [Of] and [Orphans] use to a cache. Every controller of a process may call it.
 func Index(pods cache.Indexer) {
 	if pods.GetIndexers()[controllerIndex] != nil {
 		return
@@ -130,23 +124,20 @@ func Index(pods cache.Indexer) {
 	}
 }
 
-// Of are the cached pods whose controller has a uid, in the order of their keys.
+// Of returns the cached pods whose controller has a uid, sorted by key.
 func Of(pods cache.Indexer, controller types.UID) []*corev1.Pod {
 	return by(pods, controllerIndex, string(controller))
 }
 
-// Orphans are the cached pods of a namespace without a controller, in the order of
-// their keys.
+// Orphans returns the cached pods of a namespace without a controller, sorted by key.
 func Orphans(pods cache.Indexer, namespace string) []*corev1.Pod {
 	return by(pods, orphanIndex, namespace)
 }
 
-// In are the cached pods of a namespace, in the order of their keys.
 func In(pods cache.Indexer, namespace string) []*corev1.Pod {
 	return by(pods, cache.NamespaceIndex, namespace)
 }
 
-// All are the cached pods, in the order of their keys.
 func All(pods cache.Indexer) []*corev1.Pod { return typed(pods.List()) }
 
 func by(pods cache.Indexer, index, value string) []*corev1.Pod {
@@ -167,8 +158,7 @@ func typed(objs []any) []*corev1.Pod {
 
 const labelIndex = "threelaws/label" // pods by namespace and each of their labels
 
-// IndexLabels gives a process's cache of pods the index that [Labelled] uses. It may be
-// called for every controller of the process.
+// IndexLabels adds the index that [Labelled] uses to a cache. Every controller of a process may call it.
 func IndexLabels(pods cache.Indexer) {
 	if pods.GetIndexers()[labelIndex] != nil {
 		return
@@ -188,9 +178,8 @@ func IndexLabels(pods cache.Indexer) {
 
 func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// Labelled are the cached pods of a namespace, in the order of their keys, that have one
-// of the labels that are wanted: whoever selects by all of them need look at no other.
-// Where none are wanted they are all of the namespace.
+// Labelled returns the cached pods of a namespace that have one of the wanted labels, sorted by key. These include all
+// pods that a selector with these labels matches. Without labels it returns all pods of the namespace.
 func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
 	if len(want) == 0 {
 		return In(pods, namespace)
@@ -204,17 +193,15 @@ func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*c
 	return by(pods, labelIndex, labelled(namespace, first, want[first]))
 }
 
-// Before orders active pods by what is lost with them, the least first: without a
-// node before with one; pending before unknown before running; not ready before
-// ready; ready for a shorter time; restarted more often; younger. Pods that are
-// equal in all that have no order: who sorts says in which they stay.
+// Before orders active pods by what their loss costs, the cheapest first: without a node; pending, then unknown, then
+// running; not ready; ready for a shorter time; restarted more often; younger. Equal pods have no order.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
 		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))
 }
 
-// Stage orders pods by how far they have come: without a node before with one,
-// pending before unknown before running, not ready before ready.
+// Stage orders pods by progress: without a node before with one, pending before unknown before running, not ready
+// before ready.
 func Stage(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
@@ -233,7 +220,7 @@ func phase(p *corev1.Pod) int {
 	return 0
 }
 
-// ReadySince is since when a pod is ready; zero where it is not, or does not say.
+// ReadySince returns since when a pod is ready; zero if it is not, or does not report it.
 func ReadySince(p *corev1.Pod) time.Time {
 	if c := ReadyCondition(p); c != nil {
 		return c.LastTransitionTime.Time
@@ -241,16 +228,14 @@ func ReadySince(p *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// Restarts orders pods that were restarted more often first: by their containers,
-// then by the init containers that keep running.
+// Restarts orders pods with more restarts first: by containers, then by sidecars.
 func Restarts(a, b *corev1.Pod) int {
 	containersA, sidecarsA := restarts(a)
 	containersB, sidecarsB := restarts(b)
 	return cmp.Or(cmp.Compare(containersB, containersA), cmp.Compare(sidecarsB, sidecarsA))
 }
 
-// restarts are how often the most restarted of a pod's containers and of its
-// sidecars was.
+// restarts returns the highest restart counts of a pod's containers and of its sidecars.
 func restarts(p *corev1.Pod) (containers, sidecars int32) {
 	for i := range p.Status.ContainerStatuses {
 		containers = max(containers, p.Status.ContainerStatuses[i].RestartCount)
@@ -267,8 +252,7 @@ func restarts(p *corev1.Pod) (containers, sidecars int32) {
 	return containers, sidecars
 }
 
-// Later orders the later of two moments first; one that is not known is the
-// latest.
+// Later orders the later of two times first; an unknown one is the latest.
 func Later(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())

@@ -1,13 +1,13 @@
-// Package podgc is the pod garbage collector: it removes pods that no kubelet will
-// remove, whoever owns them (RULES L112). Every 20 seconds it looks at all pods:
+// Package podgc is the pod garbage collector: it removes pods that no kubelet will remove, whoever owns them (RULES
+// L112). Every 20 seconds it removes:
 //
-//   - of those that have ended the oldest, where there are more than a threshold;
-//   - those that are being deleted on a node that is out of service;
-//   - those on a node that does not exist;
-//   - those that are being deleted and never had a node.
+//   - the oldest ended pods, above a threshold;
+//   - terminating pods on a node that is out of service;
+//   - pods on a node that does not exist;
+//   - terminating pods that never had a node.
 //
-// A pod that has not ended is marked Failed before it is removed, as its owner is
-// to know that it will not come back. Nothing is tried again before the next round.
+// A pod that has not ended is first marked as failed, so that its owner knows that it will not come back. Nothing is
+// retried before the next round.
 package podgc
 
 import (
@@ -33,15 +33,13 @@ import (
 
 const (
 	period = 20 * time.Second
-	// quarantine is how long a node must have been missing, so that one that has
-	// only not been shown yet may appear.
+	// quarantine is how long a node must be missing: the cache may only be late.
 	quarantine = 40 * time.Second
-	// round is the one key of its queue.
+	// round is the only key of the queue.
 	round = "round"
 )
 
-// Threshold is how many pods that have ended may stay, if Options do not say: what
-// kube-controller-manager's --terminated-pod-gc-threshold is without more.
+// Threshold is the default number of ended pods that may stay: kube-controller-manager's --terminated-pod-gc-threshold.
 const Threshold = 12500
 
 var (
@@ -49,14 +47,13 @@ var (
 	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// Options choose a collector.
 type Options struct {
-	// Threshold is how many pods that have ended may stay; negative for all.
+	// Threshold is the number of ended pods that may stay; negative for all.
 	Threshold int
 	Without   Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Quarantine bool // a node that the cache does not show is taken for missing at once
 	LiveNode   bool // ... and is not looked for at the server
@@ -69,8 +66,7 @@ type Without struct {
 	RemoveUID  bool // ... is removed
 }
 
-// New returns the collector. It declares no kind of its own, as the laws of
-// ownership do not concern it: it removes what cannot run, whoever owns it.
+// New returns the collector. The ownership laws do not concern it: it removes pods that cannot run, whoever owns them.
 func New(o Options) host.Controller {
 	if o.Threshold == 0 {
 		o.Threshold = Threshold
@@ -90,7 +86,7 @@ func New(o Options) host.Controller {
 	}
 }
 
-// collector remembers which nodes it misses, and until when it will wait for each.
+// collector holds the missing nodes, and when the quarantine of each ends.
 type collector struct {
 	options *Options
 	env     *host.Env
@@ -99,7 +95,6 @@ type collector struct {
 	missing map[string]time.Time
 }
 
-// Digest folds the nodes that are missing, and how long they will be waited for.
 func (c *collector) Digest(h *sim.Hash) {
 	for _, name := range slices.Sorted(maps.Keys(c.missing)) {
 		h.String(name)
@@ -107,7 +102,7 @@ func (c *collector) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync is one round. What it could not do is left to the next.
+// Sync runs one round. The next round repeats what failed.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	var pods []*corev1.Pod
 	for _, obj := range c.pods.List() {
@@ -126,8 +121,7 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// ended removes the pods that have ended above the threshold: evicted ones first,
-// which nobody made for a purpose, then the oldest.
+// ended removes ended pods above the threshold: evicted ones first, then the oldest.
 func (c *collector) ended(ctx context.Context, pods []*corev1.Pod) {
 	if c.options.Threshold < 0 {
 		return
@@ -140,9 +134,8 @@ func (c *collector) ended(ctx context.Context, pods []*corev1.Pod) {
 	c.remove(ctx, done[:max(0, len(done)-c.options.Threshold)], nil)
 }
 
-// outOfService removes pods that are being deleted on nodes that somebody has
-// declared to be out of service. That the node is not ready, and that it has the
-// taint, is taken from the cache (kubernetes#141887).
+// outOfService removes terminating pods of nodes with the out-of-service taint. The cache decides whether a node is
+// ready and has the taint (kubernetes#141887).
 func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	without := &c.options.Without
 	gone := filter(pods, func(pod *corev1.Pod) bool {
@@ -154,8 +147,8 @@ func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known 
 	c.remove(ctx, gone, nil)
 }
 
-// orphaned removes pods from nodes that do not exist: those that the cache has not
-// shown for the time of the quarantine, and that the server does not have.
+// orphaned removes pods of nodes that were missing from the cache for the quarantine, and that the server does not
+// have.
 func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	due := c.due(pods, known)
 	due = slices.DeleteFunc(due, func(name string) bool { return !c.gone(ctx, name) })
@@ -164,8 +157,7 @@ func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[
 			Message: "PodGC: node no longer exists"})
 }
 
-// due are the nodes that are missing, and whose quarantine is over. Those that pods
-// miss go into quarantine, where they are not in it: the ones that are due, too.
+// due returns the missing nodes whose quarantine is over, and starts a new one for every missing node without one.
 func (c *collector) due(pods []*corev1.Pod, known map[string]*corev1.Node) []string {
 	now := c.env.Now()
 	var due []string
@@ -192,7 +184,6 @@ func (c *collector) due(pods []*corev1.Pod, known map[string]*corev1.Node) []str
 	return due
 }
 
-// gone asks the server whether a node is gone.
 func (c *collector) gone(ctx context.Context, node string) bool {
 	if c.options.Without.LiveNode {
 		return true
@@ -215,7 +206,6 @@ func dispensable(a, b *corev1.Pod) int {
 		strings.Compare(a.Namespace, b.Namespace))
 }
 
-// evicted is 1 for a pod that was evicted, 0 for others.
 func evicted(pod *corev1.Pod) int {
 	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == "Evicted" {
 		return 1
@@ -244,9 +234,8 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares says why a pod may not be marked or removed as things stand (PODGC-1): it
-// waits for a node, or has one that is there and in service; or it is to be removed
-// and was not marked. One that has ended is no loss.
+// spares returns why a pod must not be marked or removed now (PODGC-1): it waits for a node, its node exists and is in
+// service, or it was not marked before its removal. An ended pod may always go.
 func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 	pod, ok := obj.(*corev1.Pod)
 	switch {
@@ -273,9 +262,8 @@ func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name str
 	return ""
 }
 
-// remove marks pods as failed, with a condition if there is one, and removes them.
-// One that cannot be marked stays; the next round meets it again. Mark and removal
-// carry the uid (EXACT-4); upstream's removal goes by name (RULES L112).
+// remove marks pods as failed, if there is a condition, and removes them. A pod that cannot be marked stays for the
+// next round. Both requests carry the uid (EXACT-4); upstream removes by name (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {
 		if c.mark(ctx, pod, condition) == nil {
@@ -290,8 +278,7 @@ func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *c
 	}
 }
 
-// mark says in a pod's status that it has failed, unless it has ended already. It
-// says so of this incarnation only.
+// mark sets a pod's status to failed, unless it has ended.
 func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1.PodCondition) error {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || c.options.Without.Mark {
 		return nil
@@ -313,8 +300,7 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped is a condition as it goes into a pod's status: since when it holds is
-// kept where it held already.
+// stamped returns a condition for a pod's status. It keeps the time of an unchanged one.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

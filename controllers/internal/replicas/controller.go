@@ -1,10 +1,8 @@
-// Package replicas is the code that ReplicaSet and ReplicationController share:
-// keep a number of pods, all made from one template. A [Traits] holds what
-// differs between the two, a [Era] how the controller decides which pods
-// are its own.
+// Package replicas is the common code of ReplicaSet and ReplicationController: it keeps a number of pods of one
+// template. [Traits] are the differences of the two kinds, and an [Era] decides which pods a set owns.
 //
-// A sync reads the set and its pods from the caches, claims pods, creates or
-// deletes the difference, and writes the status.
+// A reconcile reads the set and its pods from the caches, claims pods, creates or deletes the difference, and writes
+// the status.
 package replicas
 
 import (
@@ -28,15 +26,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era Era
-	// GarbageCollector says that the garbage collector is enabled; of [Gated] only.
+	// GarbageCollector enables the garbage collector; only [Gated] asks for it.
 	GarbageCollector bool
 	Without          Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -76,7 +73,6 @@ type Without struct {
 	Unchanged   bool // a status that is right already is written again
 }
 
-// New returns the controller of a kind in an era.
 func New(kind *Traits, o Options) host.Controller {
 	c := host.Controller{
 		Name:   kind.Name,
@@ -99,8 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// The gated era, too: its checklist leaves "Use ControllerRef to
-		// map watch events to controllers" open.
+		// The gated era, too: its checklist leaves open "Use ControllerRef to map watch events to controllers".
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -109,8 +104,7 @@ func podRoute(kind *Traits, o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// availableLater is how long after a pod became ready its set has to look
-// whether it is available.
+// availableLater returns when to check whether a pod that became ready is available.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0
@@ -118,8 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: what it expects, and what it has written
-// and not been shown; nothing else (API-5).
+// reconciler is the controller's memory: its expectations, and its writes that were not seen yet (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -145,7 +138,6 @@ func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed strikes out what a route says was seen.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	switch {
 	case deletion:
@@ -158,40 +150,32 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops what was expected and written for a key.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	r.written.Clear(key, "")
 }
 
-// Waiting lists the keys that will not scale until they have seen something.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// Digest digests the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.written.Digest(h)
 }
 
-// Traits is what differs between the two kinds of set.
+// Traits are the differences between the two kinds of set.
 type Traits struct {
 	Name string // of the controller: "replicaset"
 	GVK  schema.GroupVersionKind
 
-	// Read reads an object of the kind.
-	Read func(obj runtime.Object) Set
-	// WithStatus returns a shallow copy of the object with another status.
+	Read       func(obj runtime.Object) Set
 	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
-	// Terminating says that the status counts pods that are being deleted (in the
-	// current era).
+	// Terminating: the status counts terminating pods (in the current era).
 	Terminating bool
-	// Consistent says that a sync waits until it was shown what the set wrote (in
-	// the current era: RULES D45, D50).
+	// Consistent: a reconcile waits until the cache shows the set's writes (in the current era: RULES D45, D50).
 	Consistent bool
 }
 
-// Set is one ReplicaSet or ReplicationController. It shares everything with the
-// object it was read from.
+// Set is a ReplicaSet or ReplicationController. It shares all parts with the object it was read from.
 type Set struct {
 	*metav1.ObjectMeta
 	Object          runtime.Object
@@ -204,11 +188,10 @@ type Set struct {
 	expressions *metav1.LabelSelector
 }
 
-// Select makes the set select by equal labels. No labels select nothing.
+// Select selects by equal labels. No labels select nothing.
 func (s *Set) Select(equal map[string]string) { s.equal = equal }
 
-// SelectBy makes the set select by a label selector. One that is nil or empty
-// selects nothing: no set that owns every pod was ever meant.
+// SelectBy selects by a label selector. A nil or empty one selects nothing: no set is meant to own every pod.
 func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 	if selector == nil {
 		return
@@ -219,7 +202,6 @@ func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 	}
 }
 
-// Matches says whether the set's selector matches labels.
 func (s *Set) Matches(have map[string]string) bool {
 	if s.expressions != nil {
 		selector := s.Selector()
@@ -228,8 +210,7 @@ func (s *Set) Matches(have map[string]string) bool {
 	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
-// Selector is the set's selector; nil for one that selects nothing, or that an
-// earlier version of the server stored and nobody can read.
+// Selector returns the set's selector; nil if it selects nothing or is unreadable.
 func (s *Set) Selector() labels.Selector {
 	if s.expressions != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
@@ -244,19 +225,17 @@ func (s *Set) Selector() labels.Selector {
 	return labels.SelectorFromValidatedSet(s.equal)
 }
 
-// selectsNothing reports whether the set has no selector that can be read.
+// selectsNothing reports whether the set has no readable selector.
 func (s *Set) selectsNothing() bool {
 	return len(s.equal) == 0 && s.expressions == nil || s.expressions != nil && s.Selector() == nil
 }
 
-// Selects is the form of [Set.Matches] that routes use.
 func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	s := k.Read(owner)
 	return s.Matches(have)
 }
 
-// wants is how many pods the set wants; negative for one that selects nothing, as
-// nothing is done about those that it has.
+// wants returns the wanted number of pods; negative for a set that selects nothing, whose pods are left alone.
 func (s *Set) wants() int {
 	if s.selectsNothing() {
 		return -1
@@ -264,26 +243,22 @@ func (s *Set) wants() int {
 	return s.Replicas
 }
 
-// Era is a way of deciding which pods are a set's own.
+// Era decides which pods a set owns.
 type Era string
 
-// The eras.
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: ControllerRef, but only while the garbage collector is enabled, and
-	// with the gaps that the proposal's checklist leaves open.
+	// Gated: ControllerRef, but only if the garbage collector is enabled, and with the gaps that the proposal's
+	// checklist leaves open.
 	Gated Era = "gated"
-	// ControllerRef: the proposal in full, and nothing that came after it.
+	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
-	// Current: what Kubernetes 1.36 does. Beside the proposal, a sync waits until
-	// its caches show what was written (ReplicaSets only: RULES D45, D50), creations
-	// start slowly (RULES E58), deletion goes by cost, neighbours and age
-	// (RULES E57), the status counts pods that are being deleted, and pods that are
-	// not available yet are looked at again when they are.
+	// Current: Kubernetes 1.36. A reconcile waits until the caches show its writes (ReplicaSets only: RULES D45, D50).
+	// Creations start slowly (RULES E58). Deletions go by cost, neighbours and age (RULES E57). The status counts
+	// terminating pods, and pods are checked again when they become available.
 	Current Era = "current"
 )
 
-// owned reports whether pods are the set's by ControllerRef, by all rules of the
-// proposal.
+// owned reports whether the ControllerRef alone decides which pods are the set's.
 func (g Era) owned() bool { return g == ControllerRef || g == Current }

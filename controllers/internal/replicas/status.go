@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// writeStatus writes the status if it is not right already (WRITE-9). A set
-// that is being deleted still has its status written (ADOPT-3).
+// writeStatus writes the status if it changed (WRITE-9), also for a terminating set (ADOPT-3).
 func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.Pod, scaleErr error) error {
 	if r.options.Without.OwnStatus {
 		pods = r.selected(set)
@@ -48,8 +47,8 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain has the set synced when the next of its ready pods is available, in
-// case the delay that its becoming ready has set was lost.
+// lookAgain requeues the set for the time when its next ready pod is available, in case the delay from the event was
+// lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {
@@ -58,7 +57,7 @@ func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	r.env.Queue.AddAfter(routing.Key(set), next)
 }
 
-// count counts the set's own pods and nobody else's (LAW-3).
+// count counts only the set's own pods (LAW-3).
 func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus {
 	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods))}
 	for _, p := range pods {
@@ -75,7 +74,6 @@ func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus 
 	return status
 }
 
-// terminating counts the set's pods that are being deleted.
 func (r *reconciler) terminating(set *Set) int32 {
 	if !r.options.Era.owned() {
 		return 0
@@ -89,8 +87,7 @@ func (r *reconciler) terminating(set *Set) int32 {
 	return n
 }
 
-// replicaFailure is the set's conditions, with the one that says that pods
-// could not be created or deleted set or removed.
+// replicaFailure returns the set's conditions, with the condition for failed creations and deletions added or removed.
 func replicaFailure(set *Set, have int, scaleErr error, now time.Time) []appsv1.ReplicaSetCondition {
 	old := set.Status.Conditions
 	i := slices.IndexFunc(old,
@@ -111,7 +108,6 @@ func replicaFailure(set *Set, have int, scaleErr error, now time.Time) []appsv1.
 	})
 }
 
-// same reports whether two statuses say the same.
 func same(a, b *appsv1.ReplicaSetStatus) bool {
 	return a.Replicas == b.Replicas && a.FullyLabeledReplicas == b.FullyLabeledReplicas &&
 		a.ReadyReplicas == b.ReadyReplicas && a.AvailableReplicas == b.AvailableReplicas &&
@@ -164,8 +160,7 @@ func counts(kind *Traits) []law.Count {
 	return list
 }
 
-// availableCount is judged where no time has to pass before a ready pod is
-// available: otherwise it depends on when one looks.
+// availableCount applies only if ready pods are available at once: otherwise the number depends on the time.
 func availableCount(kind *Traits) law.Count {
 	return law.Count{
 		Name: "availableReplicas",

@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -20,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// declare tells the laws what a set asks for. Its revisions are its own as its pods
-// are, but not what it asks for: they don't count. Nobody is woken by them: one that
-// lost its owner is adopted when the set is synced for something else.
+// declare declares what the laws need. The set owns its revisions like its pods, but they do not count as wanted. No
+// event on one enqueues a set: a revision that lost its owner is adopted with the next reconcile.
 func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
@@ -43,8 +41,8 @@ func declare(c *host.Controller, g Era) {
 			}},
 		}
 	}
-	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
-	c.Contract.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
+	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner) == nil }
+	c.Contract.Selector = selector
 	c.Contract.Replicas = func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), wanted) }
 	c.Contract.Active = func(obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
@@ -81,7 +79,7 @@ func declare(c *host.Controller, g Era) {
 	}
 }
 
-// unlessLeft is a number of a set; -1 for a set that is left alone, as nobody knows what it selects.
+// unlessLeft returns a number of a set; -1 for a set without a readable selector.
 func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	if selector(set) == nil {
 		return -1
@@ -89,9 +87,8 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks says which of what a pod rests on is not there to stay: the revision that it is of,
-// and the claims that it mounts by the set's templates. Where claims go with a pod that is
-// not wanted, one of an earlier pod of the name is about to (RULES F66).
+// lacks returns what a pod needs that does not exist or is terminating: its revision, or a claim from the set's
+// templates. A claim of an earlier pod of the name counts as terminating if claims go with unwanted pods (RULES F66).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -124,8 +121,8 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return ""
 }
 
-// strands says which claim is to go with a pod that is not wanted and is not the pod's yet.
-// One that somebody else controls, or an earlier pod or set of the name, is left alone.
+// strands returns a claim that should go with an unwanted pod and is not the pod's yet. It skips claims of other
+// controllers, and of an earlier pod or set of the name.
 func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := parent.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -151,8 +148,8 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 	return ""
 }
 
-// counts declares which pods the numbers in a status count. How many are of which
-// revision is not said: it depends on what the revisions are in that status.
+// counts declares the numbers of the status. Those for each revision are left out: they depend on the revisions in that
+// status.
 func counts() []law.Count {
 	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) law.Count {
 		return law.Count{Name: name,
@@ -174,8 +171,7 @@ func counts() []law.Count {
 	}
 }
 
-// oversteps says how deleting a pod, or making one, comes before its turn (EXACT-11). Of one that
-// has ended it says nothing: that goes at any time.
+// oversteps describes how deleting or creating a pod comes too early (EXACT-11). An ended pod may always go.
 func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	l := row{set: owner.(*appsv1.StatefulSet), now: now, pods: map[int]*corev1.Pod{}}
@@ -199,20 +195,19 @@ func oversteps(owner runtime.Object, others []runtime.Object, before, after runt
 	return ""
 }
 
-// row is a set's pods by their numbers, but for the one that is written.
+// row holds a set's pods by ordinal, without the written one.
 type row struct {
 	set  *appsv1.StatefulSet
 	now  time.Time
 	pods map[int]*corev1.Pod
 }
 
-// waits reports whether each pod waits for those before it.
 func (l *row) waits() bool { return l.set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement }
 
-// end is the number behind the last that is wanted.
+// end returns the ordinal after the last wanted one.
 func (l *row) end() int { return first(l.set) + wanted(l.set) }
 
-// lacking is the first of some numbers of which no pod is available, and of how many none is.
+// lacking returns the first ordinal in a range without an available pod, and how many there are.
 func (l *row) lacking(from, to, but int) (first, n int) {
 	for i := to - 1; i >= from; i-- {
 		p := l.pods[i]
@@ -224,7 +219,7 @@ func (l *row) lacking(from, to, but int) (first, n int) {
 	return first, n
 }
 
-// until says that something happens before all pods up to a number are available.
+// until describes a write before all pods below an ordinal are available.
 func (l *row) until(number int, what string) string {
 	if i, n := l.lacking(first(l.set), min(number, l.end()), -1); n > 0 {
 		return fmt.Sprintf("%s while %s is not available", what, nameOf(l.set, i))
@@ -232,9 +227,8 @@ func (l *row) until(number int, what string) string {
 	return ""
 }
 
-// replaces says that a wanted pod is deleted that an update leaves alone, or before the pods
-// above it are available, and in an ordered set all others: but for as many as may be
-// unavailable at a time.
+// replaces describes the early deletion of a wanted pod: the update leaves it alone, or too many pods are unavailable.
+// An ordered set waits for all pods, a parallel one for those above.
 func (l *row) replaces(number int) string {
 	strategy := &l.set.Spec.UpdateStrategy
 	if strategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
@@ -259,8 +253,7 @@ func (l *row) replaces(number int) string {
 	return ""
 }
 
-// gives says that a pod that is not wanted goes before those above it, or before all that are
-// wanted are available.
+// gives describes the early deletion of an unwanted pod: one above it exists, or wanted pods are unavailable.
 func (l *row) gives(number int) string {
 	for i := range l.pods { //detcheck:ordered any number above will do
 		if i > number && !wants(l.set, i) {

@@ -15,7 +15,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// Sync brings one set closer to what it should be.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err := r.written.Ready(key); err != nil {
 		return err
@@ -33,7 +32,6 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return s.sync(ctx)
 }
 
-// syncing is one sync of one set.
 type syncing struct {
 	*reconciler
 	key string
@@ -60,13 +58,13 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	// Who does not know which revisions it is at deletes none: upstream does, and where none is
-	// to be kept it takes the one that the set is to come to.
+	// A reconcile that does not know the set's revisions deletes none. Upstream does, and without a history limit it
+	// deletes the one that the set updates to.
 	if err := s.findVersions(ctx, h, revisions); err != nil {
 		return err
 	}
 	status, err := s.advance(ctx, pods)
-	// Old revisions go whatever became of the pods.
+	// Old revisions are deleted even if a pod failed.
 	err = utilerrors.NewAggregate([]error{err, s.truncate(ctx, h, revisions, pods)})
 	if err == nil {
 		s.lookAgain(pods, status)
@@ -74,14 +72,13 @@ func (s *syncing) sync(ctx context.Context) error {
 	return err
 }
 
-// manager claims objects of a kind for the set.
 func (s *syncing) manager(dependent schema.GroupVersionKind) *ref.Manager {
 	return &ref.Manager{Client: s.env.Client, Owner: s.set, Kind: Kind, Dependent: dependent,
 		Without: &s.options.Without.Ref}
 }
 
-// claim adopts and releases pods, and returns the set's: all of them, those that
-// are being deleted or have ended included, since each holds its name (RULES F61).
+// claim adopts and releases pods, and returns the set's, including terminating and ended ones: each holds its name
+// (RULES F61).
 func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 	candidates := append(pod.Of(s.pods, s.set.UID), pod.Orphans(s.pods, s.set.Namespace)...)
 	return ref.Claim(ctx, s.manager(pod.Kind), candidates, func(p *corev1.Pod) bool {
@@ -89,8 +86,7 @@ func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 	})
 }
 
-// advance does what is next, and writes the status: of a set that is being deleted
-// only that (ADOPT-3).
+// advance does the next steps and writes the status; for a terminating set only the latter (ADOPT-3).
 func (s *syncing) advance(ctx context.Context, pods []*corev1.Pod) (*appsv1.StatefulSetStatus, error) {
 	status := s.statusOf(pods)
 	var err error
@@ -103,13 +99,11 @@ func (s *syncing) advance(ctx context.Context, pods []*corev1.Pod) (*appsv1.Stat
 	return status, err
 }
 
-// going reports whether the set is being deleted.
 func (s *syncing) going() bool {
 	return s.set.DeletionTimestamp != nil && !s.options.Without.Terminating
 }
 
-// lookAgain syncs the set when the next of its pods is available: nothing else
-// happens then.
+// lookAgain requeues the set for the time when its next pod is available, as no event may come.
 func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus) {
 	if status.ReadyReplicas == status.AvailableReplicas {
 		return
@@ -122,7 +116,6 @@ func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus
 	s.env.Queue.AddAfter(s.key, after)
 }
 
-// statusOf is what there is to say of a set with these pods.
 func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
 	collisions := s.collisions
 	status := &appsv1.StatefulSetStatus{
@@ -135,8 +128,7 @@ func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
 	return status
 }
 
-// count counts pods. One that is being deleted still counts as there and ready, but
-// is of no revision any more.
+// count counts pods. A terminating pod still counts as existing and ready, but for no revision.
 func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod) {
 	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
 	status.CurrentReplicas, status.UpdatedReplicas = 0, 0
@@ -168,10 +160,8 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 	}
 }
 
-// writeStatus writes the status if it says something else than it did (WRITE-9). An
-// update that has reached every pod is over with it: the revision that the set goes
-// to is then the one that it is at. After a conflict it tries again on the set as the
-// cache has it by then, unless that is another set of the name (ADOPT-8, EXACT-4).
+// writeStatus writes a changed status (WRITE-9). A complete update makes the update revision the current one. After a
+// conflict it retries with the cached set, unless that is another set of the name (ADOPT-8, EXACT-4).
 func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetStatus) error {
 	if n := int32(wanted(s.set)); s.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType &&
 		status.UpdatedReplicas == n && status.ReadyReplicas == n && status.Replicas == n {
@@ -201,12 +191,10 @@ func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetSta
 	return err
 }
 
-// statusAttempts is how often a status that is refused for a conflict is tried in a
-// sync.
+// statusAttempts limits the tries of a conflicting status write in a reconcile.
 const statusAttempts = 5
 
-// saysTheSame compares what matters of two statuses. That the generation observed is
-// a later one matters; the number of collisions is written with something else.
+// saysTheSame compares two statuses. A later observed generation is a change; the collision count is written elsewhere.
 func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 	return status.ObservedGeneration <= old.ObservedGeneration &&
 		status.Replicas == old.Replicas && status.ReadyReplicas == old.ReadyReplicas &&
@@ -215,10 +203,8 @@ func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 		status.UpdateRevision == old.UpdateRevision
 }
 
-// syncOld is a sync of an era before the revisions: pods are made one after
-// another, deleted one after another, and never replaced for what they are made of.
-// One without ControllerRef goes on for a set that is being deleted: nothing of the
-// proposal's checklist is ticked for it.
+// syncOld is a reconcile before revisions: it creates and deletes pods one after another, and never replaces one for
+// its template. The selector era continues for a terminating set: the proposal's checklist ticks nothing for it.
 func (s *syncing) syncOld(ctx context.Context) error {
 	pods, err := s.own(ctx)
 	if err != nil {
@@ -235,8 +221,8 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	return err
 }
 
-// own returns the set's pods: those it controls, or, before ControllerRef, those of its
-// name and its selector, whoever made them.
+// own returns the pods that the set controls; before ControllerRef, those with its name and matching labels, whoever
+// created them.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 	if s.options.Era != Selector {
 		return s.claim(ctx)
@@ -258,7 +244,7 @@ func (s *syncing) updateOld(ctx context.Context, a *arrangement) error {
 	return err
 }
 
-// writeOldStatus writes what a status said before the revisions, and lets the rest be.
+// writeOldStatus writes the status fields that existed before revisions.
 func (s *syncing) writeOldStatus(ctx context.Context, pods []*corev1.Pod) error {
 	var is appsv1.StatefulSetStatus
 	s.count(&is, pods)

@@ -117,7 +117,6 @@ type watching struct {
 	cancel context.CancelFunc
 }
 
-// open opens a watch and waits until the server has answered.
 func open(h http.Handler, r *http.Request) *watching {
 	ctx, cancel := context.WithCancel(r.Context())
 	w := &watching{begun: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{}),
@@ -151,13 +150,10 @@ func peek(h http.Handler, r *http.Request) (int, []byte) {
 	return w.code, w.finish()
 }
 
-// Header implements http.ResponseWriter.
 func (w *watching) Header() http.Header { return w.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *watching) WriteHeader(code int) { w.code = code }
 
-// Write implements http.ResponseWriter.
 func (w *watching) Write(b []byte) (int, error) { return w.text.Write(b) }
 
 // Flush implements http.Flusher: a server flushes the header of a watch first.
@@ -173,7 +169,6 @@ func (w *watching) Flush() {
 // closedEarly are cases whose client closed a watch before the last exchange.
 var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
 
-// event is one line of a watch.
 type event struct {
 	Type   string
 	Object json.RawMessage
