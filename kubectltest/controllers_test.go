@@ -17,9 +17,8 @@ import (
 // that no turn falls together with one of kubectl's timers.
 const turn = 997 * time.Millisecond
 
-// manager runs controllers against the handler's server. Each has a turn in
-// which it does all there is to do for it; it starts afresh every time, so
-// whatever it knows it has from the server.
+// manager runs controllers against the handler's server. Each has a turn in which it does all there is to do for it; it
+// starts afresh every time, so whatever it knows it has from the server.
 type manager struct {
 	handler *httpapi.Handler
 	members []member

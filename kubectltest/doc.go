@@ -1,11 +1,9 @@
-// Package kubectltest drives the API server with its real clients: kubectl's own
-// code, client-go's clientsets and informers. It holds tests, in a module of
-// its own, so that what the clients need is not what the library needs.
+// Package kubectltest drives the API server with its real clients: kubectl's own code, client-go's clientsets and
+// informers. It holds tests, in a module of its own, so that what the clients need is not what the library needs.
 //
-// Each testdata/*.txtar is a session: command lines, beneath each what it
-// printed, and the manifests. A session runs in-process and in a synctest
-// bubble: no port is opened, time is virtual, and the controllers take their
-// turns between kubectl's requests, so the output is the same in every run.
+// Each testdata/*.txtar is a session: command lines, beneath each what it printed, and the manifests. A session runs
+// in-process and in a synctest bubble: no port is opened, time is virtual, and the controllers take their turns between
+// kubectl's requests, so the output is the same in every run.
 //
 // The commands of a session are
 //

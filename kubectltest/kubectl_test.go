@@ -125,8 +125,7 @@ var unserved = []struct{ command, request, why string }{
 // accidental are answers that say nothing of the server.
 var accidental = regexp.MustCompile(`unknown (flag|command)|accepts \d+ arg|panic|dial tcp`)
 
-// TestUnserved prints what is not served with what it is answered, and fails
-// for a command that is served after all.
+// TestUnserved prints what is not served with what it is answered, and fails for a command that is served after all.
 func TestUnserved(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {

@@ -29,10 +29,9 @@ type site struct {
 	port int // where the operator's webhooks listen
 }
 
-// TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the
-// manifests that it comes with and an overlay for one that runs beside the cluster, starts it, and
-// uses it: rules of its definition, its webhooks, what it makes, its status, and a deletion in the
-// foreground.
+// TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the manifests that it comes with
+// and an overlay for one that runs beside the cluster, starts it, and uses it: rules of its definition, its webhooks,
+// what it makes, its status, and a deletion in the foreground.
 func TestOperator(t *testing.T) {
 	s := newSite(t)
 	s.want("apply -k config/local", "customresourcedefinition.apiextensions.k8s.io/sites.web.example.com created",
@@ -86,8 +85,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// files writes the operator's manifests, with an overlay that says where its webhooks listen, and
-// their certificate.
+// files writes the operator's manifests, with an overlay that says where its webhooks listen, and their certificate.
 func (s *site) files() {
 	if err := os.CopyFS(filepath.Join(s.dir, "config"), os.DirFS("operator/config")); err != nil {
 		s.t.Fatal(err)

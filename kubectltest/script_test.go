@@ -136,8 +136,7 @@ func (s *session) do(line string) (string, error) {
 	return "", fmt.Errorf("%q is none of kubectl, let, controllers, node, sleep, await, hangup, editor", words[0])
 }
 
-// split cuts a line into words. Single and double quotes group; there are no
-// escapes.
+// split cuts a line into words. Single and double quotes group; there are no escapes.
 func split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -183,8 +182,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(LIVE|MERGED)-\d+/`), "$1/"},
 }
 
-// unordered are lines that kubectl prints from goroutines: a run of lines of one
-// of these forms is sorted.
+// unordered are lines that kubectl prints from goroutines: a run of lines of one of these forms is sorted.
 var unordered = []*regexp.Regexp{
 	regexp.MustCompile(`^evicting pod `),
 	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),

@@ -176,8 +176,7 @@ func (o *output) line(text string) {
 	io.WriteString(o, text)
 }
 
-// quiet makes kubectl's failures panics of type fatal and its log disappear:
-// what it logs it also returns as an error.
+// quiet makes kubectl's failures panics of type fatal and its log disappear: what it logs it also returns as an error.
 func quiet() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	klog.SetLogger(logr.Discard())
@@ -185,9 +184,8 @@ func quiet() {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other one sleeps until real time
 }
 
-// transport is the handler's own transport; in addition it can end the watches
-// that are open, as a server does that closes its connections, and it keeps
-// what was answered as not served.
+// transport is the handler's own transport; in addition it can end the watches that are open, as a server does that
+// closes its connections, and it keeps what was answered as not served.
 type transport struct {
 	http.RoundTripper
 

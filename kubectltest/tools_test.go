@@ -24,8 +24,7 @@ func TestMain(m *testing.M) {
 		os.Exit(tool(os.Args[1:]))
 	}
 	quiet()
-	// The goroutine that waits for signals is started by the first use, which
-	// must not be inside a bubble.
+	// The goroutine that waits for signals is started by the first use, which must not be inside a bubble.
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	signal.Stop(c)

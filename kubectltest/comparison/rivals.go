@@ -35,7 +35,6 @@ type rival struct {
 	answer  func() (ask, error)
 }
 
-// ask makes a call.
 type ask = func(*call) (metav1.Object, error)
 
 var rivals = []rival{
@@ -44,7 +43,7 @@ var rivals = []rival{
 	{"client-go's fake clientset", false, clientGoFake},
 }
 
-// ours is this module's server, asked over its wire.
+// ours is this module's server, over its HTTP API.
 func ours() (ask, error) {
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
 	h := httpapi.New(server, func() time.Time { return today })
@@ -75,7 +74,6 @@ func ours() (ask, error) {
 	}, nil
 }
 
-// controllerRuntimeFake is the fake client as its builder makes it.
 func controllerRuntimeFake() (ask, error) {
 	cl, ctx := fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), context.Background()
 	return func(c *call) (metav1.Object, error) {
@@ -107,7 +105,6 @@ func controllerRuntimeFake() (ask, error) {
 	}, nil
 }
 
-// newObject is an object of a call's kind that has nothing but its name.
 func newObject(c *call) client.Object {
 	o, err := scheme.Scheme.New(c.kind)
 	if err != nil {
@@ -119,7 +116,7 @@ func newObject(c *call) client.Object {
 	return named
 }
 
-// clientGoFake makes the actions that the methods of the typed clients make.
+// clientGoFake makes the same actions as the methods of typed clients.
 func clientGoFake() (ask, error) {
 	cs := kubefake.NewClientset()
 	return func(c *call) (metav1.Object, error) {
@@ -150,7 +147,6 @@ func clientGoFake() (ask, error) {
 	}, nil
 }
 
-// code is the outcome that an error of a client stands for.
 func code(err error) int {
 	var status apierrors.APIStatus
 	switch {
@@ -180,7 +176,7 @@ type call struct {
 	query url.Values
 }
 
-// say makes a call of a recorded exchange.
+// say returns the call of a recorded exchange.
 func say(mapper meta.RESTMapper, b *recorded.Binding, ex *recorded.Exchange) (*call, error) {
 	if ex.Method == "" || ex.RawBody != nil || ex.Watch != nil || ex.ConcurrentGroup != 0 {
 		return nil, fmt.Errorf("it is no single request with a JSON body")
@@ -220,7 +216,7 @@ func say(mapper meta.RESTMapper, b *recorded.Binding, ex *recorded.Exchange) (*c
 	return c, nil
 }
 
-// parse reads what a path is about.
+// parse reads the object of a path.
 func (c *call) parse(mapper meta.RESTMapper) error {
 	parts := strings.Split(strings.TrimPrefix(c.path, "/"), "/")
 	gv := schema.GroupVersion{Version: parts[1]}
@@ -241,7 +237,7 @@ func (c *call) parse(mapper meta.RESTMapper) error {
 	return err
 }
 
-// decode makes the object that a POST or PUT sends.
+// decode reads the body of a POST or PUT.
 func (c *call) decode() error {
 	o, kind, err := scheme.Codecs.UniversalDeserializer().Decode(c.body, nil, nil)
 	if err != nil {

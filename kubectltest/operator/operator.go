@@ -1,7 +1,6 @@
-// Package operator is an operator as kubebuilder lays one out: a manager with leader
-// election and without metrics, a controller, a webhook that completes and one that
-// refuses, and under config the manifests it is installed with. Its test runs it against
-// the server, from those manifests.
+// Package operator is an operator as kubebuilder lays one out: a manager with leader election and without metrics, a
+// controller, a webhook that completes and one that refuses, and under config the manifests it is installed with. Its
+// test runs it against the server, from those manifests.
 package operator
 
 import (
@@ -31,7 +30,6 @@ import (
 	"github.com/threelaws/threelaws/kubectltest/operator/api"
 )
 
-// Options say where the operator runs.
 type Options struct {
 	Namespace   string // of its lease
 	CertDir     string // tls.crt and tls.key of its webhooks
@@ -40,7 +38,6 @@ type Options struct {
 	Lease       string // its name
 }
 
-// Run runs the operator until the context ends.
 func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
@@ -55,7 +52,7 @@ func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 		LeaderElection:          true,
 		LeaderElectionID:        o.Lease,
 		LeaderElectionNamespace: o.Namespace,
-		// When it ends it gives its lease up, so that the next one need not wait.
+		// It releases its lease at the end, so that the next one need not wait.
 		LeaderElectionReleaseOnCancel: true,
 		// A test runs two in one process.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
@@ -108,7 +105,7 @@ func podOf(s *api.Site) corev1.PodSpec {
 	}
 }
 
-// finalizer holds a Site until the operator has seen that it goes.
+// finalizer holds a Site until the operator has seen its deletion.
 const finalizer = "web.example.com/site"
 
 type reconciler struct {
@@ -121,7 +118,6 @@ func (r *reconciler) setUp(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile brings a Site's page and its Deployment to what it says.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	site := &api.Site{}
 	if err := r.Get(ctx, req.NamespacedName, site); err != nil {
@@ -167,7 +163,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		client.Preconditions{UID: &site.UID})
 }
 
-// report writes the status of a Site where it is another than before.
+// report writes a changed status of a Site.
 func (r *reconciler) report(ctx context.Context, site *api.Site, ready int32) error {
 	status := metav1.ConditionFalse
 	if ready == *site.Spec.Replicas {
@@ -185,10 +181,8 @@ func (r *reconciler) report(ctx context.Context, site *api.Site, ready int32) er
 	return r.Status().Update(ctx, site)
 }
 
-// defaulter completes Sites.
 type defaulter struct{}
 
-// Default gives a Site one pod, and an image.
 func (defaulter) Default(_ context.Context, s *api.Site) error {
 	if s.Spec.Replicas == nil {
 		one := int32(1)
@@ -200,7 +194,6 @@ func (defaulter) Default(_ context.Context, s *api.Site) error {
 	return nil
 }
 
-// validator refuses Sites whose image says nothing.
 type validator struct{}
 
 func (v validator) ValidateCreate(_ context.Context, s *api.Site) (admission.Warnings, error) {

@@ -17,7 +17,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options say what is examined.
 type Options struct {
 	Controller string // this one only; "" for all
 	Era        string // this one only; "" for all
@@ -119,12 +118,10 @@ func (w *world) of(era string) bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Era == era })
 }
 
-// wanted reports whether somebody of the world is examined.
 func (w *world) wanted(o Options) bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return o.wants(&s) })
 }
 
-// wants reports whether a controller is examined.
 func (o *Options) wants(s *Subject) bool {
 	return (o.Controller == "" || o.Controller == s.Name) && (o.Era == "" || o.Era == s.Era)
 }
@@ -167,9 +164,8 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 // selectors: they break what they break in nearly every one, and fight in many.
 const oldTimes = 5
 
-// mostSteps is the bound of a run that does not settle: the longest of those that do take
-// a thousand, and one in which objects pile up takes the longer for each step the more of
-// them there are.
+// mostSteps is the bound of a run that does not settle: the longest of those that do take a thousand, and one in which
+// objects pile up takes the longer for each step the more of them there are.
 const mostSteps = 4_000
 
 // ownScript runs a file's own script, what it expects included, under other schedules.
@@ -179,7 +175,6 @@ func ownScript(ctx context.Context, w *world, g *scenarios.Registry, o Options) 
 	return examined{w: w, x: x, err: err, pins: unlawed(w.file, g)}
 }
 
-// each calls f for 0 to n-1, on all cores.
 func each(ctx context.Context, n int, f func(i int)) {
 	next := make(chan int)
 	var group sync.WaitGroup
@@ -262,7 +257,6 @@ func (c *Cover) Lacks() string {
 	return ""
 }
 
-// comments returns the comment lines of a file's script.
 func comments(f *scenarios.File) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(f.Format())) {

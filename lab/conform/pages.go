@@ -82,7 +82,6 @@ func (c *Cover) check() string {
 // mostNamed is how many of a list a row names.
 const mostNamed = 3
 
-// some lists the first of many.
 func some(names []string) string {
 	if n := len(names); n > mostNamed {
 		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more", n-mostNamed)
@@ -117,7 +116,6 @@ func (c *Cover) pinned() string {
 	return some(links)
 }
 
-// link is a link from docs to a scenario of the library.
 func link(file string) string {
 	return fmt.Sprintf("[%s](../../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), file)
 }
@@ -208,7 +206,6 @@ const trackTable = `
 |---|---|---|---|---|---|---|---|
 `
 
-// row is the line of a bug.
 func (b *Bug) row() string {
 	by := "an older era"
 	switch {

@@ -26,7 +26,6 @@ const (
 	NotIts   State = "does not apply" // for the reason in Why
 )
 
-// Report is the result of an examination.
 type Report struct {
 	Sheets    []*Sheet
 	Worlds    int // explored, each with and without faults
@@ -43,7 +42,6 @@ type Sheet struct {
 	Rows []*Row
 }
 
-// Row is the result for one clause.
 type Row struct {
 	*clause.Clause
 
@@ -99,7 +97,6 @@ func newReport(g *scenarios.Registry, all []Subject, o Options) *Report {
 	return r
 }
 
-// of returns the tally of a subject and a clause.
 func (r *Report) of(s *Subject, id string) *tally {
 	key := [2]string{s.String(), id}
 	if r.said[key] == nil {
@@ -108,7 +105,6 @@ func (r *Report) of(s *Subject, id string) *tally {
 	return r.said[key]
 }
 
-// add counts the results of a world.
 func (r *Report) add(e *examined) {
 	r.Worlds++
 	r.Schedules += e.x.Schedules
@@ -160,7 +156,6 @@ func (w *world) judged(controller string) (who []int) {
 	return who
 }
 
-// old reports whether a controller of the world runs in an older era.
 func (w *world) old() bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return !s.Newest })
 }
@@ -252,7 +247,6 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 // shortenBudget is the number of runs for shortening a violation.
 const shortenBudget = 60
 
-// count returns the number of rows in any of the states.
 func (s *Sheet) count(states ...State) int {
 	n := 0
 	for _, row := range s.Rows {
@@ -265,7 +259,6 @@ func (s *Sheet) count(states ...State) int {
 	return n
 }
 
-// mark has the tick box of each state.
 var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unasked: "[ ]", NotIts: " - "}
 
 // Note explains the state of a row.

@@ -25,7 +25,6 @@ type Subject struct {
 	Newest bool // it is the last era, which a name without an era means
 }
 
-// String returns its name in the table: "replicaset@selector".
 func (s *Subject) String() string {
 	if s.Era == "" {
 		return s.Name
@@ -33,7 +32,6 @@ func (s *Subject) String() string {
 	return s.Name + "@" + s.Era
 }
 
-// Subjects returns the controllers of a registry in each era.
 func Subjects(g *scenarios.Registry) []Subject {
 	var all []Subject
 	for i, c := range g.Controllers {

@@ -1,18 +1,15 @@
-// Package detcheck is an analyser for code in which one list of choices must
-// mean one run: it flags clocks, randomness, the environment, goroutines,
-// select, and ranges over maps.
+// Package detcheck is an analyser for code in which one list of choices must mean one run: it flags clocks, randomness,
+// the environment, goroutines, select, and ranges over maps.
 //
 // A range over a map is flagged. So is any use of maps.Keys, maps.Values, maps.All, of UnsortedList and PopAny of
 // a set, and of reflect.Value.MapKeys, unless it is an argument of slices.Sorted; and maps.DeleteFunc, unless
 // its function only returns a value.
 //
-// A comment on the line above the loop or at the end of its first line excuses
-// it, with a reason:
+// A comment on the line above the loop or at the end of its first line excuses it, with a reason:
 //
 //	//detcheck:ordered the sum is the same in every order
 //
-// A directive without a reason and a directive that excuses nothing are errors.
-// Test files are not checked.
+// A directive without a reason and a directive that excuses nothing are errors. Test files are not checked.
 package detcheck
 
 import (
@@ -195,8 +192,8 @@ func isMap(t types.Type) bool {
 	return ok
 }
 
-// mapOrder flags the name of a function that visits a map in the map's order, unless its result is the argument of
-// slices.Sorted, or no turn can have an effect on another.
+// mapOrder flags a function that visits a map in random order, unless slices.Sorted takes its result, or the turns
+// cannot affect each other.
 func (c *checker) mapOrder(cur inspector.Cursor, id *ast.Ident) {
 	f, ok := c.TypesInfo.Uses[id].(*types.Func)
 	if !ok || !inMapOrder(f) || c.harmless(cur, f) || c.excused(starts(cur)...) {
@@ -213,8 +210,8 @@ func inMapOrder(f *types.Func) bool {
 		(f.Name() == "UnsortedList" || f.Name() == "PopAny")
 }
 
-// harmless reports whether the function that cur names is called as slices.Sorted(f(m)), or is maps.DeleteFunc with
-// a literal that does nothing but return a value.
+// harmless reports whether the function at cur is called as slices.Sorted(f(m)), or is maps.DeleteFunc with a literal
+// that only returns a value.
 func (c *checker) harmless(cur inspector.Cursor, f *types.Func) bool {
 	sel := cur.Parent()
 	call, ok := sel.Parent().Node().(*ast.CallExpr)

@@ -74,8 +74,7 @@ var inForce = map[string]bool{
 	"rbac.authorization.k8s.io/ClusterRoleBinding":                  true,
 }
 
-// kinds are those that may be compared: what a namespace or a definition does, another
-// process does there.
+// kinds are those that may be compared: what a namespace or a definition does, another process does there.
 func kinds(t *testing.T) *world {
 	s := fakeapi.New(fakeapi.Options{})
 	g := generate.Good{New: func(gvk schema.GroupVersionKind) apiruntime.Object {

@@ -1,6 +1,5 @@
-// Package differential drives a server of any make and this module's with the same
-// generated sequences of requests, and reports the first difference, shrunk to the
-// shortest sequence that shows it:
+// Package differential drives a server of any make and this module's with the same generated sequences of requests, and
+// reports the first difference, shrunk to the shortest sequence that shows it:
 //
 //	make differential SERVER=https://127.0.0.1:6443 TOKEN=...
 //
@@ -26,13 +25,11 @@ import (
 	"github.com/threelaws/threelaws/internal/recorded/replay"
 )
 
-// remote is a server that is asked over the network.
 type remote struct {
 	url, token string
 	client     *http.Client
 }
 
-// answer is what a server says to a request.
 type answer struct {
 	status   int
 	warnings []string
@@ -76,8 +73,8 @@ func (r *request) accepts() string {
 	return r.accept
 }
 
-// record plays n requests of a plan to a server and returns the exchanges as a case. When a request
-// is not answered, it returns those before it and the error.
+// record sends the requests of a plan to a server and returns the exchanges as a case. If a request gets no answer, it
+// returns the earlier ones and the error.
 func (s *remote) record(p *plan, next func() bool) (*recorded.Case, error) {
 	n := newNotes(p.namespace, p.prefix, time.Now())
 	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
@@ -121,7 +118,7 @@ func (n *notes) exchange(number int, r *request, a *answer) recorded.Exchange {
 	return ex
 }
 
-// clean deletes what a plan has made, whatever holds it.
+// clean deletes what a plan has created, whatever holds it.
 func (s *remote) clean(p *plan) {
 	for path := range p.made {
 		s.send(&request{method: "DELETE", path: path})
@@ -131,8 +128,8 @@ func (s *remote) clean(p *plan) {
 	s.send(&request{method: "DELETE", path: "/api/v1/namespaces/" + p.namespace})
 }
 
-// difference plays a case to this module's server, and says in which request it answers
-// otherwise first, and how; nil when it answers alike.
+// difference plays a case to this module's server. It returns the first request with another answer, and how it
+// differs; nil if there is none.
 func difference(c *recorded.Case) (request int, why error) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
@@ -144,7 +141,7 @@ func difference(c *recorded.Case) (request int, why error) {
 	return request, why
 }
 
-// told is a case as whoever reads the difference wants to see it.
+// told formats a case for readers of a difference.
 func told(c *recorded.Case) string {
 	var b bytes.Buffer
 	for i := range c.Exchanges {
@@ -160,7 +157,7 @@ func told(c *recorded.Case) string {
 	return b.String()
 }
 
-// notes are the placeholders for what a server answered and another answers otherwise.
+// notes holds placeholders for values that differ between servers.
 type notes struct {
 	names  map[string]string // what was answered, and its placeholder
 	counts map[string]int
@@ -179,7 +176,6 @@ var (
 	version = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// name is the placeholder of a value.
 func (n *notes) name(form, value string) string {
 	if p := n.names[value]; p != "" {
 		return p
@@ -189,7 +185,6 @@ func (n *notes) name(form, value string) string {
 	return n.names[value]
 }
 
-// text puts placeholders into a text.
 func (n *notes) text(s string) string {
 	s = uids.ReplaceAllStringFunc(s, func(uid string) string { return n.name("uid", uid) })
 	s = stamps.ReplaceAllStringFunc(s, func(at string) string {
@@ -207,7 +202,7 @@ func (n *notes) text(s string) string {
 	return s
 }
 
-// value puts placeholders into a decoded JSON value; key is the key that it stands under.
+// value inserts placeholders into a decoded JSON value of a key.
 func (n *notes) value(key, parent string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -245,7 +240,7 @@ func (n *notes) value(key, parent string, v any) any {
 	return v
 }
 
-// cell puts placeholders of addresses and ports into a cell of a table.
+// cell inserts placeholders for addresses and ports into a table cell.
 func (n *notes) cell(s string) string {
 	for value, p := range n.names {
 		if strings.HasPrefix(p, "$ip:") && s == value {
@@ -258,7 +253,7 @@ func (n *notes) cell(s string) string {
 	return n.text(s)
 }
 
-// ageless replaces the cells of a table that tell how much time has passed.
+// ageless replaces table cells with ages.
 func ageless(table map[string]any) {
 	columns, _ := table["columnDefinitions"].([]any)
 	rows, _ := table["rows"].([]any)
@@ -278,15 +273,14 @@ func ageless(table map[string]any) {
 	}
 }
 
-// sent puts placeholders into the JSON of a request: addresses and ports that no answer has
-// had are the client's own.
+// sent inserts placeholders into a request. Addresses and ports that no answer had are the client's own.
 func (n *notes) sent(raw []byte) json.RawMessage {
 	n.client = true
 	defer func() { n.client = false }()
 	return n.body(raw)
 }
 
-// body puts placeholders into JSON; what is none is text.
+// body inserts placeholders into JSON, or into text.
 func (n *notes) body(raw []byte) json.RawMessage {
 	v, err := recorded.Decode(raw)
 	if err != nil {

@@ -18,14 +18,13 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Program is what is mutated: files with all mutations in them.
+// Program is a set of files with all mutations.
 type Program struct {
 	Mutations []*Mutation
 	files     map[string][]byte // by absolute name
 }
 
-// Load finds the mutations of packages. Root is the directory of the module;
-// patterns are as of the go command.
+// Load finds the mutations of packages. Root is the directory of the module; patterns are those of the go command.
 func Load(root string, patterns ...string) (*Program, error) {
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Mode: packages.NeedName | packages.NeedFiles |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
@@ -74,7 +73,7 @@ func (p *Program) add(root string, pkg *packages.Package, file *ast.File, name s
 	return nil
 }
 
-// number tells apart mutations of one function that read the same.
+// number distinguishes mutations of one function with equal text.
 func (p *Program) number() {
 	seen := map[string]int{}
 	for _, m := range p.Mutations {
@@ -85,8 +84,7 @@ func (p *Program) number() {
 	}
 }
 
-// apply makes the edits, of which those that enclose others come first. No line
-// changes its number.
+// apply makes the edits, enclosing ones first. Line numbers stay.
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
@@ -120,7 +118,6 @@ func apply(src []byte, file *token.File, edits []edit) []byte {
 	return out.Bytes()
 }
 
-// Mutation is one change of one place.
 type Mutation struct {
 	ID      int    // from 1, in the order of packages, files and places
 	Package string // below the module: "controllers/ref"
@@ -135,10 +132,8 @@ func (m *Mutation) String() string {
 	return fmt.Sprintf("%s:%d %s: %s", m.File, m.Line, m.Func, m.What)
 }
 
-// Op is what a mutation does.
 type Op string
 
-// The operators.
 const (
 	Negate    Op = "negate"     // a condition, or a boolean that is returned
 	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
@@ -150,25 +145,23 @@ const (
 	Without   Op = "without"    // an element of a composite
 )
 
-// edit is text put before and behind a part of a file, and in its place.
+// edit puts text before and after a part of a file, or in its place.
 type edit struct {
 	from, to     token.Pos
 	before, then string
 	cut          bool // what is between from and to goes
 }
 
-// switchesName is what the package of the switches is called in a mutated file.
 const switchesName = "mutate_"
 
-// names names types in one file, by imports of their own, so that nothing that the
-// file declares is in the way.
+// names names types in a file by imports of its own, which cannot clash with the file's declarations.
 type names struct {
 	pkg     *types.Package
 	imports []string // paths
 	at      map[string]int
 }
 
-// name is the name of a type; false where a file of the package cannot name it.
+// name returns a type's name; false if the package cannot name it.
 func (n *names) name(t types.Type) (string, bool) {
 	reachable := true
 	name := types.TypeString(t, func(p *types.Package) string {
@@ -199,7 +192,6 @@ func (n *names) name(t types.Type) (string, bool) {
 	return name, reachable
 }
 
-// of names the first n types of a tuple.
 func (n *names) of(t *types.Tuple, count int) (string, bool) {
 	var list []string
 	for i := range count {
@@ -212,7 +204,7 @@ func (n *names) of(t *types.Tuple, count int) (string, bool) {
 	return strings.Join(list, ", "), true
 }
 
-// clause is the import clauses of a mutated file, in one line.
+// clause returns the additional import clauses, in one line.
 func (n *names) clause() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "; import %s %q", switchesName, switchesPath)
@@ -227,14 +219,13 @@ const (
 	switchesPath = module + "lab/mutate/switches"
 )
 
-// Build is a program with all its mutations, compiled.
+// Build is a compiled program with all its mutations.
 type Build struct {
 	root, dir string
 	replace   map[string]string // by absolute name
 }
 
-// Overlay writes the mutated files to a directory, for the go command to take them
-// in the place of the real ones.
+// Overlay writes the mutated files to a directory, for go build -overlay.
 func (p *Program) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
 		filepath.Join(root, "lab", "go.mod"): "", // so that mutated files can import the switches
@@ -247,20 +238,19 @@ func (p *Program) Overlay(root, dir string) (*Build, error) {
 	return b, nil
 }
 
-// put has a file be another, or be there.
+// put replaces or adds a file.
 func (b *Build) put(name string, src []byte) error {
 	to := filepath.Join(b.dir, fmt.Sprintf("%03d_%s", len(b.replace), filepath.Base(name)))
 	b.replace[name] = to
 	return os.WriteFile(to, src, 0o644)
 }
 
-// Command builds a main package.
 func (b *Build) Command(pkg string) (string, error) {
 	out := filepath.Join(b.dir, filepath.Base(pkg))
 	return out, b.goTool("build", "-o", out, pkg)
 }
 
-// test builds the tests of a package, one of whose files is given.
+// test builds the tests of a package with an additional file.
 func (b *Build) test(pkg, file string) (string, error) {
 	dir := filepath.Join(b.root, pkg)
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
@@ -275,7 +265,6 @@ func (b *Build) test(pkg, file string) (string, error) {
 	return out, b.goTool("test", "-c", "-o", out, dir)
 }
 
-// goTool runs a command of the go tool, with the overlay.
 func (b *Build) goTool(command string, args ...string) error {
 	raw, err := json.Marshal(map[string]any{"Replace": b.replace})
 	if err != nil {

@@ -1,15 +1,13 @@
-// Package mutate changes the controllers mechanically, one place at a time, and says
-// which changes nobody notices: a condition is negated, an operand or a statement
-// left out, an error swallowed, an element of a composite forgotten. The mutants that
-// are made by hand show that each guard is needed and each law sees; these show what
-// is not held by anything.
+// Package mutate changes the controllers mechanically, one place at a time, and says which changes nobody notices: a
+// condition is negated, an operand or a statement left out, an error swallowed, an element of a composite forgotten.
+// The mutants that are made by hand show that each guard is needed and each law sees; these show what is not held by
+// anything.
 //
-// All mutations are compiled into one program ([Program.Overlay]): each asks package
-// switches whether it is on. Each check runs once without a mutation, to learn which
-// mutations it reaches. Then each mutant meets the checks that reach it, until one of them
-// fails: scenario files, tests, the laws in generated worlds, recorded cases, and the
-// comparison with upstream's controllers, whose tests are built in their own module. The
-// overlay adds a TestMain that serves tests from one process.
+// All mutations are compiled into one program ([Program.Overlay]): each asks package switches whether it is on. Each
+// check runs once without a mutation, to learn which mutations it reaches. Then each mutant meets the checks that reach
+// it, until one of them fails: scenario files, tests, the laws in generated worlds, recorded cases, and the comparison
+// with upstream's controllers, whose tests are built in their own module. The overlay adds a TestMain that serves tests
+// from one process.
 //
 // A survivor is a hole, or has a row in [Excuses].
 package mutate
@@ -23,7 +21,6 @@ import (
 	"strings"
 )
 
-// Options are those of the command.
 type Options struct {
 	Root      string   // the directory of the module that is mutated
 	Only      []string // packages; all without any
@@ -37,8 +34,7 @@ type Options struct {
 	Processes int
 }
 
-// target is what is mutated: the controllers, but for tests, for the mutants that are
-// made by hand, and for the list of what there is.
+// target has the mutated packages.
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
@@ -46,8 +42,8 @@ func mutated(pkg string) bool {
 		"controllers/states", "controllers/generated"}, pkg)
 }
 
-// Main mutates the controllers of a module, and reports whether all is well: no survivor without an excuse, and no
-// excuse without a survivor.
+// Main mutates the controllers of a module. It reports whether every survivor has an excuse and every excuse a
+// survivor.
 func Main(o *Options, out, progress io.Writer) (bool, error) {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
@@ -107,7 +103,7 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	return len(stale) == 0 && !alive, nil
 }
 
-// packagesOf are the packages of mutations, in the order in which they are asked for.
+// packagesOf returns the packages of mutations, in the requested order.
 func packagesOf(list []*Mutation, only []string) []string {
 	var names []string
 	for _, m := range list {
@@ -122,16 +118,16 @@ func packagesOf(list []*Mutation, only []string) []string {
 	return names
 }
 
-// How the killed ones are printed.
+// The format of killed mutants.
 const (
 	killedBegins = "killed: "
 	byBegins     = "    by "
 )
 
-// place is what names a mutation whatever line it is in.
+// place identifies a mutation independently of its line.
 func (m *Mutation) place() string { return m.File + " " + m.Func + ": " + m.What }
 
-// killedEarlier is what an earlier run has killed, with the check that did it, by place.
+// killedEarlier returns the mutants that an earlier run killed, by place, with the check.
 func (o *Options) killedEarlier() (map[string]string, error) {
 	if o.Again == "" {
 		return nil, nil

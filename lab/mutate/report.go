@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-// Score counts the mutants of a package.
 type Score struct {
 	Package                              string
 	Mutants, Killed, Equivalent, Excused int // the equivalent ones are not among those excused
 }
 
-// Surviving are those that live without an excuse.
 func (s *Score) Surviving() int { return s.Mutants - s.Killed - s.Equivalent - s.Excused }
 
-// Percent is how many of those that are not equivalent were killed.
+// Percent is the share of killed mutants among those that are not equivalent.
 func (s *Score) Percent() float64 {
 	if s.Mutants == s.Equivalent {
 		return 100
@@ -36,10 +34,9 @@ func (s *Score) count(f *Fate) {
 	}
 }
 
-// sum is what the row of all packages is called.
 const sum = "all"
 
-// Scores are those of each package, and of all.
+// Scores returns the score of each package, and of all.
 func Scores(fates []*Fate) []Score {
 	var list []Score
 	total := Score{Package: sum}
@@ -55,7 +52,7 @@ func Scores(fates []*Fate) []Score {
 	return append(list, total)
 }
 
-// Survivors prints who survived without an excuse, and what killed the others where that is asked for.
+// Survivors prints the survivors without an excuse, and with all the checks that killed the others.
 func Survivors(w io.Writer, fates []*Fate, all bool) {
 	for _, f := range fates {
 		switch {
@@ -70,7 +67,7 @@ func Survivors(w io.Writer, fates []*Fate, all bool) {
 	}
 }
 
-// Report prints which excuses nobody needs, and what it all comes to.
+// Report prints unused excuses and the scores.
 func Report(w io.Writer, fates []*Fate, stale []*Excuse) {
 	for _, e := range stale {
 		fmt.Fprintf(w, "needs no excuse: %s\n", e)
@@ -83,25 +80,23 @@ func Report(w io.Writer, fates []*Fate, stale []*Excuse) {
 	}
 }
 
-// matches reports whether a package is asked for: all are without a word.
 func matches(pkg string, only []string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool {
 		return pkg == o || strings.HasSuffix(pkg, "/"+o)
 	})
 }
 
-// Class is why a mutant may survive.
+// Class is the reason why a mutant may survive.
 type Class string
 
-// The classes. What is equivalent is no mutant at all, and does not count.
+// An equivalent mutant does not count.
 const (
 	Equivalent  Class = "equivalent"  // nobody could tell the difference
 	Cosmetic    Class = "cosmetic"    // the difference is in words, names or orders that nothing depends on
 	Performance Class = "performance" // the difference is in work that is done in vain
 )
 
-// Excuse lets mutants survive: those of which all three patterns are true. In a pattern * is
-// any text.
+// Excuse lets mutants survive that match all three patterns. In a pattern * matches any text.
 type Excuse struct {
 	File, Func string
 	What       string // as in [Mutation]
@@ -113,7 +108,6 @@ func (e *Excuse) covers(m *Mutation) bool {
 	return like(e.File, m.File) && like(e.Func, m.Func) && like(e.What, m.What)
 }
 
-// like reports whether a text is like a pattern.
 func like(pattern, text string) bool {
 	if pattern == text {
 		return true
@@ -139,9 +133,8 @@ func like(pattern, text string) bool {
 
 func (e *Excuse) String() string { return e.File + " " + e.Func + ": " + e.What }
 
-// Forgive gives survivors their excuses, the first that covers them, and returns those that
-// nobody needs among the packages that were tried. One for the files of several packages may
-// be needed elsewhere.
+// Forgive assigns survivors the first excuse that covers them. It returns the unused excuses of the packages that were
+// tried. An excuse for several packages may be used elsewhere.
 func Forgive(fates []*Fate, table []Excuse) (stale []*Excuse) {
 	tried := map[string]bool{}
 	for _, f := range fates {

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// statements leaves out statements of a list.
 func (f *finder) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -34,19 +33,17 @@ func (f *finder) statements(list []ast.Stmt) {
 	}
 }
 
-// drop leaves out a statement.
 func (f *finder) drop(s ast.Stmt) {
 	f.wrap(s, "if !"+switchesName+".On(%d) { ", " }", f.add(Drop, s, f.text(s)))
 }
 
-// isPanic reports whether a call ends everything: a bug of the program's own.
+// isPanic reports whether a call is a panic: a bug of the program itself.
 func (f *finder) isPanic(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
 }
 
-// valued leaves out the calls of a statement whose values something else needs: they
-// are zero.
+// valued omits calls whose values are used: they become zero.
 func (f *finder) valued(s ast.Stmt) {
 	if a, ok := s.(*ast.AssignStmt); ok {
 		f.calls(a.Rhs, s)
@@ -74,7 +71,7 @@ func (f *finder) calls(values []ast.Expr, s ast.Stmt) {
 	f.wrap(c, call, " })", n, f.add(Nothing, s, strings.TrimSuffix(f.text(s), ";")))
 }
 
-// makes reports whether a call makes something that is nothing without it.
+// makes reports whether a call creates something that cannot be omitted.
 func (f *finder) makes(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	if !ok {
@@ -84,9 +81,8 @@ func (f *finder) makes(c *ast.CallExpr) bool {
 	return ok && (b.Name() == "make" || b.Name() == "new")
 }
 
-// settled is the value of a condition in a controller that has all its guards, where that is
-// all it depends on: a field of a Without is false. What only the mutants made by hand do is
-// not mutated, nor what makes no difference but for them.
+// settled returns the value of a condition in a controller with all guards: a field of a Without is false. Code that
+// only handmade mutants run is not mutated.
 func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -111,7 +107,7 @@ func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	return false, false
 }
 
-// never reports whether a case is for mutants alone.
+// never reports whether only mutants reach a case.
 func (f *finder) never(n *ast.CaseClause) bool {
 	return len(n.List) > 0 && !slices.ContainsFunc(n.List, func(cond ast.Expr) bool {
 		v, ok := f.settled(cond)
@@ -119,13 +115,12 @@ func (f *finder) never(n *ast.CaseClause) bool {
 	})
 }
 
-// isGuard reports whether a field is one of a struct of guards that are left out.
+// isGuard reports whether a field belongs to a struct of guards.
 func (f *finder) isGuard(e *ast.SelectorExpr) bool {
 	t := f.pkg.TypesInfo.TypeOf(e.X)
 	return t != nil && f.isBool(e) && isGuards(t)
 }
 
-// isGuards reports whether a type is a struct of guards, or a pointer to one.
 func isGuards(t types.Type) bool {
 	if p, is := t.(*types.Pointer); is {
 		t = p.Elem()
@@ -134,8 +129,7 @@ func isGuards(t types.Type) bool {
 	return is && strings.HasPrefix(n.Obj().Name(), "Without")
 }
 
-// idle reports whether it makes no difference that an operand of && or || is left out, or
-// that nothing but the other one is.
+// idle reports whether omitting an operand of && or || makes no difference.
 func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
 	decides := op == token.LOR
 	if v, ok := f.settled(left); ok && v != decides {
@@ -145,8 +139,7 @@ func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
 	return ok && v == decides // the other one always does
 }
 
-// forMutants reports whether a function is one that nothing but the mutants made by hand calls:
-// all that is said of it in its package stands in branches for them.
+// forMutants reports whether only handmade mutants call a function.
 func (f *finder) forMutants(d *ast.FuncDecl) bool {
 	of, said, lives := f.pkg.TypesInfo.Defs[d.Name], false, false
 	for _, file := range f.pkg.Syntax {
@@ -159,8 +152,7 @@ func (f *finder) forMutants(d *ast.FuncDecl) bool {
 	return said && !lives
 }
 
-// uses calls say for each name that stands below a node, and says whether only mutants made by hand
-// get there.
+// uses calls say for each name below a node, and whether only handmade mutants reach it.
 func (f *finder) uses(root ast.Node, dead bool, say func(name *ast.Ident, dead bool)) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		switch n := n.(type) {

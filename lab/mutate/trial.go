@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Budgets of processor time that a survivor is given, of each sort of check, as the
-// checks take without a mutation.
+// Budgets of processor time for a survivor, per kind of check.
 const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second
@@ -27,13 +26,12 @@ const (
 	mutantBudget   = time.Second
 )
 
-// The test that compares the controllers with upstream's, in drawn worlds, and its package.
+// The comparison of the controllers with upstream's in drawn worlds.
 const (
 	upstreamTests = "upstream/hosted"
 	sameEnd       = "^TestDrawnWorlds$/^same_end$"
 )
 
-// trial is what mutants are tried by: suites that are built once.
 type trial struct {
 	b      *Build
 	o      *Options
@@ -45,7 +43,6 @@ func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {
 	return &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
 }
 
-// scenarios are the scenario files as checks.
 func (t *trial) scenarios() (*Suite, error) {
 	path, err := t.b.Command("./lab/mutate/worker")
 	if err != nil {
@@ -65,17 +62,13 @@ func (t *trial) serving(s *Suite) *Suite {
 	return s
 }
 
-// stage is one sort of checks.
 type stage struct {
 	suite, kind string
 	budget      time.Duration
 	slow        bool
 }
 
-// try tries the mutants of a package: the default schedules of the scenario files, the tests of the package, the laws
-// in generated worlds, the states, the recorded cases, the tests of package controllers, and the comparison with
-// upstream's controllers. On those that survive it tries a few other schedules, and whether the mutants made by hand
-// still die.
+// try tries the mutants of a package with the checks in the order of docs/inside/mutation.md.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
 		{budget: fileBudget},
@@ -109,7 +102,6 @@ func (t *trial) try(pkg string, fates []*Fate) error {
 	return nil
 }
 
-// has reports whether a check is one of a stage.
 func (s *stage) has(check string) bool {
 	_, kind, _ := strings.Cut(check, " ")
 	return s.suite != "" || kind == s.kind
@@ -148,8 +140,7 @@ func living(fates []*Fate) int {
 	return n
 }
 
-// worker is a process that is asked about one mutant after another. It is started
-// again when it has died of one.
+// worker is a process that tries one mutant after another. It is restarted when a mutant ends it.
 type worker struct {
 	path string
 	args []string
@@ -162,8 +153,7 @@ type worker struct {
 	out  *json.Decoder
 }
 
-// ask asks about a mutant. A process that dies was killed by the first check: which
-// it was nobody knows.
+// ask tries a mutant. If the process dies, the first check counts as the killer: the real one is unknown.
 func (w *worker) ask(r switches.Request, init bool) (*switches.Answer, error) {
 	if w.cmd == nil || init {
 		w.stop()
@@ -228,8 +218,8 @@ func (w *worker) stop() {
 	w.cmd = nil
 }
 
-// mainOfTests is what the tests of a package are compiled with, so that they serve as
-// checks. A package with a TestMain of its own cannot be mutated.
+// mainOfTests is compiled into the tests of a package, so that they serve as checks. A package with a TestMain of its
+// own cannot be mutated.
 const mainOfTests = `package %s
 
 import (
@@ -242,12 +232,10 @@ import (
 func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 `
 
-// mainFile is the name of the file that it is in.
 const mainFile = "mutated_main_test.go"
 
-// Tests has the tests of a package as checks: the leaves of those that have subtests,
-// where deep says so, and of those the ones that only names, as -run does. It is nil for a
-// package without tests.
+// Tests returns the tests of a package as checks: with deep the leaves among subtests; with only those that match, as
+// with -run. It returns nil for a package without tests.
 func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {
@@ -280,11 +268,10 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
 }
 
-// few has recorded cases replayed under fewer schedules.
+// few replays recorded cases under fewer schedules.
 const few = "SCHEDULES=2"
 
-// testsOf are the names of tests in what a test run prints, but for those that have
-// subtests.
+// testsOf returns the names of tests without subtests in a test run's output.
 func testsOf(out string) []string {
 	var names []string
 	for line := range strings.Lines(out) {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,8 +24,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// cluster is a server on which kube-controller-manager acts, and a kubelet that
-// does what it is to do at once.
+// cluster is a server on which kube-controller-manager acts, and a kubelet that does what it is to do at once.
 type cluster struct {
 	*kubernetes.Clientset
 	dynamic dynamic.Interface
@@ -94,8 +92,7 @@ current-context: c
 
 var ctx = context.Background()
 
-// patience is how long anything may take: the slowest controllers look around every
-// half minute.
+// patience is how long anything may take: the slowest controllers look around every half minute.
 const patience = 2 * time.Minute
 
 // until waits until something is so, and looks after each write of anybody.
@@ -169,46 +166,6 @@ func (c *cluster) run(pod *corev1.Pod) {
 		metav1.PatchOptions{}, "status")
 }
 
-// shown is what kubectl get prints of the objects of a resource: the table that it asks
-// the server for, without ages.
-func (c *cluster) shown(t *testing.T, path string) string {
-	t.Helper()
-	raw := must(c.RESTClient().Get().AbsPath(path).
-		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(ctx))
-	var table metav1.Table
-	if err := json.Unmarshal(raw, &table); err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	line := func(cell func(i int) any) {
-		for i, column := range table.ColumnDefinitions {
-			if column.Priority == 0 && column.Name != "Age" {
-				fmt.Fprintf(w, "%v\t", cell(i))
-			}
-		}
-		fmt.Fprintln(w)
-	}
-	line(func(i int) any { return strings.ToUpper(table.ColumnDefinitions[i].Name) })
-	for _, row := range table.Rows {
-		line(func(i int) any { return row.Cells[i] })
-	}
-	w.Flush()
-	lines := strings.Split(b.String(), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// shows holds what kubectl get prints to what it should.
-func (c *cluster) shows(t *testing.T, path, want string) {
-	t.Helper()
-	if got := c.shown(t, path); got != strings.TrimPrefix(want, "\n") {
-		t.Errorf("%s is\n%swant%s", path, got, want)
-	}
-}
-
 func labels(name string) map[string]string { return map[string]string{"app": name} }
 
 func selector(name string) *metav1.LabelSelector {
@@ -221,5 +178,3 @@ func template(name string) corev1.PodTemplateSpec {
 }
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
-
-func ptr[T any](v T) *T { return &v }

@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// drawing is a world that is drawn: who runs in it, and what a user does, which settles
-// before he does the next.
+// drawing is a world that is drawn: who runs in it, and what a user does, which settles before he does the next.
 type drawing struct {
 	started []string
 	acts    []act
@@ -227,8 +226,7 @@ type shape struct {
 
 const template = "{metadata: {labels: {app: APP}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
 
-// What there is in every world, and what a stray has in its metadata: somebody's finalizer, a
-// controller, an owner.
+// What there is in every world, and what a stray has in its metadata: somebody's finalizer, a controller, an owner.
 const (
 	around = `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: other}}

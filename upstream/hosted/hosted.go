@@ -35,11 +35,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// protobuf is what kube-controller-manager speaks by default.
+// protobuf is kube-controller-manager's default encoding.
 const protobuf = "application/vnd.kubernetes.protobuf"
 
-// manager is what a controller's descriptor is given, as kube-controller-manager's command
-// makes it, for one controller alone.
+// manager returns the context that kube-controller-manager's command gives a controller's descriptor.
 func manager(ctx context.Context, cfg *rest.Config, name string) (app.ControllerContext, func(), error) {
 	var none app.ControllerContext
 	component, err := options.NewDefaultComponentConfig()
@@ -82,15 +81,15 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	}, nil
 }
 
-// graph is what the garbage collector knows of who depends on whom. The command's options leave
-// out of it what is left out by default, which the configuration alone does not name.
+// graph returns the garbage collector's graph. The command's options exclude some kinds by default, which the
+// configuration does not name.
 func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
 	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper,
 		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
-// run runs the controller of a name until its context ends. Feature gates are looked at when
-// it is built, and only one program of the Go process runs at a time.
+// run runs a controller until its context ends. It reads feature gates when it is built, and only one program of the Go
+// process runs at a time.
 func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {
@@ -118,7 +117,7 @@ func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.F
 	return ctx.Err()
 }
 
-// without switches feature gates off, until the function is called that it returns.
+// without disables feature gates until restore is called.
 func without(off []featuregate.Feature) (restore func(), err error) {
 	for _, f := range off {
 		if err := utilfeature.DefaultMutableFeatureGate.Set(string(f) + "=false"); err != nil {
@@ -134,16 +133,13 @@ func without(off []featuregate.Feature) (restore func(), err error) {
 	}, nil
 }
 
-// The eras of the controllers of this package.
 const (
 	Era = "upstream"
-	// Unguarded is upstream's with the feature gate off by which a sync waits until the caches
-	// show what the controller wrote last, as it was before v1.36. Only those that have the gate
-	// have this era.
+	// Unguarded disables the feature gate by which a reconcile waits until the caches show the controller's last
+	// writes, as before v1.36. Only controllers with the gate have this era.
 	Unguarded = "upstream-unguarded"
 )
 
-// guards are the feature gates of those that wait for their caches.
 var guards = map[string]featuregate.Feature{
 	names.DaemonSetController:   features.StaleControllerConsistencyDaemonSet,
 	names.JobController:         features.StaleControllerConsistencyJob,
@@ -151,8 +147,8 @@ var guards = map[string]featuregate.Feature{
 	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
 }
 
-// Controllers are upstream's own controllers of those names that the table of controllers
-// has, with what its newest era says of them for the laws.
+// Controllers returns upstream's controllers of the names in this module's table, with the declarations of the newest
+// eras.
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
@@ -178,23 +174,23 @@ func Controllers() []host.Controller {
 	return all
 }
 
-// Registry is everything that the command threelaws knows, and upstream's own controllers
-// beside: "controllers replicaset@upstream".
+// Registry returns the registry of the command threelaws, and upstream's controllers: "controllers
+// replicaset@upstream".
 func Registry() *scenarios.Registry {
 	g := builtin.Registry()
 	g.Controllers = append(Controllers(), g.Controllers...) // the last of a name is its default
 	return g
 }
 
-// Controller is upstream's controller of a name, described as another is: one that makes
-// the same of the same objects. It is built with those feature gates off.
+// Controller returns upstream's controller of a name, with the declaration of another controller of the same objects,
+// and with some feature gates disabled.
 func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
 	as.Era = Era
 	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })
 }
 
-// clients gives each controller its clients. Their discovery decodes a document once: the garbage collector reads
-// the same documents every 30 seconds of virtual time.
+// clients gives each controller its clients. Their discovery decodes each document once: the garbage collector reads
+// the same ones every 30 seconds of virtual time.
 type clients struct {
 	clientbuilder.SimpleControllerClientBuilder
 }
@@ -211,10 +207,10 @@ func (c clients) DiscoveryClientOrDie(name string) discovery.DiscoveryInterface 
 	return decodesOnce{c.SimpleControllerClientBuilder.DiscoveryClientOrDie(name)}
 }
 
-// decodesOnce requests the documents of discovery each time and remembers what they decode to.
+// decodesOnce requests the documents of discovery each time, and remembers the decoded ones.
 type decodesOnce struct{ discovery.DiscoveryInterface }
 
-// decoded holds the preferred resources by the documents that list them. Callers do not change the lists.
+// decoded holds the preferred resources by document. Callers do not change the lists.
 var decoded sync.Map
 
 func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
@@ -241,7 +237,7 @@ func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, erro
 	return lists, err
 }
 
-// documents answers requests for discovery with documents that were read before, by path.
+// documents answers discovery requests with documents that were read before, by path.
 type documents map[string]string
 
 func (d documents) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -90,8 +90,7 @@ func hashes(t *testing.T, seeds int) string {
 	return all.String()
 }
 
-// elsewhere says to the test below that it runs in a process of another one's, and how many
-// schedules are wanted.
+// elsewhere says to the test below that it runs in a process of another one's, and how many schedules are wanted.
 const elsewhere = "THREELAWS_HASHES"
 
 // Runs of one schedule are one run, in another process too.

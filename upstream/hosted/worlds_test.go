@@ -60,9 +60,8 @@ const oneInstant = "upstream's controller has two timers due at one instant, and
 
 const unwatched = "it holds a watch before a program has opened it"
 
-// worlds are the files of the library whose first exploration the right controllers
-// survive, by the names of their directory and file; left is how many others there are, by
-// why.
+// worlds are the files of the library whose first exploration the right controllers survive, by the names of their
+// directory and file; left is how many others there are, by why.
 func worlds(t *testing.T) (all []world, left map[string]int) {
 	left = map[string]int{}
 	lib := scenarios.Library()
@@ -239,8 +238,7 @@ func soak() int {
 	return n
 }
 
-// sample is every sixth of the worlds, from one on; all of them in a long run, or where
-// some are asked for by name.
+// sample is every sixth of the worlds, from one on; all of them in a long run, or where some are asked for by name.
 func sample(all []world, from int) []world {
 	if long() || *only != "" {
 		return all

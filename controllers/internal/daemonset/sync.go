@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
@@ -157,25 +156,9 @@ func (w *work) satisfied() bool {
 // the cache, as for a ReplicaSet.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
-		w.expected.Recheck(w.key, w.sight)
+		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))
 	}
 	return w.satisfied() || w.options.Without.Wait
-}
-
-// sight returns how the cache shows a pod that the set deletes.
-func (w *work) sight(object string) expectations.Sight {
-	obj, exists, _ := w.reconciler.pods.GetByKey(object)
-	if !exists {
-		return expectations.Moot
-	}
-	p := obj.(*corev1.Pod)
-	switch controller := metav1.GetControllerOfNoCopy(p); {
-	case controller == nil:
-		return expectations.Lost
-	case controller.UID != w.set.UID, p.DeletionTimestamp != nil:
-		return expectations.Moot
-	}
-	return expectations.Owned
 }
 
 func (w *work) bySelector() bool {

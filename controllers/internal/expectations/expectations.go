@@ -11,7 +11,9 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -153,6 +155,24 @@ func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 			return true
 		})
 	})
+}
+
+// Look returns, for [Expectations.Recheck], how a cache shows the objects that the object with uid owner deletes.
+func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
+	return func(object string) Sight {
+		obj, exists, _ := objects.GetByKey(object)
+		if !exists {
+			return Moot
+		}
+		m := obj.(metav1.Object)
+		switch controller := metav1.GetControllerOfNoCopy(m); {
+		case controller == nil:
+			return Lost
+		case controller.UID != owner, m.GetDeletionTimestamp() != nil:
+			return Moot
+		}
+		return Owned
+	}
 }
 
 // Answered ends a round of creations of key: all names are known.

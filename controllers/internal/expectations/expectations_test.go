@@ -7,6 +7,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -178,5 +183,36 @@ func TestNothingToRecheck(t *testing.T) {
 	e.Recheck("k", func(string) Sight { t.Error("looked for what is not deleted"); return Moot })
 	if !e.Satisfied("k", "successor") || len(e.Waiting()) != 0 {
 		t.Error("the record of one that was replaced is kept")
+	}
+}
+
+// The cached state of an object decides whether its deletion is still to be seen.
+func TestLook(t *testing.T) {
+	objects := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	yes := true
+	for name, c := range map[string]struct {
+		owner types.UID
+		going bool
+		want  Sight
+	}{
+		"owned": {"me", false, Owned}, "terminating": {"me", true, Moot}, "others": {"you", false, Moot},
+		"released": {"", false, Lost},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+		if c.owner != "" {
+			p.OwnerReferences = []metav1.OwnerReference{{UID: c.owner, Controller: &yes}}
+		}
+		if c.going {
+			p.DeletionTimestamp = &metav1.Time{Time: sim.Epoch}
+		}
+		if err := objects.Add(p); err != nil {
+			t.Fatal(err)
+		}
+		if got := Look(objects, "me")("ns/" + name); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	if got := Look(objects, "me")("ns/gone"); got != Moot {
+		t.Errorf("gone: %v", got)
 	}
 }

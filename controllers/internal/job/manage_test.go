@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/threelaws/threelaws/controllers/internal/expectations"
 )
 
 // A Job with unseen writes does not end, whatever has succeeded. Failed deletions are reported, and so is the end of
@@ -105,20 +103,6 @@ func TestForIndex(t *testing.T) {
 		if got := [2]string{made[batchv1.JobIndexFailureCountAnnotation],
 			made[batchv1.JobIndexIgnoredFailureCountAnnotation]}; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// The cached state of a pod decides whether its deletion is still to be seen.
-func TestSight(t *testing.T) {
-	a, _ := attemptOf(t, nil, aPod("owned"), aPod("going"), aPod("others"), aPod("released"))
-	a.pods[1].DeletionTimestamp = &metav1.Time{Time: start}
-	a.pods[2].OwnerReferences[0].UID = "other"
-	a.pods[3].OwnerReferences = nil
-	for name, want := range map[string]expectations.Sight{"owned": expectations.Owned, "going": expectations.Moot,
-		"others": expectations.Moot, "released": expectations.Lost, "gone": expectations.Moot} {
-		if got := a.r.sight("default/"+name, a.job); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }

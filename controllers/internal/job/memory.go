@@ -177,7 +177,7 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 // compared with the cache, too.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
-		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, j) })
+		r.expected.Recheck(key, expectations.Look(r.pods, j.UID))
 	}
 	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
 }
@@ -188,22 +188,6 @@ func (r *reconciler) owner(j *batchv1.Job) types.UID {
 		return ""
 	}
 	return j.UID
-}
-
-// sight returns how the cache shows a pod that the Job deletes.
-func (r *reconciler) sight(object string, j *batchv1.Job) expectations.Sight {
-	obj, exists, _ := r.pods.GetByKey(object)
-	if !exists {
-		return expectations.Moot
-	}
-	p := obj.(*corev1.Pod)
-	switch controller := metav1.GetControllerOfNoCopy(p); {
-	case controller == nil:
-		return expectations.Lost
-	case controller.UID != j.UID, p.DeletionTimestamp != nil:
-		return expectations.Moot
-	}
-	return expectations.Owned
 }
 
 // failed reports whether a pod counts as a failure of its Job. A terminating pod does, as it may never report its end,
