@@ -52,7 +52,6 @@ func (c *cluster) start(name string) *host.Process {
 	return nil
 }
 
-// do executes a request as the user.
 func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 	c.t.Helper()
 	resp := c.Cluster.As("user", req)
@@ -81,7 +80,6 @@ func (c *cluster) patch(kind, name, merge string) {
 		PatchType: types.MergePatchType, Patch: []byte(merge)})
 }
 
-// settle runs until the world settles, and checks the laws.
 func (c *cluster) settle() {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000}); !how.Settled {
@@ -92,7 +90,6 @@ func (c *cluster) settle() {
 	}
 }
 
-// tail formats the end of the history, for failures.
 func (c *cluster) tail(n int) string {
 	var b strings.Builder
 	h := &c.World.History
@@ -104,7 +101,6 @@ func (c *cluster) tail(n int) string {
 	return b.String()
 }
 
-// writes counts the commits of a process.
 func (c *cluster) writes(process string) int {
 	n := 0
 	h := &c.World.History
@@ -116,7 +112,6 @@ func (c *cluster) writes(process string) int {
 	return n
 }
 
-// settleFor lets time pass, and checks the laws.
 func (c *cluster) settleFor(d time.Duration) {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000, For: d}); how.Steps >= 20_000 {
@@ -193,7 +188,6 @@ func (c *cluster) want(kind string, want ...string) {
 	}
 }
 
-// owned counts pods by controller.
 func (c *cluster) owned() map[string]int {
 	n := map[string]int{}
 	for _, p := range c.objects("pod") {

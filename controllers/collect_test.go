@@ -34,7 +34,6 @@ func refs(owners ...string) []metav1.OwnerReference {
 	return out
 }
 
-// config creates a ConfigMap and returns its uid.
 func (c *cluster) config(namespace, name string, finalizers []string, owners ...metav1.OwnerReference) string {
 	c.t.Helper()
 	cm := &corev1.ConfigMap{
@@ -81,7 +80,6 @@ func TestOwnedByTheFirstNamespace(t *testing.T) {
 
 var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
-// define makes the server serve Widgets.
 func (c *cluster) define() {
 	c.t.Helper()
 	open := true
@@ -124,7 +122,6 @@ func TestCycleOfCustomResources(t *testing.T) {
 	}
 }
 
-// widget creates a Widget.
 func (c *cluster) widget(name string) {
 	c.t.Helper()
 	w := &unstructured.Unstructured{}
@@ -134,14 +131,12 @@ func (c *cluster) widget(name string) {
 	c.create(w)
 }
 
-// widgetRef is a reference to a Widget.
 func (c *cluster) widgetRef(name string, blocks *bool) metav1.OwnerReference {
 	uid := c.Server.Lookup(c.Server.Kind(widget), "default", name).(metav1.Object).GetUID()
 	return metav1.OwnerReference{APIVersion: "example.com/v1", Kind: widget.Kind, Name: name, UID: uid,
 		BlockOwnerDeletion: blocks}
 }
 
-// ownWidget gives a Widget owners and finalizers.
 func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.OwnerReference) {
 	c.t.Helper()
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{

@@ -169,7 +169,6 @@ func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	c.wantBackoff("bad")
 }
 
-// stored is an object that an earlier server stored under other rules.
 func stored(obj metav1.Object, uid string) runtime.Object {
 	obj.SetUID(types.UID(uid))
 	obj.SetResourceVersion("1")

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// patience is how much virtual time a command may take.
 const patience = 5 * time.Minute
 
 var update bool
@@ -24,7 +23,6 @@ func init() {
 	flag.BoolVar(&update, "update", false, "rewrite the output in testdata/*.txtar")
 }
 
-// TestKubectl runs every session and compares what kubectl prints.
 func TestKubectl(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -94,7 +92,6 @@ func runScript(t *testing.T, sc *script) {
 	}
 }
 
-// unified is the difference of two texts, "" when there is none.
 func unified(a, b, x, y string) string {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(x), B: difflib.SplitLines(y), FromFile: a, ToFile: b, Context: 3,
@@ -155,14 +152,12 @@ func TestUnserved(t *testing.T) {
 	})
 }
 
-// run runs one command of plain words.
 func (s *session) run(command string) string {
 	var out output
 	s.kubectl(strings.Fields(command), &out)
 	return out.String()
 }
 
-// raw sends "METHOD /path" and returns the status.
 func (s *session) raw(request string) string {
 	method, path, _ := strings.Cut(request, " ")
 	r, err := http.NewRequestWithContext(s.ctx, method, address+path, http.NoBody)

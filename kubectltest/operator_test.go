@@ -50,11 +50,11 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,configmap -l site!=x -o name", "deployment.apps/shop", "configmap/shop")
 	s.want("get events.events.k8s.io -o custom-columns=:.note", "2 pods serve the page")
 	s.refusals()
-	// The operator deletes it, with DeleteOptions of the group of its own kind.
+	// It has the group of its own kind in DeleteOptions.
 	s.apply("glance", "title: Glance, domain: glance.example.com, preview: true", "site.web.example.com/glance created")
 	s.want("wait --for=delete site/glance --timeout=60s", "condition met")
 
-	// Another of its kind waits until the first has let go of its lease.
+	// A second one waits for the lease.
 	s.want("-n sites-system get lease sites.example.com -o jsonpath={.spec.holderIdentity}", "_")
 	stop()
 	defer s.run("second")()
@@ -64,7 +64,7 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,replicaset,pod,configmap -l site=shop", "No resources found")
 }
 
-// refusals asks what the definition and the webhooks refuse, complete and warn of.
+// refusals checks what the CRD and the webhooks refuse, default and warn about.
 func (s *site) refusals() {
 	s.want("patch site shop --type=merge -p {\"spec\":{\"domain\":\"elsewhere.example.com\"}}",
 		`The Site "shop" is invalid: spec.domain: Invalid value: "elsewhere.example.com": a site does not move`)
@@ -78,7 +78,6 @@ func (s *site) refusals() {
 	s.want("delete site bare", `site.web.example.com "bare" deleted`)
 }
 
-// newSite starts a server with the controllers that the operator relies on.
 func newSite(t *testing.T) *site {
 	s := &site{served: serve(t, "--controllers=all")}
 	s.files()
@@ -123,7 +122,7 @@ func (s *site) write(name, text string) {
 	}
 }
 
-// run starts the operator, and returns when it leads and its webhooks answer.
+// run starts the operator, and returns when it leads.
 func (s *site) run(name string) (stop func()) {
 	s.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
@@ -157,7 +156,6 @@ func (s *site) run(name string) (stop func()) {
 	}
 }
 
-// apply applies a Site.
 func (s *site) apply(name, spec string, want ...string) {
 	s.t.Helper()
 	s.write(name+".yaml", fmt.Sprintf("apiVersion: web.example.com/v1\nkind: Site\nmetadata: {name: %s}\nspec: {%s}\n",
@@ -199,7 +197,7 @@ func serve(t *testing.T, args ...string) *served {
 	return s
 }
 
-// want runs kubectl and asks that it says all of what is wanted.
+// want runs kubectl and checks its output.
 func (s *served) want(args string, want ...string) {
 	s.t.Helper()
 	out := s.kubectl(strings.Fields(args)...)
@@ -210,7 +208,6 @@ func (s *served) want(args string, want ...string) {
 	}
 }
 
-// kubectl runs a command; what it says comes back as that of [session.kubectl] does.
 func (s *served) kubectl(args ...string) string {
 	var out output
 	flags := newFlags(&out)
@@ -245,7 +242,6 @@ var projects = []project{
 	{"github.com/kedacore/keda/v2@v2.18.0", []string{"config/crd/bases"}},
 }
 
-// download is the directory of a module of the module proxy.
 func download(t *testing.T, module string) string {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = t.TempDir() // no module's: none is to be changed
@@ -288,7 +284,6 @@ func TestDefinitionsOfOthers(t *testing.T) {
 	t.Logf("%d tests of gateway-api's pass", strings.Count(string(out), "--- PASS"))
 }
 
-// install applies the definitions of a file, and waits for them. It returns how many they are.
 func (s *served) install(file string) int {
 	raw, err := os.ReadFile(file)
 	if err != nil {

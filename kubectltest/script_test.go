@@ -54,7 +54,6 @@ func parseScript(a *txtar.Archive) *script {
 	return s
 }
 
-// format is the inverse of parseScript.
 func (s *script) format() []byte {
 	var b strings.Builder
 	for _, st := range s.steps {
@@ -67,7 +66,6 @@ func (s *script) format() []byte {
 	return txtar.Format(&txtar.Archive{Comment: []byte(b.String()), Files: s.files})
 }
 
-// extract writes the script's files to a directory.
 func (s *script) extract(dir string) error {
 	for _, f := range s.files {
 		path := filepath.Join(dir, f.Name)
@@ -81,7 +79,6 @@ func (s *script) extract(dir string) error {
 	return nil
 }
 
-// do runs one command line of a script and returns what it printed.
 func (s *session) do(line string) (string, error) {
 	for name, value := range s.names {
 		line = strings.ReplaceAll(line, "$"+name, value)
@@ -232,7 +229,6 @@ func golden(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// sortRuns sorts the runs of unordered lines.
 func sortRuns(lines []string) {
 	for _, form := range unordered {
 		for from := 0; from < len(lines); from++ {

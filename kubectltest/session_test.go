@@ -28,7 +28,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// today is when sessions begin.
 var today = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 
 // address is the server's; nothing listens there.
@@ -62,12 +61,10 @@ func newSession(t testing.TB) *session {
 	return s
 }
 
-// config is a client's configuration for the session's server.
 func (s *session) config() *rest.Config {
 	return &rest.Config{Host: address, Transport: s.transport, QPS: -1}
 }
 
-// fatal is what kubectl would exit with.
 type fatal struct {
 	message string
 	code    int
@@ -120,7 +117,6 @@ type job struct {
 	done chan struct{}
 }
 
-// start runs a command in the background, up to where it waits for news.
 func (s *session) start(args []string) {
 	j := &job{done: make(chan struct{})}
 	s.jobs = append(s.jobs, j)
@@ -147,7 +143,6 @@ func (s *session) join() (string, error) {
 	}
 }
 
-// output collects what several goroutines of one command print.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -195,7 +190,6 @@ type transport struct {
 	lists   []string // URIs of the collections that were listed
 }
 
-// RoundTrip sends one request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Query().Get("watch") == "" {
 		resp, err := t.RoundTripper.RoundTrip(r)
@@ -218,7 +212,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// hangUp ends the watches that are open.
 func (t *transport) hangUp() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

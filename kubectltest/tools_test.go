@@ -31,7 +31,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// useTools makes this binary kubectl's editor and diff.
 func useTools(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -62,7 +61,6 @@ func tool(args []string) int {
 	return code
 }
 
-// edit replaces texts in a file, as editVariable says.
 func edit(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -66,7 +66,6 @@ func resourceNames(lists []*metav1.APIResourceList) []string {
 	return names
 }
 
-// TestOpenAPI reads both versions of the documents through the client.
 func TestOpenAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)

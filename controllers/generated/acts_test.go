@@ -17,7 +17,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// podActs are changes to pods and their owners.
 var podActs = []act{
 	{14, "pods run", (*world).podsRun},
 	{8, "a pod's status changes", (*world).podStatus},
@@ -52,7 +51,6 @@ var faults = []act{
 // gaps are the faults of worlds without acts on pods; their acts are one request each.
 var gaps = []act{{5, "a watch misses something", (*world).watchMisses}}
 
-// watchMisses makes changes that a controller sees only by a list.
 func (w *world) watchMisses() {
 	kinds := w.process().Watches()
 	if len(kinds) == 0 {
@@ -114,7 +112,6 @@ func typeOf(version, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: version, Kind: kind}
 }
 
-// requestFails makes one of the next requests fail.
 func (w *world) requestFails() {
 	p := w.process()
 	f := host.FailedRequest{Process: p.Name, Nth: 1 + w.n(3), Code: one(w, 500, 409, 409, 504, 429)}
@@ -258,7 +255,6 @@ func (w *world) replaced() {
 	_ = w.Do("replace "+c.Name, func() error { w.Switch(w.process(), c); return nil })
 }
 
-// place is where an object is.
 type place struct{ kind, namespace, name string }
 
 // ask makes a request of the user about an object anywhere, and reports whether it was granted.
@@ -273,7 +269,6 @@ func (w *world) ask(at place, r fakeapi.Request) bool {
 	return w.Cluster.As(law.User, &r).Err == nil
 }
 
-// make creates an object as a manifest says.
 func (w *world) make(at place, manifest string, args ...any) bool {
 	k := w.Server.KindNamed(at.kind)
 	if k == nil {
@@ -291,7 +286,6 @@ func (w *world) make(at place, manifest string, args ...any) bool {
 	return w.ask(at, fakeapi.Request{Verb: fakeapi.Create, Object: obj})
 }
 
-// merge makes a merge patch of an object anywhere.
 func (w *world) merge(at place, sub string, patch any) bool {
 	return w.ask(at, fakeapi.Request{Verb: fakeapi.Patch, Subresource: sub, PatchType: types.MergePatchType,
 		Patch: encode(patch)})
@@ -305,7 +299,6 @@ func encode(v any) []byte {
 	return raw
 }
 
-// drop deletes an object anywhere.
 func (w *world) drop(at place, policy metav1.DeletionPropagation, grace *int64) bool {
 	o := metav1.DeleteOptions{GracePeriodSeconds: grace}
 	if policy != "" {
@@ -314,7 +307,7 @@ func (w *world) drop(at place, policy metav1.DeletionPropagation, grace *int64) 
 	return w.ask(at, fakeapi.Request{Verb: fakeapi.Delete, Delete: o})
 }
 
-// there are the places of all objects of some kinds.
+// there lists the places of all objects of some kinds.
 func (w *world) there(kinds ...string) (list []place) {
 	for _, kind := range kinds {
 		k := w.Server.KindNamed(kind)
@@ -330,7 +323,6 @@ func (w *world) there(kinds ...string) (list []place) {
 	return list
 }
 
-// at is the object at a place; nil for none.
 func (w *world) at(p place) metav1.Object {
 	k := w.Server.KindNamed(p.kind)
 	if k == nil {
@@ -343,15 +335,13 @@ func (w *world) at(p place) metav1.Object {
 	return obj.(metav1.Object)
 }
 
-// ago is a time before now, as manifests and patches have it.
+// ago formats a time before now for manifests and patches.
 func (w *world) ago(d time.Duration) string {
 	return w.World.Clock.Now().Add(-d).UTC().Format(time.RFC3339)
 }
 
-// fields are part of a patch.
 type fields = map[string]any
 
-// step takes some steps.
 func (w *world) step(n int) {
 	for range n {
 		w.Step()

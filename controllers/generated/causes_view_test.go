@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// rollsBack: a Deployment that replaces all pods at once and is asked to roll back is given the ReplicaSet of the
-// template that it has before that, as large as it is to be itself.
+// rollsBack: a Deployment of strategy Recreate with a rollback request first gets the ReplicaSet of its present
+// template, in full size.
 func rollsBack(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	d, is := r.SawFor.(*appsv1.Deployment)
@@ -29,14 +29,14 @@ func rollsBack(w *world, b *law.Breach) bool {
 		d.Annotations["deprecated.deployment.rollback.to"] != "" && *rs.Spec.Replicas == *d.Spec.Replicas
 }
 
-// hashEmptied: a user has emptied the label by which the pods of a revision of the set's are known, and that is what
-// the set's newest says, or did when the pod was made that the verdict is about and that says none.
+// hashEmptied: a user emptied the hash label of the set's newest revision, as of the creation of the pod without a
+// hash.
 func hashEmptied(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	pod, _ := r.After.(*corev1.Pod)
 	owner, made := w.ownerAt(b), b.Record
 	if pod == nil || pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "" {
-		// One beside it, or one that a revision is taken from.
+		// A pod beside it, or one that a revision is taken from.
 		other, _ := w.storedAt(b.Record).find(func(o stored) bool {
 			return o.ref.Kind == "Pod" && strings.Contains(b.Text, o.ref.String()) && controls(owner, o.Object) &&
 				o.GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
@@ -54,8 +54,8 @@ func hashEmptied(w *world, b *law.Breach) bool {
 		})
 }
 
-// goesBy is the revision by which a set's pod is made: the one that the sync has found by the name that it wanted to
-// make one by, or the newest. One that it has let go it finds again so, and goes by its label.
+// goesBy returns the revision of a set's new pod: the one found under the name that it wanted to create, or the newest.
+// A released revision is found the same way, and its label counts.
 func (w *world) goesBy(owner types.UID, made int) (newest *appsv1.ControllerRevision) {
 	for i, r := range w.records(w.begun(made), made) {
 		if rev, _ := r.After.(*appsv1.ControllerRevision); r.Op == sim.Read && r.Process == w.subject.name &&
@@ -78,7 +78,6 @@ func (w *world) goesBy(owner types.UID, made int) (newest *appsv1.ControllerRevi
 	return newest
 }
 
-// madeAt is the record at which an object was created.
 func (w *world) madeAt(uid types.UID) int {
 	for i, r := range w.commits(0, w.World.History.Len()) {
 		if is(r.After, uid) {
@@ -88,8 +87,8 @@ func (w *world) madeAt(uid types.UID) int {
 	return 0
 }
 
-// staleClaim: the claim of the first pod that the set is without, or, where it makes all at once, of each of them,
-// belongs to another pod of the name; and it is without some.
+// staleClaim: a claim of the first missing pod belongs to an earlier pod of the name. In a parallel set that is so for
+// every missing pod.
 func staleClaim(w *world, b *law.Breach) bool {
 	set, _ := w.about(b).(*appsv1.StatefulSet)
 	if set == nil {
@@ -114,8 +113,8 @@ func staleClaim(w *world, b *law.Breach) bool {
 	return without > 0
 }
 
-// isStale: a claim of a set's pod, which goes with that when the set is scaled down, belongs to another pod of the name
-// that is none of the set's, and stays: the pod is there, or nobody collects, or the claim waits for somebody.
+// isStale reports whether a claim that goes with a scaled-down pod belongs to another pod of the name, which is not the
+// set's, and stays.
 func isStale(all storedAt, set *appsv1.StatefulSet, ordinal int, collects bool) bool {
 	policy := set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
@@ -132,8 +131,7 @@ func isStale(all storedAt, set *appsv1.StatefulSet, ordinal int, collects bool) 
 	})
 }
 
-// crowded: a hundred pods and more have the labels that the Service selects, and it has no more slices than they
-// fill, of each family of addresses, and no fewer than one.
+// crowded: a Service selects more than a hundred pods, and has at most the slices that they fill, per address family.
 func crowded(w *world, b *law.Breach) bool {
 	all, owner := w.storedAt(b.Record), w.ownerAt(b)
 	svc, _ := all.with(owner).(*corev1.Service)
@@ -155,7 +153,6 @@ func crowded(w *world, b *law.Breach) bool {
 	return pods > 100 && have >= families && have <= families*((pods+99)/100)
 }
 
-// selected is how many pods have the labels that a Service selects.
 func selected(all storedAt, svc *corev1.Service) (pods int) {
 	for _, o := range all {
 		if o.ref.Kind == "Pod" && labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(o.GetLabels())) {
@@ -165,15 +162,14 @@ func selected(all storedAt, svc *corev1.Service) (pods int) {
 	return pods
 }
 
-// The annotations by which a ReplicaSet says for which size of its Deployment it was scaled.
+// The annotations with the Deployment's size at the last scaling of a ReplicaSet.
 const (
 	desiredPods = "deployment.kubernetes.io/desired-replicas"
 	mostPods    = "deployment.kubernetes.io/max-replicas"
 )
 
-// shares: in the same sync a ReplicaSet has been written before that still said another size of the Deployment, and
-// what this one gets is its part by the most pods that there could be before, or by the Deployment's status where it
-// does not say that.
+// shares: in the same reconcile, a ReplicaSet annotated with another size of the Deployment was written before, and
+// this one got its share by the earlier maximum of pods, or by the Deployment's status without that.
 func shares(w *world, b *law.Breach) bool {
 	d, was, rs := w.scales(b)
 	if d == nil || rs == nil || !someResized(w, b) {
@@ -187,7 +183,7 @@ func shares(w *world, b *law.Breach) bool {
 		int32(math.Round(float64(int(*was.Spec.Replicas)*most)/float64(before)))
 }
 
-// scales is the Deployment of a verdict, and the ReplicaSet of its that is scaled, before and after that.
+// scales returns the Deployment in a violation, and its scaled ReplicaSet before and after.
 func (w *world) scales(b *law.Breach) (d *appsv1.Deployment, was, is *appsv1.ReplicaSet) {
 	r := w.record(b.Record)
 	d, _ = r.SawFor.(*appsv1.Deployment)
@@ -198,7 +194,7 @@ func (w *world) scales(b *law.Breach) (d *appsv1.Deployment, was, is *appsv1.Rep
 	return d, was, is
 }
 
-// annotated is a number in an annotation; -1 for none.
+// annotated returns a number from an annotation, or -1.
 func annotated(rs *appsv1.ReplicaSet, annotation string) int {
 	n, err := strconv.ParseUint(rs.Annotations[annotation], 10, 31)
 	if err != nil {
@@ -207,8 +203,8 @@ func annotated(rs *appsv1.ReplicaSet, annotation string) int {
 	return int(n)
 }
 
-// recounted: the ReplicaSet beside which another of its template is made had not been shown when the sync began; since
-// it was made a user has changed by which number the names are made, and none has been made by that yet.
+// recounted: the other ReplicaSet of the template had not been shown when the reconcile began. Since its creation a
+// user changed the collision count, which changes names, and none was created since.
 func recounted(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	other := w.beside(b)
@@ -226,7 +222,7 @@ func recounted(w *world, b *law.Breach) bool {
 	})
 }
 
-// changesCount: a user changes by which number the names of a Deployment's ReplicaSets are made.
+// changesCount reports whether a user changed a Deployment's collision count.
 func (w *world) changesCount(c *sim.Record, owner types.UID) bool {
 	was, _ := c.Before.(*appsv1.Deployment)
 	now, _ := c.After.(*appsv1.Deployment)
@@ -240,7 +236,7 @@ func (w *world) changesCount(c *sim.Record, owner types.UID) bool {
 		count(was.Status.CollisionCount) != count(now.Status.CollisionCount)
 }
 
-// beside is the object that a verdict names as another of the same identity.
+// beside returns the other object of the same identity in a violation.
 func (w *world) beside(b *law.Breach) types.UID {
 	_, text, _ := strings.Cut(b.Text, ", as ")
 	if o := w.storedAt(b.Record).named(strings.TrimSuffix(text, " is")); o != nil {
@@ -249,8 +245,8 @@ func (w *world) beside(b *law.Breach) types.UID {
 	return ""
 }
 
-// freedWhileAdopting: what is deleted was the owner's by all that had been shown when the sync began, in which another
-// pod was adopted before; that a user has taken it away was shown after that.
+// freedWhileAdopting: when the reconcile began, the deleted pod was shown as the owner's. It adopted another pod first;
+// only then an event showed that a user had taken the first away.
 func freedWhileAdopting(w *world, b *law.Breach) bool {
 	r, began := w.record(b.Record), w.begun(b.Record)
 	uid, owner := object(r.Before).GetUID(), types.UID(r.For.UID)
@@ -272,8 +268,8 @@ func freedWhileAdopting(w *world, b *law.Breach) bool {
 		})
 }
 
-// endedAsRead: as many pods as are too few have been deleted in the sync that had ended by all that had been shown when
-// it began, and were adopted in it; a user has made them run again since. One is what the verdict is about.
+// endedAsRead: the pods that are missing had ended in the cache when the reconcile began. It adopted and deleted them,
+// though a user had made them run again.
 func endedAsRead(w *world, b *law.Breach) bool {
 	r, began, n := w.record(b.Record), w.begun(b.Record), 0
 	left, wants := shortage(b)
@@ -286,8 +282,7 @@ func endedAsRead(w *world, b *law.Breach) bool {
 	return w.ranAgain(object(r.Before).GetUID(), b.Record) && n >= wants-left
 }
 
-// ranAgain: a pod had ended by all that had been shown when a sync began, and runs by what the answer to its adoption
-// in that said.
+// ranAgain reports whether a pod had ended in the cache when a reconcile began, and ran by the answer to its adoption.
 func (w *world) ranAgain(uid types.UID, record int) bool {
 	r, began, last := w.record(record), w.begun(record), (*corev1.Pod)(nil)
 	for _, d := range w.shown(0, began) {
@@ -302,7 +297,7 @@ func (w *world) ranAgain(uid types.UID, record int) bool {
 	})
 }
 
-// shortage is how many pods a verdict says that there are left, and are wanted.
+// shortage returns how many pods are left and wanted, from a violation's text.
 func shortage(b *law.Breach) (left, wants int) {
 	var owner string
 	if n, _ := fmt.Sscanf(b.Text, "leaves %s with %d, it wants %d", &owner, &left, &wants); n != 3 {
@@ -311,8 +306,7 @@ func shortage(b *law.Breach) (left, wants int) {
 	return left, wants
 }
 
-// expiredDeletions: the controller has deleted as many pods of the owner as it has too few now, more than five minutes
-// ago each, and no event has shown it.
+// expiredDeletions: the controller deleted the missing pods more than five minutes ago, and no event showed it.
 func expiredDeletions(w *world, b *law.Breach) bool {
 	left, wants := shortage(b)
 	return w.unseenDeletions(b) >= wants-left
@@ -329,7 +323,7 @@ func (w *world) unseenDeletions(b *law.Breach) (n int) {
 	return n
 }
 
-// someResized: a ReplicaSet of the Deployment's that said another size of it has been written in the same sync before.
+// someResized: a ReplicaSet annotated with another size of the Deployment was written before in the same reconcile.
 func someResized(w *world, b *law.Breach) bool {
 	d, was, _ := w.scales(b)
 	return d != nil && was != nil && d.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType &&

@@ -84,7 +84,6 @@ func init() {
 	}
 }
 
-// job makes a Job.
 func (w *world) job() {
 	for range 5 {
 		j := &batchv1.Job{TypeMeta: typeOf("batch/v1", "Job")}
@@ -277,7 +276,6 @@ func (w *world) cronJobChanged() {
 		fields{"metadata": fields{"finalizers": one(w, nil, []string{"a.b/c"})}}))
 }
 
-// jobEnds has Jobs end, well or not, and some of them with times that say little.
 func (w *world) jobEnds() {
 	for range 1 + w.n(2) {
 		edit(w, "Job", "status", func(j *batchv1.Job) bool { return len(j.Status.Conditions) < 2 },
@@ -352,7 +350,6 @@ func (w *world) cronJobStatus() {
 	})
 }
 
-// jobOfTheName is a Job that has the name of one that is to come soon.
 func (w *world) jobOfTheName() {
 	all := w.there("CronJob")
 	if len(all) == 0 {
@@ -371,7 +368,7 @@ spec: {template: {metadata: {labels: {x: y}}, spec: {restartPolicy: Never, conta
 		one(w, "", "of: cj"))
 }
 
-// cronRush has a Job, or a CronJob, be another of its name, which the controller does not see at once.
+// cronRush replaces a Job or CronJob by another of its name, which the controller does not see at once.
 func (w *world) cronRush() {
 	k := w.Server.KindNamed(one(w, "Job", "Job", "CronJob"))
 	_ = w.Do("hold "+k.GVK.Kind, func() error { w.process().Hold(k); return nil })

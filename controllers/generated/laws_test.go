@@ -18,12 +18,10 @@ const enough = 160
 
 var seeds = flag.Int("seeds", enough, "in how many worlds of each controller the laws are asked")
 
-// subjects are the controllers with generated worlds.
 var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &replicaSets, &replicationControllers,
 	&endpoints, &cronJobs}
 
-// asked are the laws in these worlds, in which a user may do anything: all but those on settling, since a world ends
-// after some steps.
+// asked are all laws but those on settling: a world ends after some steps.
 var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "come-to-rest" })
 
 // further are additional worlds: those with an earlier false positive, and those with a rare cause.
@@ -64,7 +62,6 @@ func TestWorldsKeepTheLaws(t *testing.T) {
 	}
 }
 
-// first are the seeds from 0 on.
 func first(n int) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for seed := range uint64(n) {
@@ -184,7 +181,6 @@ func (w *world) explained(b *law.Breach) bool {
 	return false
 }
 
-// allMet reports causes that no world had.
 func allMet(t *testing.T) {
 	for _, c := range open {
 		if c.met.Load() == 0 {

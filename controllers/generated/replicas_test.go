@@ -106,7 +106,6 @@ func init() {
 	}
 }
 
-// replicaSet makes a ReplicaSet.
 func (w *world) replicaSet() {
 	labels := w.labels()
 	s := &appsv1.ReplicaSet{TypeMeta: typeOf("apps/v1", "ReplicaSet")}
@@ -119,7 +118,6 @@ func (w *world) replicaSet() {
 	w.create(s)
 }
 
-// replicationController makes a ReplicationController.
 func (w *world) replicationController() {
 	labels := w.labels()
 	t := w.template(labels, corev1.RestartPolicyAlways)
@@ -273,7 +271,6 @@ func (w *world) setEdited() {
 	})
 }
 
-// setPod makes a pod that a ReplicaSet owns, or another of its name; it goes when somebody says so.
 func (w *world) setPod() {
 	list := objects[*appsv1.ReplicaSet](w, "ReplicaSet")
 	if len(list) == 0 {
@@ -297,7 +294,6 @@ func (w *world) setAnnotation() string {
 		"revision-history")
 }
 
-// setReplaced has another ReplicaSet have the name of one that was there.
 func (w *world) setReplaced() {
 	list := objects[*appsv1.ReplicaSet](w, "ReplicaSet")
 	if len(list) == 0 {
@@ -314,7 +310,6 @@ func (w *world) setReplaced() {
 	w.create(s)
 }
 
-// deployment makes a Deployment.
 func (w *world) deployment() {
 	labels := w.labels()
 	d := &appsv1.Deployment{TypeMeta: typeOf("apps/v1", "Deployment")}
@@ -346,13 +341,11 @@ func (w *world) strategy() appsv1.DeploymentStrategy {
 	return s
 }
 
-// share is a number of pods, or a part of all.
 func (w *world) share() *intstr.IntOrString {
 	return some(w, intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("0%"),
 		intstr.FromString("25%"), intstr.FromString("50%"), intstr.FromString("100%"))
 }
 
-// oldReplicaSet makes a ReplicaSet that no Deployment has made.
 func (w *world) oldReplicaSet() {
 	labels := w.labels()
 	w.names++

@@ -18,7 +18,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ours are the controllers of this module by the names that kube-controller-manager gives them.
 var ours = map[string]string{
 	"cronjob":                          "cronjob@current",
 	"disruption":                       "disruption",
@@ -59,7 +58,6 @@ func somewhat(n int) pace {
 	}
 }
 
-// player replays one case.
 type player struct {
 	cluster  *host.Cluster
 	handler  *httpapi.Handler
@@ -198,7 +196,7 @@ func (p *player) write(ex *recorded.Exchange) error {
 	return nil
 }
 
-// settled takes a listing when the controllers have settle.
+// settled compares a listing once the controllers have settled.
 func (p *player) settled(ex *recorded.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
@@ -259,8 +257,8 @@ func (p *player) poll(ex *recorded.Exchange) error {
 }
 
 const (
-	// rest is how long nothing may be written before the controllers count as having settle. Some try again forever.
-	// The record's listings were taken when nothing had changed for as long.
+	// rest is how long nothing may be written before the controllers count as settled: some retry forever. The recorded
+	// listings were taken after such a time.
 	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
 )
@@ -292,14 +290,12 @@ func (p *player) step() bool {
 	return w.Step()
 }
 
-// idle reports whether nothing is left to do but to wait, longer than the record's client did between two requests.
 func (p *player) idle() bool {
 	w := p.cluster.World()
 	next := w.Enabled()
 	return len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > w.Clock.Elapsed()+rest
 }
 
-// settle runs the controllers until they have settle.
 func (p *player) settle() error {
 	w, s := p.cluster.World(), p.cluster.Server()
 	version, since := s.Version(), w.Clock.Elapsed()

@@ -68,7 +68,6 @@ func readArea(name string) ([]*recorded.Case, error) {
 	return recorded.ReadArea("../../fakeapi/testdata/vectors/" + name)
 }
 
-// replay replays a case, and says whether it passes.
 func replay(t *testing.T, c *recorded.Case) bool {
 	for _, name := range c.Controllers {
 		if ours[name] == "" {
@@ -194,7 +193,6 @@ func (p *player) left(text string) error {
 	return nil
 }
 
-// runPods is the kubelet that the record did not have.
 func (p *player) runPods() error {
 	now := metav1.NewTime(p.cluster.World().Clock.Now())
 	for _, pod := range p.pods() {

@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// script is a Client that answers reads with one object and patches with one
-// error for each name, and notes the requests.
+// script is a client with scripted answers. It records the requests.
 type script struct {
 	host.Client
 	live     runtime.Object
@@ -121,7 +120,6 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// patches notes the last patch, and answers with the object that it was for.
 type patches struct {
 	host.Client
 	last string

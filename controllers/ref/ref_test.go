@@ -28,7 +28,7 @@ func pod(namespace string, deleting bool, controller types.UID) *corev1.Pod {
 	}
 	if controller != "" {
 		yes := true
-		// A namesake of another uid is somebody else (ADOPT-8).
+		// A recreated object of another uid is another owner (ADOPT-8).
 		p.OwnerReferences =
 			[]metav1.OwnerReference{
 				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: controller, Controller: &yes}}
@@ -115,7 +115,6 @@ func TestPatchBytes(t *testing.T) {
 	}
 }
 
-// Names of kinds that users define may hold what JSON has to quote.
 func TestAppendStringIsJSON(t *testing.T) {
 	for _, s := range []string{"web", "a b", `a"b`, `a\b`, "a\tb", "a\x7fb", "é", "\u2028", "\xff"} {
 		want, err := json.Marshal(s)
@@ -128,7 +127,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 	}
 }
 
-// Which labels are not validated again: none of them is one that apimachinery finds fault with.
+// Labels that skip validation are valid for apimachinery.
 func TestPlain(t *testing.T) {
 	word := strings.Repeat("w", longest)
 	domain := word + "." + word + "." + word + "." + word[:60] // as long as may be

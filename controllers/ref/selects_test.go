@@ -10,7 +10,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// Selects says what apimachinery's own selectors say.
 func TestSelects(t *testing.T) {
 	in := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"web", ""}}
 	for _, s := range []*metav1.LabelSelector{nil, {}, {MatchLabels: map[string]string{"app": "web"}},
@@ -32,7 +31,6 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// Parse reads what apimachinery reads, and refuses what it refuses.
 func TestParse(t *testing.T) {
 	words := []string{"", "a", "web-1", "-a", "a-", "A9", "a.b", "a/b", "x y", "ä", strings.Repeat("n", 63),
 		strings.Repeat("n", 64), "a.b/c", "A.b/c", "a..b/c", ".b/c", "/c", "a.b/", "a/b/c", "a-.b/c",

@@ -19,7 +19,6 @@ import (
 
 var sets = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
-// caches is a View of sets.
 type caches []*appsv1.ReplicaSet
 
 func (c caches) Get(_ schema.GroupVersionKind, namespace, name string) runtime.Object {
@@ -266,7 +265,7 @@ func TestSameRef(t *testing.T) {
 	}
 }
 
-// Before ControllerRef the owner by the old labels, too, was told of what goes.
+// Before ControllerRef, a deletion also counted for the owner that the old labels selected.
 func TestTieBreakTellsTheOwnerByTheOldLabels(t *testing.T) {
 	tb := &TieBreak{Owner: sets, Selects: selects}
 	old, cur := pod("1", "x"), pod("2", "y")

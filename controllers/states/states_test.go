@@ -30,7 +30,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the states of the worlds")
 
-// section is what the states of a file are called.
 const section = "states"
 
 // TestStates runs each world, and compares every object of it at every rest.
@@ -75,7 +74,6 @@ func TestFailuresAreGotOver(t *testing.T) {
 	})
 }
 
-// last is what a world shows in the end.
 func last(w *world) []string {
 	var all []string
 	for name, state := range w.shown {
@@ -101,7 +99,6 @@ func requests(w *world) []host.FailedRequest {
 	return list
 }
 
-// each does something with every world.
 func each(t *testing.T, do func(t *testing.T, name string, file *txtar.Archive)) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -118,7 +115,6 @@ func each(t *testing.T, do func(t *testing.T, name string, file *txtar.Archive))
 	}
 }
 
-// world is one run of a file.
 type world struct {
 	*trial.Trial
 	t       *testing.T
@@ -222,7 +218,6 @@ func (w *world) do(r *fakeapi.Request) {
 	}
 }
 
-// make creates what is in a section.
 func (w *world) make(section string) {
 	w.t.Helper()
 	i := slices.IndexFunc(w.file.Files, func(f txtar.File) bool { return f.Name == section })

@@ -11,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// library reads every scenario of the module.
 func library(t *testing.T) []*scenarios.File {
 	t.Helper()
 	files, err := conform.Files()
@@ -70,13 +69,13 @@ func TestKnownBugsAreFound(t *testing.T) {
 	}
 }
 
-// pin is a file that pins a clause of no law by what it expects.
+// pin returns a file that pins a clause without a law by an expectation.
 func pin(t *testing.T, name, expect string) *scenarios.File {
 	t.Helper()
 	return pinOf(t, "replicaset", name, expect)
 }
 
-// pinOf is such a file of an era.
+// pinOf returns such a file for an era.
 func pinOf(t *testing.T, controller, name, expect string) *scenarios.File {
 	t.Helper()
 	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers "+controller+"\napply rs.yaml\nsettle\n"+expect+`
@@ -97,8 +96,7 @@ spec:
 	return f
 }
 
-// A clause that no law asks is held by the era that a file runs, where each file that
-// pins it passes: one that fails breaks it, whatever another says.
+// A clause without a law is held in an era if every file that pins it passes.
 func TestPinThatFailsBreaksItsClause(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it explores the worlds of a controller")

@@ -32,7 +32,6 @@ type cluster struct {
 	changed chan struct{} // has something in it when something has been written
 }
 
-// it is the one cluster of all tests: the command cannot be ended.
 var it *cluster
 
 func TestMain(m *testing.M) {
@@ -113,7 +112,6 @@ func (c *cluster) until(t *testing.T, what string, so func() (bool, any)) {
 	}
 }
 
-// namespace makes the namespace of a test.
 func (c *cluster) namespace(t *testing.T) string {
 	name := strings.ToLower(t.Name())
 	must(c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},

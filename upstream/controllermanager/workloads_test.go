@@ -20,7 +20,6 @@ func deployment(name string, replicas int32) *appsv1.Deployment {
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector(name), Template: template(name)}}
 }
 
-// rolledOut waits until a Deployment has what it wants, and nothing else.
 func rolledOut(t *testing.T, ns, name string) {
 	t.Helper()
 	it.until(t, "the rollout", func() (bool, any) {
@@ -31,7 +30,6 @@ func rolledOut(t *testing.T, ns, name string) {
 	})
 }
 
-// gone waits until what is got is not there any more.
 func gone[T any](t *testing.T, what string, get func() (T, error)) {
 	t.Helper()
 	it.until(t, what+" gone", func() (bool, any) {
@@ -72,7 +70,6 @@ func custom(kind, name string) *unstructured.Unstructured {
 		"metadata": map[string]any{"name": name}}}
 }
 
-// define makes the custom kinds.
 func define(c *cluster) {
 	for plural, kind := range kinds {
 		d := &apiextensionsv1.CustomResourceDefinition{
@@ -91,7 +88,7 @@ func define(c *cluster) {
 	}
 }
 
-// A definition takes its objects with it, and they what they own.
+// The deletion of a CRD deletes its objects and their dependents.
 func TestDefinitionDeletion(t *testing.T) {
 	ns := it.namespace(t)
 	w := must(it.dynamic.Resource(gadgets).Namespace(ns).Create(ctx, custom("Gadget", "w"), metav1.CreateOptions{}))

@@ -111,7 +111,7 @@ func (e *told) likeness(o *told) bool {
 	return e.end == o.end && e.writes <= 2*o.writes+10 && o.writes <= 2*e.writes+10
 }
 
-// theirWorkers is how many keys most of upstream's controllers sync at once.
+// theirWorkers is the number of concurrent reconciles of most of upstream's controllers.
 const theirWorkers = 5
 
 // differs compares what upstream's controllers came to with what ours do, by the default schedule
@@ -295,7 +295,6 @@ func detail(o runtime.Object, all []runtime.Object) string {
 	return text
 }
 
-// madeBy reports whether an owner has a controller itself.
 func madeBy(ref metav1.OwnerReference, all []runtime.Object) bool {
 	return slices.ContainsFunc(all, func(o runtime.Object) bool {
 		m := o.(metav1.Object)

@@ -56,7 +56,6 @@ var drawn = rapid.Custom(func(t *rapid.T) *drawing {
 	return d
 })
 
-// String is the world as somebody reads it.
 func (d *drawing) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "controllers %s\n", strings.Join(d.started, " "))
@@ -70,7 +69,6 @@ func (d *drawing) flip() bool { return rapid.Bool().Draw(d.t, "flip") }
 
 func (d *drawing) number(from, to int) int { return rapid.IntRange(from, to).Draw(d.t, "number") }
 
-// one draws one of some texts.
 func (d *drawing) one(texts ...string) string { return rapid.SampledFrom(texts).Draw(d.t, "one") }
 
 func (d *drawing) shape() *shape { return &shapes[d.number(0, len(shapes)-1)] }
@@ -111,7 +109,6 @@ func (d *drawing) stray(s *shape) {
 		Replace(strayOf[s.adopts](d)))
 }
 
-// act has the user do something to one of the owners or strays.
 func (d *drawing) act() {
 	if len(d.owners) == 0 {
 		d.make(d.shape())
@@ -159,7 +156,6 @@ func (d *drawing) edit(o owner) {
 
 func (d *drawing) aStray() place { return d.strays[d.number(0, len(d.strays)-1)] }
 
-// act is what a user does.
 type act struct {
 	verb, text string
 	place

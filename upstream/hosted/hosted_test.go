@@ -73,7 +73,6 @@ type object = interface {
 	apiruntime.Object
 }
 
-// hashes are those of the runs of so many schedules, with faults.
 func hashes(t *testing.T, seeds int) string {
 	var all strings.Builder
 	for seed := range uint64(seeds) {
@@ -149,7 +148,6 @@ func TestMemoryOfRunsIsFlat(t *testing.T) {
 	}
 }
 
-// live is how many bytes of the heap are in use.
 func live() uint64 {
 	runtime.GC()
 	runtime.GC() // what has a finalizer goes with the second
@@ -197,7 +195,6 @@ func TestCollectorsScheduleIsOneRun(t *testing.T) {
 	}
 }
 
-// twice runs so many schedules of a world twice.
 func (w *world) twice(t *testing.T, by explore.Strategy, runs int) error {
 	p := &scenarios.Script{File: w.file, Registry: inTheirPlace(), Until: w.until, Faults: w.options(t).Faults}
 	r, err := explore.Config{New: func() explore.Program { return p.Run }, Runs: runs, Seed: 1, Strategy: by,
@@ -231,7 +228,6 @@ func BenchmarkHosted(b *testing.B) {
 	}
 }
 
-// own makes so many ReplicaSets and ReplicationControllers that select three pods each.
 func own(b *testing.B, w *trial.Trial, n int) {
 	for i := range n {
 		labels := map[string]string{"app": fmt.Sprint("own-", i)}

@@ -22,7 +22,7 @@ const (
 	budget  = 1000 // executions that making one small may take
 )
 
-// proof is a world in which upstream's controllers are found to violate a law, or are not.
+// proof is a world in which upstream's controllers violate a law, or do not.
 type proof struct {
 	name  string // of its file
 	what  string // what happens, in prose
@@ -37,7 +37,6 @@ type proof struct {
 
 var line = regexp.MustCompile(`^# (bug|finding|code) (.*)`)
 
-// proofs are the worlds in testdata.
 func proofs(t *testing.T) []*proof {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -61,10 +60,9 @@ func proofs(t *testing.T) []*proof {
 	return all
 }
 
-// guilty reports whether the file says that a law is broken.
+// guilty reports whether the file expects a violation.
 func (p *proof) guilty() bool { return p.until < 0 || p.file.Steps[p.until].Expect }
 
-// read reads the comment on top.
 func (p *proof) read(text string) {
 	for l := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(l, "# ")
@@ -84,7 +82,6 @@ func (p *proof) read(text string) {
 	}
 }
 
-// explore looks for what the file says, in as many schedules, or until it is found.
 func (p *proof) explore(t *testing.T, first bool) *scenarios.Exploration {
 	o, err := p.file.Steps[p.until].ExploreOptions()
 	if err != nil {
@@ -112,7 +109,6 @@ func (p *proof) shrunk() string {
 	return filepath.Join("testdata", "shrunk", p.name+".txtar")
 }
 
-// rewrite explores the whole world, and writes down what comes of it.
 func (p *proof) rewrite(t *testing.T) {
 	x := p.explore(t, false)
 	p.file.Steps[p.until].Golden = x.Text()
@@ -224,7 +220,6 @@ Known bugs of [track-record.md](track-record.md), found again in the original co
 |---|---|---|---|
 `
 
-// findingsPage is docs/evidence/findings.md.
 func findingsPage(all []*proof) []byte {
 	var b strings.Builder
 	b.WriteString(pageHead + knownHead)
@@ -266,7 +261,6 @@ func (p *proof) tell(b *strings.Builder) {
 	fmt.Fprintf(b, "Replayed:\n`./threelaws-upstream replay hosted/%s`.\n", p.shrunk())
 }
 
-// wrapped is text in lines of the width of pages.
 func wrapped(text string) string {
 	var b strings.Builder
 	at := 0

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The new annotations of the current ReplicaSet.
 func TestAnnotations(t *testing.T) {
 	type m map[string]string
 	for _, c := range []struct {
@@ -61,7 +60,7 @@ func TestHistoryHasALimit(t *testing.T) {
 	}
 }
 
-// another, and the question goes.
+// A rollback restores a revision's template and annotations, and removes the request.
 func TestRollback(t *testing.T) {
 	for _, c := range []struct {
 		name             string

@@ -96,7 +96,7 @@ func TestPodGone(t *testing.T) {
 	}
 }
 
-// changed nothing is made.
+// A change of size is shared among ReplicaSets by their annotations. A saturated ReplicaSet gets all.
 func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		name                     string
@@ -148,7 +148,7 @@ func TestSelectsNoneWithoutLabels(t *testing.T) {
 	}
 }
 
-// What the laws are told of a ReplicaSet that is scaled: how that goes beyond the bounds of a rollout.
+// The laws hear how a scaled ReplicaSet exceeds the bounds of a rollout.
 func TestOversteps(t *testing.T) {
 	sized := func(name, image string, size, available int32) *appsv1.ReplicaSet {
 		rs := setOf(name, image, size, "1")

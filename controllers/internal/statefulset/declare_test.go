@@ -17,8 +17,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// What the laws are told of a pod: which of what it rests on is not there to stay, and which claim
-// is to go with it and is not its own yet.
+// The laws hear what a pod needs that does not exist, and which claim should go with it.
 func TestLacksAndStrands(t *testing.T) {
 	replicas := int32(1)
 	now := metav1.Now()
@@ -131,7 +130,7 @@ func TestLacksAndStrands(t *testing.T) {
 	}
 }
 
-// TestOversteps: of a set web of three pods, by their names, one that ends with a mark is not available.
+// The set is web with three pods. A name that ends in ! is not available, one that ends in + has ended.
 func TestOversteps(t *testing.T) {
 	named := func(name string) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimRight(name, "!+")}}
