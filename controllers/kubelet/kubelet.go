@@ -23,8 +23,6 @@ import (
 )
 
 type Options struct {
-	// Node is the node whose pods it runs; "" for those of every node.
-	Node string
 	// Bind is the node for pods without one; "" runs them where they are, which saves a write for each.
 	Bind string
 	// Endless lets every pod run until it is deleted, even if its containers would end and not be restarted.
@@ -129,7 +127,6 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 	switch {
 	case pod.Spec.NodeName == "" && k.options.Bind != "":
 		err = k.bind(ctx, pod)
-	case k.options.Node != "" && pod.Spec.NodeName != k.options.Node:
 	case pod.DeletionTimestamp != nil:
 		if k.options.Lifelike {
 			k.stop(ctx, pod)

@@ -213,7 +213,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestEras(t *testing.T) {
-	for want, o := range map[string]Options{"": {Node: "n"}, "lifelike": {Lifelike: true, Bind: "n"},
+	for want, o := range map[string]Options{"": {}, "lifelike": {Lifelike: true, Bind: "n"},
 		"binding": {Bind: "n", Endless: true}, "endless": {Endless: true}} {
 		if got := New(o).Era; got != want {
 			t.Errorf("era %q, want %q", got, want)

@@ -64,7 +64,6 @@ type player struct {
 	known    *recorded.Binding
 	listings []*listing
 	watched  uint64 // the version at the last listing
-	swayed   bool   // what a schedule makes of a listing is not compared
 }
 
 // play replays a case as it was recorded, and returns the first difference.
@@ -224,9 +223,6 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	l, err := newListing(ex, want, got)
 	if err != nil {
 		return err
-	}
-	if p.swayed {
-		l.sway()
 	}
 	p.listings = append(p.listings, l)
 	_, err = p.name()
