@@ -22,6 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
+// Options choose a kubelet.
 type Options struct {
 	// Bind is the node for pods without one; "" runs them where they are, which saves a write for each.
 	Bind string
