@@ -49,8 +49,8 @@ const (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// New returns a kubelet. The ownership laws do not concern it: it writes the status of pods and removes deleted ones,
-// whoever owns them.
+// New returns a kubelet. The ownership laws do not concern it: it writes the status of any pod, and removes deleted
+// ones.
 func New(o Options) host.Controller {
 	era := ""
 	switch {

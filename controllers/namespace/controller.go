@@ -31,7 +31,7 @@ var (
 // deletion and refuses new objects.
 const grace = 5 * time.Second
 
-// New returns the controller. The ownership laws do not concern it: it deletes everything, whoever owns it.
+// New returns the controller. The ownership laws do not concern it: it deletes everything.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "namespace", Contract: law.Contract{Profile: law.Upstream,

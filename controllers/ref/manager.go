@@ -165,7 +165,7 @@ func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects f
 	return claimed, utilerrors.NewAggregate(errs)
 }
 
-// Decision is what a controller does with an object.
+// Decision names an action of a controller on an object.
 type Decision uint8
 
 // The decisions.

@@ -317,14 +317,6 @@ func documented(p *packages.Package) (out []sentence) {
 // them than its row, and none without a row.
 var notYetPlain = map[string]int{
 	"cli/internal/ci":                    1,
-	"controllers/generated":              1,
-	"controllers/internal/expectations":  1,
-	"controllers/internal/history":       1,
-	"controllers/internal/podgc":         3,
-	"controllers/internal/scheduler":     1,
-	"controllers/kubelet":                1,
-	"controllers/namespace":              1,
-	"controllers/ref":                    1,
 	"fakeapi":                            11,
 	"fakeapi/httpapi":                    2,
 	"fakeapi/httpapi/internal/discovery": 1,

@@ -132,7 +132,7 @@ func (e *Expectations) Deleted(key, object string) {
 	e.change(key, func(r *record) { take(&r.deletions, object) })
 }
 
-// Sight is how a cache shows an object whose deletion is expected.
+// Sight describes the cached state of an object whose deletion is expected.
 type Sight uint8
 
 const (

@@ -74,7 +74,7 @@ func Adopt(ctx context.Context, m *ref.Manager,
 
 // Create creates a revision, named by the hash of its data and the number of collisions, which it returns. If a
 // revision of other data has the name, it counts one more collision and uses another name (CORPUS C32). An existing one
-// with the same data counts as created, whoever owns it (RULES L117).
+// with the same data counts as created, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {

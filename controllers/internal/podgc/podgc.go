@@ -1,5 +1,5 @@
-// Package podgc is the pod garbage collector: it removes pods that no kubelet will remove, whoever owns them (RULES
-// L112). Every 20 seconds it removes:
+// Package podgc is the pod garbage collector: it removes pods of any owner that no kubelet will remove (RULES L112).
+// Every 20 seconds it removes:
 //
 //   - the oldest ended pods, above a threshold;
 //   - terminating pods on a node that is out of service;
@@ -66,7 +66,7 @@ type Without struct {
 	RemoveUID  bool // ... is removed
 }
 
-// New returns the collector. The ownership laws do not concern it: it removes pods that cannot run, whoever owns them.
+// New returns the controller. The ownership laws do not concern it: it removes any pod that cannot run.
 func New(o Options) host.Controller {
 	if o.Threshold == 0 {
 		o.Threshold = Threshold

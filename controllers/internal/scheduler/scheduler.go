@@ -33,7 +33,7 @@ var (
 	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// New returns the scheduler. The ownership laws do not concern it: it binds any pod, whoever owns it.
+// New returns the scheduler. The ownership laws do not concern it: it binds any pod.
 func New() host.Controller {
 	return host.Controller{
 		Name: "scheduler", Contract: law.Contract{Profile: law.Upstream},
