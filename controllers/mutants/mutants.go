@@ -1,8 +1,8 @@
-// Package mutants holds the reference controllers with one guard removed each. A law that no mutant breaks is not
-// checked, and a guard whose mutant no scenario kills is not tested.
+// Package mutants holds the reference controllers with one guard disabled each. A law without a mutant that violates it
+// is not checked, and a guard whose mutant no scenario kills is not tested.
 //
-// The guards are fields of the controllers' Without structs, each looked at in one place. Guards that serve one clause
-// together are removed together, where removing one of them changes nothing as the other still stands.
+// The guards are fields of the controllers' Without structs; one place in the code checks each. Guards that serve one
+// clause are disabled together if disabling one of them changes nothing.
 package mutants
 
 import (

@@ -49,7 +49,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%v: got %v, %v; want %v, %v", s, got, err, want, refused)
 		}
 		some, err := ref.ParseSome(s)
-		if none := s == nil || refused != nil || want.Empty(); (some == nil) != none || (err == nil) != (refused == nil) {
+		none := s == nil || refused != nil || want.Empty()
+		if (some == nil) != none || (err == nil) != (refused == nil) {
 			t.Errorf("%v: some %v, %v; want none %v, %v", s, some, err, none, refused)
 		}
 	}

@@ -2,8 +2,8 @@
 // again. It moves pods to it from the ReplicaSets of earlier templates by scaling. It claims and releases ReplicaSets
 // by ControllerRef, never Pods (KIND-DEPLOY), which belong to their ReplicaSets.
 //
-// Read from the top: sync.go is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the two
-// strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go reports.
+// Read from the top: sync.go is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the
+// two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go reports.
 //
 // The rules are those of Kubernetes v1.36.3; comments name the exceptions.
 package deployment

@@ -1,5 +1,5 @@
-// Package switches is what a mutated build is compiled with: each mutation asks here whether it is the one that is
-// switched on. One build so has all mutants, and at most one of them at a time.
+// Package switches is compiled into a mutated build: each mutation asks it whether it is on. So one build has all
+// mutants, and at most one is on at a time.
 package switches
 
 import (
