@@ -99,8 +99,7 @@ var aliases = map[string]string{
 	"kube-scheduler":                   "scheduler",
 }
 
-// Aliases returns other names for controllers of the table: short ones, and those of
-// kube-controller-manager.
+// Aliases returns other names for controllers of the table: short ones, and those of kube-controller-manager.
 func Aliases() map[string]string {
 	all := KubeControllerManager().Aliases
 	maps.Copy(all, aliases)

@@ -70,7 +70,6 @@ func node(b testing.TB, t *trial.Trial, name string) {
 	}
 }
 
-// store creates an object as the user.
 func store(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	b.Helper()
 	m := obj.(metav1.Object)
@@ -80,7 +79,6 @@ func store(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	}
 }
 
-// mallocs returns the number of allocations so far.
 func mallocs() uint64 {
 	var m goruntime.MemStats
 	goruntime.ReadMemStats(&m)

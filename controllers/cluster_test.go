@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
@@ -50,7 +52,6 @@ func (c *cluster) start(name string) *host.Process {
 	return nil
 }
 
-// do executes a request as the user.
 func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 	c.t.Helper()
 	resp := c.Cluster.As("user", req)
@@ -79,7 +80,6 @@ func (c *cluster) patch(kind, name, merge string) {
 		PatchType: types.MergePatchType, Patch: []byte(merge)})
 }
 
-// settle runs until the world settles, and checks the laws.
 func (c *cluster) settle() {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000}); !how.Settled {
@@ -90,7 +90,6 @@ func (c *cluster) settle() {
 	}
 }
 
-// tail formats the end of the history, for failures.
 func (c *cluster) tail(n int) string {
 	var b strings.Builder
 	h := &c.World.History
@@ -102,7 +101,6 @@ func (c *cluster) tail(n int) string {
 	return b.String()
 }
 
-// writes counts the commits of a process.
 func (c *cluster) writes(process string) int {
 	n := 0
 	h := &c.World.History
@@ -114,7 +112,6 @@ func (c *cluster) writes(process string) int {
 	return n
 }
 
-// settleFor lets time pass, and checks the laws.
 func (c *cluster) settleFor(d time.Duration) {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000, For: d}); how.Steps >= 20_000 {
@@ -191,7 +188,6 @@ func (c *cluster) want(kind string, want ...string) {
 	}
 }
 
-// owned counts pods by controller.
 func (c *cluster) owned() map[string]int {
 	n := map[string]int{}
 	for _, p := range c.objects("pod") {
@@ -230,4 +226,77 @@ func orphan(name, app string) *corev1.Pod {
 	tmpl := template(app)
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: tmpl.Labels},
 		Spec: tmpl.Spec}
+}
+
+func (c *cluster) wantOwned(want map[string]int) {
+	c.t.Helper()
+	if got := c.owned(); !maps.Equal(got, want) {
+		c.t.Errorf("pods by owner: %v, want %v\n%s", got, want, c.tail(60))
+	}
+}
+
+// A pod has what the template says; the controller adds nothing else.
+func TestPodsAreMadeFromTheTemplate(t *testing.T) {
+	c := newCluster(t, sim.Zero{}, "replicaset@controllerref", "replication@controllerref")
+	rs, rc := replicaSet("a", "x", 1), replicationController("b", "y", 1)
+	for _, template := range []*corev1.PodTemplateSpec{&rs.Spec.Template, rc.Spec.Template} {
+		template.Annotations = map[string]string{"note": "kept"}
+		template.Finalizers = []string{"example.com/kept"}
+		template.Spec.NodeName = "n"
+	}
+	c.create(rs)
+	c.create(rc)
+	c.settle()
+	for _, name := range []string{"a-1", "b-1"} {
+		p := c.Server.Lookup(c.Server.KindNamed("pod"), "default", name).(*corev1.Pod)
+		if !maps.Equal(p.Annotations, map[string]string{"note": "kept"}) || len(p.Labels) != 1 ||
+			len(p.Finalizers) != 1 || p.Spec.NodeName != "n" || len(p.OwnerReferences) != 1 ||
+			!*p.OwnerReferences[0].BlockOwnerDeletion {
+			t.Errorf("%s: %+v, node %s", name, p.ObjectMeta, p.Spec.NodeName)
+		}
+	}
+}
+
+// A ReplicaSet that wants no pods, and whose status does not show yet that they are gone, has no pods that could
+// replace another: 3 of 4 stay available.
+func TestPodsThatAreGoingCountForNothing(t *testing.T) {
+	c := newCluster(t, sim.Zero{}, "deployment@current")
+	c.laws = false // nobody counts the pods: the statuses are invented
+	c.replicaSet("gone", "img:0", 0, 2)
+	c.replicaSet("old", "img:1", 4, 4)
+	one := intstr.FromInt32(1)
+	n := int32(4)
+	c.create(&appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &n, Selector: metav1.SetAsLabelSelector(map[string]string{"app": "x"}), Template: pods("img:2"),
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &one, MaxUnavailable: &one}},
+		},
+	})
+	c.settle()
+	old := c.Server.Lookup(c.Server.KindNamed("replicaset"), "default", "old").(*appsv1.ReplicaSet)
+	if metav1.GetControllerOf(old) == nil || *old.Spec.Replicas != 3 {
+		t.Errorf("old asks for %d pods, owned by %v", *old.Spec.Replicas, old.OwnerReferences)
+	}
+}
+
+func pods(image string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: image}}}}
+}
+
+// replicaSet creates a ReplicaSet that reports this many available pods.
+func (c *cluster) replicaSet(name, image string, size, available int32) {
+	c.t.Helper()
+	labels := map[string]string{"app": "x"}
+	c.create(&appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
+		Spec: appsv1.ReplicaSetSpec{Replicas: &size, Selector: metav1.SetAsLabelSelector(labels),
+			Template: pods(image)},
+	})
+	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("replicaset"), Namespace: "default", Name: name,
+		Subresource: "status", PatchType: types.MergePatchType,
+		Patch: fmt.Appendf(nil, `{"status":{"replicas":%d,"readyReplicas":%[1]d,"availableReplicas":%[1]d}}`,
+			available)})
 }

@@ -1,12 +1,18 @@
 package controllers_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -28,7 +34,6 @@ func refs(owners ...string) []metav1.OwnerReference {
 	return out
 }
 
-// config creates a ConfigMap and returns its uid.
 func (c *cluster) config(namespace, name string, finalizers []string, owners ...metav1.OwnerReference) string {
 	c.t.Helper()
 	cm := &corev1.ConfigMap{
@@ -70,5 +75,117 @@ func TestOwnedByTheFirstNamespace(t *testing.T) {
 	owned := c.Server.Lookup(c.Server.KindNamed("configmap"), "default", "owned").(metav1.Object)
 	if refs := owned.GetOwnerReferences(); len(refs) != 1 || refs[0].Name != "default" {
 		t.Errorf("owners are %v", refs)
+	}
+}
+
+var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+
+func (c *cluster) define() {
+	c.t.Helper()
+	open := true
+	c.create(&apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: widget.Group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget",
+				Kind: widget.Kind, ListKind: "WidgetList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: widget.Version, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: &open}},
+			}},
+		},
+	})
+}
+
+// A custom resource supports no strategic merge patch. When a cycle is broken, all its references become non-blocking,
+// also those without a value.
+func TestCycleOfCustomResources(t *testing.T) {
+	c := newCluster(t, sim.Zero{})
+	c.define()
+	for _, name := range []string{"a", "b", "z", "y"} {
+		c.widget(name)
+	}
+	yes, foreground := true, metav1.DeletePropagationForeground
+	c.ownWidget("b", []string{"example.com/hold"}, c.widgetRef("a", &yes), c.widgetRef("z", nil))
+	c.ownWidget("y", []string{"example.com/hold"}, c.widgetRef("z", &yes))
+	c.ownWidget("a", nil, c.widgetRef("b", &yes))
+	for _, name := range []string{"a", "z"} {
+		c.delete("widget", name, metav1.DeleteOptions{PropagationPolicy: &foreground})
+	}
+	c.start("garbagecollector")
+	c.settle()
+	for _, r := range c.Server.Lookup(c.Server.Kind(widget), "default", "b").(metav1.Object).GetOwnerReferences() {
+		if r.BlockOwnerDeletion == nil || *r.BlockOwnerDeletion {
+			t.Errorf("the reference to %s is %+v", r.Name, r)
+		}
+	}
+}
+
+func (c *cluster) widget(name string) {
+	c.t.Helper()
+	w := &unstructured.Unstructured{}
+	w.SetGroupVersionKind(widget)
+	w.SetNamespace("default")
+	w.SetName(name)
+	c.create(w)
+}
+
+func (c *cluster) widgetRef(name string, blocks *bool) metav1.OwnerReference {
+	uid := c.Server.Lookup(c.Server.Kind(widget), "default", name).(metav1.Object).GetUID()
+	return metav1.OwnerReference{APIVersion: "example.com/v1", Kind: widget.Kind, Name: name, UID: uid,
+		BlockOwnerDeletion: blocks}
+}
+
+func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.OwnerReference) {
+	c.t.Helper()
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"ownerReferences": owners, "finalizers": finalizers}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.patch("widget", name, string(data))
+}
+
+// Changes of a claim whose pod exists enqueue nothing. A problem is fixed when the set is reconciled for another
+// reason.
+func TestClaimsOfPodsWakeNobody(t *testing.T) {
+	c := newCluster(t, sim.Zero{}, "statefulset@current", "persistentvolumeclaim-protection")
+	c.create(claimSet())
+	c.settle()
+	claim := func() *corev1.PersistentVolumeClaim {
+		claim, _ := c.Server.Lookup(c.Server.KindNamed("pvc"), "default", "data-web-0").(*corev1.PersistentVolumeClaim)
+		return claim
+	}
+	c.patch("pvc", "data-web-0", `{"metadata":{"ownerReferences":null}}`)
+	c.settle()
+	if len(claim().OwnerReferences) > 0 {
+		t.Error("the claim has its owner back at once")
+	}
+	c.delete("pvc", "data-web-0", metav1.DeleteOptions{})
+	c.settle()
+	if claim() != nil {
+		t.Error("the claim is made again at once")
+	}
+	c.patch("statefulset", "web", `{"metadata":{"labels":{"touched":"yes"}}}`)
+	c.settle()
+	if claim() == nil || len(claim().OwnerReferences) != 1 {
+		t.Errorf("the claim is %+v", claim())
+	}
+}
+
+// claimSet is a StatefulSet with a claim for each pod that is deleted with the set.
+func claimSet() *appsv1.StatefulSet {
+	template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	template.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	template.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	return &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: appsv1.StatefulSetSpec{
+			ServiceName: "web", Selector: metav1.SetAsLabelSelector(map[string]string{"app": "x"}),
+			Template: pods("img:1"), VolumeClaimTemplates: []corev1.PersistentVolumeClaim{template},
+			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType},
+		},
 	}
 }

@@ -33,7 +33,6 @@ func (p pair) start(c *cluster, suffix string, of host.Controller) {
 	}
 }
 
-// make creates an object for the controller.
 func (p pair) make(c *cluster, name, app string, n int) {
 	c.t.Helper()
 	if p.label {

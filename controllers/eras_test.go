@@ -49,7 +49,6 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// pair is one switch.
 type pair struct {
 	world
 	from, to host.Controller
@@ -184,7 +183,6 @@ func (p pair) switchTo(c *cluster) int {
 	return mark
 }
 
-// crash allows one process crash from here on.
 func (c *cluster) crash() {
 	c.t.Helper()
 	if err := c.Faults(map[string]int{"crash": 1}); err != nil {

@@ -53,7 +53,7 @@ var eraWorlds = map[string]world{
 		object: func(name, app string, n int32) runtime.Object {
 			return &appsv1.StatefulSet{ObjectMeta: named(name), Spec: appsv1.StatefulSetSpec{Replicas: &n,
 				Selector: selects(app), ServiceName: name, Template: template(app),
-				// Pods from before revisions have none, and a rolling update would replace them.
+				// Pods from before revisions have none; a rolling update would replace them.
 				UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}}}
 		},
 		size: replicas("StatefulSet"), nodes: 1,

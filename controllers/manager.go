@@ -77,8 +77,7 @@ type Manager struct {
 	Absent  []string          // its current and earlier names of other controllers
 }
 
-// KubeControllerManager returns kube-controller-manager's list of controllers, as
-// names of [Builtin].
+// KubeControllerManager returns kube-controller-manager's list of controllers, as names of [Builtin].
 func KubeControllerManager() Manager {
 	m := Manager{Aliases: map[string]string{}}
 	var table []string

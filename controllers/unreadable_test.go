@@ -10,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -166,4 +167,84 @@ func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 		t.Errorf("%d requests for it, not one\n%s", n, c.tail(60))
 	}
 	c.wantBackoff("bad")
+}
+
+func stored(obj metav1.Object, uid string) runtime.Object {
+	obj.SetUID(types.UID(uid))
+	obj.SetResourceVersion("1")
+	return obj.(runtime.Object)
+}
+
+// A set whose selector is unreadable, or selects nothing, creates no pods: it would release each and create the next.
+// It leaves the pods that it owns alone, and the set beside it works.
+func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
+	for _, s := range selectors {
+		t.Run(s.name, func(t *testing.T) {
+			bad := replicaSet("bad", "x", 2)
+			bad.Spec.Selector = s.selector
+			rc := replicationController("bad", "x", 2)
+			rc.Spec.Selector = nil
+			p := orphan("owned", "x")
+			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
+				&metav1.ObjectMeta{Name: "bad", UID: "bad-rs"}, corev1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+			p.OwnerReferences[0].APIVersion = "apps/v1"
+			c := storedCluster(t, []string{"replicaset@controllerref", "replication@controllerref"},
+				stored(bad, "bad-rs"), stored(rc, "bad-rc"), stored(p, "owned"))
+			c.create(orphan("free", "x"))
+			c.create(replicaSet("good", "y", 2))
+			c.settle()
+			c.wantOwned(map[string]int{"": 1, "bad": 1, "good": 2})
+			if n := c.writes("replication"); n != 0 {
+				t.Errorf("the set that selects nothing was written for %d times", n)
+			}
+		})
+	}
+}
+
+// schedules are unusable schedules that an earlier version of the server stored.
+var schedules = map[string]func(s *batchv1.CronJobSpec){
+	"words":         func(s *batchv1.CronJobSpec) { s.Schedule = "every now and then" },
+	"none":          func(s *batchv1.CronJobSpec) { s.Schedule = "" },
+	"a field short": func(s *batchv1.CronJobSpec) { s.Schedule = "* * * *" },
+	"out of range":  func(s *batchv1.CronJobSpec) { s.Schedule = "61 * * * *" },
+	"no such day":   func(s *batchv1.CronJobSpec) { s.Schedule = "0 0 31 2 *" },
+	"zone within":   func(s *batchv1.CronJobSpec) { s.Schedule = "TZ=Atlantis/Poseidonis * * * * *" },
+	"zone":          func(s *batchv1.CronJobSpec) { z := "Atlantis/Poseidonis"; s.TimeZone = &z },
+}
+
+// A CronJob with an unusable schedule starts nothing and waits for its user. It is not retried, since retries cannot
+// help. The one beside it starts its Job.
+func TestSchedulesThatNobodyCanRead(t *testing.T) {
+	for name, spoil := range schedules {
+		t.Run(name, func(t *testing.T) {
+			bad, good := cronJob("bad"), cronJob("good")
+			spoil(&bad.Spec)
+			c := storedCluster(t, []string{"cronjob@current"}, stored(bad, "bad"))
+			c.create(good)
+			c.settleFor(150 * time.Second)
+			c.want("job", "good-24805441 <good", "good-24805442 <good")
+			if n := c.touched("bad"); n > 0 {
+				t.Errorf("%d requests for it\n%s", n, c.tail(60))
+			}
+			if failed := c.wantBackoff("bad"); failed > 0 {
+				t.Errorf("%d syncs failed", failed)
+			}
+			c.patch("cj", "bad", `{"spec":{"schedule":"* * * * *","timeZone":null}}`)
+			c.settleFor(time.Minute)
+			if n := c.touched("bad"); n == 0 {
+				t.Errorf("it was mended, and starts nothing\n%s", c.tail(60))
+			}
+		})
+	}
+}
+
+func cronJob(name string) *batchv1.CronJob {
+	t := template(name)
+	t.Spec.RestartPolicy = corev1.RestartPolicyNever
+	return &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+			CreationTimestamp: metav1.Time{Time: sim.Epoch}},
+		Spec: batchv1.CronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: batchv1.AllowConcurrent,
+			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: t}}},
+	}
 }

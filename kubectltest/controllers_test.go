@@ -13,13 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// turn is the time between two controllers' turns. It is no round number, so
-// that no turn falls together with one of kubectl's timers.
+// turn is the time between two controllers' turns. It never coincides with kubectl's timers.
 const turn = 997 * time.Millisecond
 
-// manager runs controllers against the handler's server. Each has a turn in
-// which it does all there is to do for it; it starts afresh every time, so
-// whatever it knows it has from the server.
+// manager runs controllers against the handler's server. Each turn starts a controller without memory and settles it.
 type manager struct {
 	handler *httpapi.Handler
 	members []member
@@ -31,7 +28,7 @@ type member struct {
 	due        time.Time // when the first of its timers fires; zero without one
 }
 
-// add starts the controllers that a list means, as serve --controllers reads it.
+// add starts the controllers of a list, as serve --controllers does.
 func (m *manager) add(t testing.TB, list []string) {
 	chosen, what := builtin.Registry().Choose(list)
 	if what != "" {
@@ -42,7 +39,6 @@ func (m *manager) add(t testing.TB, list []string) {
 	}
 }
 
-// join adds a node whose kubelet puts every pod on it.
 func (m *manager) join() (err error) {
 	node := kubelet.NewNode("node-1", time.Now())
 	m.handler.With(func(s *fakeapi.Server) {
@@ -57,7 +53,6 @@ func (m *manager) join() (err error) {
 	return err
 }
 
-// run gives the controllers their turns until the context ends.
 func (m *manager) run(ctx context.Context) {
 	tick := time.NewTicker(turn)
 	defer tick.Stop()
@@ -73,8 +68,8 @@ func (m *manager) run(ctx context.Context) {
 	}
 }
 
-// turn settles one controller, unless nothing has happened that concerns it. Time
-// does not pass in a turn: a timer that is to fire later waits for the turn after.
+// turn settles one controller, unless nothing happened that concerns it. Time does not pass: later timers wait for the
+// next turn.
 func (m *manager) turn(c *member) {
 	m.handler.With(func(s *fakeapi.Server) {
 		if s.Version() == c.seen && (c.due.IsZero() || time.Now().Before(c.due)) {

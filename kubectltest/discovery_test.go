@@ -14,8 +14,18 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// TestDiscoveryClient reads what is served in the old and the aggregated form,
-// and maps what a person types.
+// must is for calls whose failure ends a test.
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// TestDiscoveryClient reads what is served in the old and the aggregated form, and maps what a person types.
 func TestDiscoveryClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)
@@ -55,7 +65,6 @@ func resourceNames(lists []*metav1.APIResourceList) []string {
 	return names
 }
 
-// TestOpenAPI reads both versions of the documents through the client.
 func TestOpenAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)

@@ -1,11 +1,9 @@
-// Package kubectltest drives the API server with its real clients: kubectl's own
-// code, client-go's clientsets and informers. It holds tests, in a module of
-// its own, so that what the clients need is not what the library needs.
+// Package kubectltest drives the API server with real clients: kubectl's own code, client-go, and an operator on
+// controller-runtime. It holds tests, in a module of its own, so that the library needs none of these.
 //
-// Each testdata/*.txtar is a session: command lines, beneath each what it
-// printed, and the manifests. A session runs in-process and in a synctest
-// bubble: no port is opened, time is virtual, and the controllers take their
-// turns between kubectl's requests, so the output is the same in every run.
+// Each testdata/*.txtar is a session: command lines with their output, and manifests. A session runs in-process and in
+// a synctest bubble. No port is opened, time is virtual, and controllers take turns between kubectl's requests, so the
+// output is the same in every run.
 //
 // The commands of a session are
 //
@@ -18,7 +16,7 @@
 //	sleep DURATION           let time pass
 //	editor OLD NEW...        what kubectl edit replaces from here on
 //
-// What is known not to be served is in the table of TestUnserved, with reasons.
+// The table of TestUnserved has the commands that are not served, with reasons.
 //
 //	go test ./...            compares
 //	go test ./... -update    rewrites what stands beneath the commands

@@ -3,17 +3,24 @@ package kubectltest
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 
+	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/kubectltest/operator"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // site is a server that serves as "threelaws serve" does, and an operator's files.
@@ -22,10 +29,9 @@ type site struct {
 	port int // where the operator's webhooks listen
 }
 
-// TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the
-// manifests that it comes with and an overlay for one that runs beside the cluster, starts it, and
-// uses it: rules of its definition, its webhooks, what it makes, its status, and a deletion in the
-// foreground.
+// TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the manifests that it comes with
+// and an overlay for one that runs beside the cluster, starts it, and uses it: rules of its definition, its webhooks,
+// what it makes, its status, and a deletion in the foreground.
 func TestOperator(t *testing.T) {
 	s := newSite(t)
 	s.want("apply -k config/local", "customresourcedefinition.apiextensions.k8s.io/sites.web.example.com created",
@@ -44,11 +50,11 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,configmap -l site!=x -o name", "deployment.apps/shop", "configmap/shop")
 	s.want("get events.events.k8s.io -o custom-columns=:.note", "2 pods serve the page")
 	s.refusals()
-	// The operator deletes it, with DeleteOptions of the group of its own kind.
+	// It has the group of its own kind in DeleteOptions.
 	s.apply("glance", "title: Glance, domain: glance.example.com, preview: true", "site.web.example.com/glance created")
 	s.want("wait --for=delete site/glance --timeout=60s", "condition met")
 
-	// Another of its kind waits until the first has let go of its lease.
+	// A second one waits for the lease.
 	s.want("-n sites-system get lease sites.example.com -o jsonpath={.spec.holderIdentity}", "_")
 	stop()
 	defer s.run("second")()
@@ -58,7 +64,7 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,replicaset,pod,configmap -l site=shop", "No resources found")
 }
 
-// refusals asks what the definition and the webhooks refuse, complete and warn of.
+// refusals checks what the CRD and the webhooks refuse, default and warn about.
 func (s *site) refusals() {
 	s.want("patch site shop --type=merge -p {\"spec\":{\"domain\":\"elsewhere.example.com\"}}",
 		`The Site "shop" is invalid: spec.domain: Invalid value: "elsewhere.example.com": a site does not move`)
@@ -72,15 +78,13 @@ func (s *site) refusals() {
 	s.want("delete site bare", `site.web.example.com "bare" deleted`)
 }
 
-// newSite starts a server with the controllers that the operator relies on.
 func newSite(t *testing.T) *site {
 	s := &site{served: serve(t, "--controllers=all")}
 	s.files()
 	return s
 }
 
-// files writes the operator's manifests, with an overlay that says where its webhooks listen, and
-// their certificate.
+// files writes the operator's manifests, with an overlay that says where its webhooks listen, and their certificate.
 func (s *site) files() {
 	if err := os.CopyFS(filepath.Join(s.dir, "config"), os.DirFS("operator/config")); err != nil {
 		s.t.Fatal(err)
@@ -118,7 +122,7 @@ func (s *site) write(name, text string) {
 	}
 }
 
-// run starts the operator, and returns when it leads and its webhooks answer.
+// run starts the operator, and returns when it leads.
 func (s *site) run(name string) (stop func()) {
 	s.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
@@ -152,10 +156,149 @@ func (s *site) run(name string) (stop func()) {
 	}
 }
 
-// apply applies a Site.
 func (s *site) apply(name, spec string, want ...string) {
 	s.t.Helper()
 	s.write(name+".yaml", fmt.Sprintf("apiVersion: web.example.com/v1\nkind: Site\nmetadata: {name: %s}\nspec: {%s}\n",
 		name, spec))
 	s.want("apply -f "+name+".yaml", want...)
+}
+
+// served is a server on a port of this machine, and kubectl for it.
+type served struct {
+	t          *testing.T
+	dir        string // where relative file names of commands begin
+	kubeconfig string
+}
+
+// serve runs "threelaws serve" until the test ends.
+func serve(t *testing.T, args ...string) *served {
+	dir := t.TempDir()
+	s := &served{t: t, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig")}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- cli.Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w,
+			Err: io.Discard}.Run(ctx,
+			append([]string{"serve", "--kubeconfig", s.kubeconfig}, args...))
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if c := <-code; c != 0 {
+			t.Errorf("serve ended with %d", c)
+		}
+	})
+	var url string
+	if _, err := fmt.Fscanf(r, "serving on %s\n", &url); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, r)
+	return s
+}
+
+// want runs kubectl and checks its output.
+func (s *served) want(args string, want ...string) {
+	s.t.Helper()
+	out := s.kubectl(strings.Fields(args)...)
+	for _, w := range want {
+		if !strings.Contains(out, w) {
+			s.t.Fatalf("kubectl %s: want %q in\n%s", args, w, out)
+		}
+	}
+}
+
+func (s *served) kubectl(args ...string) string {
+	var out output
+	flags := newFlags(&out)
+	cache := filepath.Join(s.dir, "cache")
+	flags.KubeConfig, flags.CacheDir = &s.kubeconfig, &cache
+	for i, a := range args {
+		if strings.HasPrefix(a, "config/") || strings.HasSuffix(a, ".yaml") && !filepath.IsAbs(a) {
+			args[i] = filepath.Join(s.dir, a)
+		}
+	}
+	runKubectl(context.Background(), flags, args, &out)
+	return out.String()
+}
+
+var definitions = flag.Bool("definitions", false, "download the definitions of other projects, and install them")
+
+// project is a module whose definitions are in some directories of it.
+type project struct {
+	module string
+	dirs   []string
+}
+
+var projects = []project{
+	{"sigs.k8s.io/gateway-api@v1.4.0", []string{"config/crd/standard"}},
+	{"sigs.k8s.io/cluster-api@v1.11.1", []string{"config/crd/bases", "bootstrap/kubeadm/config/crd/bases",
+		"controlplane/kubeadm/config/crd/bases"}},
+	{"sigs.k8s.io/kueue@v0.10.0", []string{"config/components/crd/bases"}},
+	{"sigs.k8s.io/karpenter@v1.8.0", []string{"pkg/apis/crds"}},
+	{"github.com/cert-manager/cert-manager@v1.19.0", []string{"deploy/crds"}},
+	{"github.com/prometheus-operator/prometheus-operator@v0.76.0", []string{"example/prometheus-operator-crd"}},
+	{"github.com/argoproj/argo-rollouts@v1.8.3", []string{"manifests/crds"}},
+	{"github.com/kedacore/keda/v2@v2.18.0", []string{"config/crd/bases"}},
+}
+
+func download(t *testing.T, module string) string {
+	cmd := exec.Command("go", "mod", "download", "-json", module)
+	cmd.Dir = t.TempDir() // no module's: none is to be changed
+	out, err := cmd.Output()
+	var m struct{ Dir, Error string }
+	if json.Unmarshal(out, &m) != nil || m.Dir == "" {
+		t.Fatalf("%s cannot be downloaded: %v %s", module, err, m.Error)
+	}
+	return m.Dir
+}
+
+// TestDefinitionsOfOthers installs the definitions that eight projects come with, all of them in
+// one server, and runs gateway-api's own tests of its rules against it: they create some hundred
+// objects, and ask which are refused, and with which words.
+func TestDefinitionsOfOthers(t *testing.T) {
+	if !*definitions {
+		t.Skip("-definitions downloads some hundred megabytes; make definitions gives it")
+	}
+	s, n := serve(t), 0
+	for _, p := range projects {
+		root := download(t, p.module)
+		for _, dir := range p.dirs {
+			files, err := filepath.Glob(filepath.Join(root, dir, "*.yaml"))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("%s has no definitions in %s", p.module, dir)
+			}
+			for _, f := range files {
+				n += s.install(f)
+			}
+		}
+	}
+	t.Logf("%d definitions are established", n)
+	root := download(t, projects[0].module)
+	cmd := exec.Command("go", "test", "-count=1", "-v", "./pkg/test/cel")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "KUBECONFIG="+s.kubeconfig, "GOFLAGS=-mod=readonly")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("gateway-api's tests: %v\n%s", err, out)
+	}
+	t.Logf("%d tests of gateway-api's pass", strings.Count(string(out), "--- PASS"))
+}
+
+func (s *served) install(file string) int {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	n := strings.Count("\n"+string(raw), "\nkind: CustomResourceDefinition")
+	if n == 0 {
+		return 0 // a kustomization
+	}
+	if out := s.kubectl("apply", "--server-side", "-f", file); strings.Count(out, "serverside-applied") != n {
+		s.t.Errorf("%s: %s", file, out)
+	}
+	out := s.kubectl("wait", "--for=condition=Established", "--timeout=30s", "-f", file)
+	if strings.Count(out, "condition met") != n {
+		s.t.Errorf("%s: %s", file, out)
+	}
+	return n
 }

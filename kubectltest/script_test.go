@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +54,6 @@ func parseScript(a *txtar.Archive) *script {
 	return s
 }
 
-// format is the inverse of parseScript.
 func (s *script) format() []byte {
 	var b strings.Builder
 	for _, st := range s.steps {
@@ -65,7 +66,6 @@ func (s *script) format() []byte {
 	return txtar.Format(&txtar.Archive{Comment: []byte(b.String()), Files: s.files})
 }
 
-// extract writes the script's files to a directory.
 func (s *script) extract(dir string) error {
 	for _, f := range s.files {
 		path := filepath.Join(dir, f.Name)
@@ -79,7 +79,6 @@ func (s *script) extract(dir string) error {
 	return nil
 }
 
-// do runs one command line of a script and returns what it printed.
 func (s *session) do(line string) (string, error) {
 	for name, value := range s.names {
 		line = strings.ReplaceAll(line, "$"+name, value)
@@ -134,8 +133,7 @@ func (s *session) do(line string) (string, error) {
 	return "", fmt.Errorf("%q is none of kubectl, let, controllers, node, sleep, await, hangup, editor", words[0])
 }
 
-// split cuts a line into words. Single and double quotes group; there are no
-// escapes.
+// split cuts a line into words. Single and double quotes group; there are no escapes.
 func split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -166,4 +164,80 @@ func split(line string) ([]string, error) {
 		words = append(words, word.String())
 	}
 	return words, nil
+}
+
+// What a client prints that is not what a session is about.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UID"},
+	{regexp.MustCompile(`(resourceVersion"?: ?)"\d+"`), `$1"RV"`},
+	{regexp.MustCompile(`[^\s"]*/kubectl[^\s"]*`), "TEMPFILE"},
+	{regexp.MustCompile(`("goVersion": )"[^"]*"`), `$1"GO"`},
+	{regexp.MustCompile(`("platform": )"[^"]*"`), `$1"PLATFORM"`},
+	{regexp.MustCompile(`\b(LIVE|MERGED)-\d+/`), "$1/"},
+}
+
+// unordered are lines that kubectl prints from goroutines: a run of lines of one of these forms is sorted.
+var unordered = []*regexp.Regexp{
+	regexp.MustCompile(`^evicting pod `),
+	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),
+	regexp.MustCompile(`^cannot delete `),
+}
+
+// lists are those that kubectl drain prints in the order of a map: what stands
+// around one, and what begins each but the first of its parts.
+var lists = []struct {
+	pattern *regexp.Regexp
+	between string
+}{
+	{regexp.MustCompile(`(\[)(cannot delete .*)(\], continuing)`), ", cannot delete "},
+	{regexp.MustCompile(`(Warning: )((?:ignoring|deleting) .*)()`), "; "},
+}
+
+// sortLists sorts the parts of such lists.
+func sortLists(text string) string {
+	for _, l := range lists {
+		lead := strings.TrimLeft(l.between, ",; ") // begins every part
+		text = l.pattern.ReplaceAllStringFunc(text, func(list string) string {
+			m := l.pattern.FindStringSubmatch(list)
+			parts := strings.Split(strings.TrimPrefix(m[2], lead), l.between)
+			slices.Sort(parts)
+			return m[1] + lead + strings.Join(parts, l.between) + m[3]
+		})
+	}
+	return text
+}
+
+// golden is output as it stands in a session: uids and revisions replaced, no
+// trailing spaces, no blank lines, "(none)" for nothing.
+func golden(text string) string {
+	for _, v := range volatile {
+		text = v.pattern.ReplaceAllString(text, v.instead)
+	}
+	var lines []string
+	for line := range strings.Lines(sortLists(text)) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return "(none)\n"
+	}
+	sortRuns(lines)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func sortRuns(lines []string) {
+	for _, form := range unordered {
+		for from := 0; from < len(lines); from++ {
+			to := from
+			for to < len(lines) && form.MatchString(lines[to]) {
+				to++
+			}
+			slices.Sort(lines[from:to])
+			from = max(from, to-1)
+		}
+	}
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,7 +28,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// today is when sessions begin.
 var today = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 
 // address is the server's; nothing listens there.
@@ -60,12 +61,10 @@ func newSession(t testing.TB) *session {
 	return s
 }
 
-// config is a client's configuration for the session's server.
 func (s *session) config() *rest.Config {
 	return &rest.Config{Host: address, Transport: s.transport, QPS: -1}
 }
 
-// fatal is what kubectl would exit with.
 type fatal struct {
 	message string
 	code    int
@@ -118,7 +117,6 @@ type job struct {
 	done chan struct{}
 }
 
-// start runs a command in the background, up to where it waits for news.
 func (s *session) start(args []string) {
 	j := &job{done: make(chan struct{})}
 	s.jobs = append(s.jobs, j)
@@ -145,7 +143,6 @@ func (s *session) join() (string, error) {
 	}
 }
 
-// output collects what several goroutines of one command print.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -174,11 +171,84 @@ func (o *output) line(text string) {
 	io.WriteString(o, text)
 }
 
-// quiet makes kubectl's failures panics of type fatal and its log disappear:
-// what it logs it also returns as an error.
+// quiet makes kubectl's failures panics of type fatal and its log disappear: what it logs it also returns as an error.
 func quiet() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	klog.SetLogger(logr.Discard())
 	crlog.SetLogger(logr.Discard())
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other one sleeps until real time
+}
+
+// transport is the handler's own transport; in addition it can end the watches that are open, as a server does that
+// closes its connections, and it keeps what was answered as not served.
+type transport struct {
+	http.RoundTripper
+
+	mu      sync.Mutex
+	watches []*openWatch // open or ended
+	refused []string
+	lists   []string // URIs of the collections that were listed
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Get("watch") == "" {
+		resp, err := t.RoundTripper.RoundTrip(r)
+		if err == nil {
+			t.note(r, resp.StatusCode)
+		}
+		return resp, err
+	}
+	w := &openWatch{client: r.Context()}
+	w.ctx, w.hangUp = context.WithCancel(r.Context())
+	resp, err := t.RoundTripper.RoundTrip(r.WithContext(w.ctx))
+	if err != nil {
+		w.hangUp()
+		return nil, err
+	}
+	w.ReadCloser, resp.Body = resp.Body, w
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watches = append(t.watches, w)
+	return resp, nil
+}
+
+func (t *transport) hangUp() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.watches {
+		w.hangUp()
+	}
+	t.watches = nil
+}
+
+// note keeps the requests that list and those that are refused by name.
+func (t *transport) note(r *http.Request, code int) {
+	if strings.HasSuffix(r.URL.Path, "s") && strings.HasPrefix(r.URL.Path, "/api") && r.Method == http.MethodGet &&
+		code == http.StatusOK {
+		t.mu.Lock()
+		t.lists = append(t.lists, r.URL.RequestURI())
+		t.mu.Unlock()
+	}
+	if code != http.StatusNotImplemented && code != http.StatusInternalServerError {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused = append(t.refused, fmt.Sprintf("%s %s: %d", r.Method, r.URL.RequestURI(), code))
+}
+
+// openWatch is the body of a watch's response.
+type openWatch struct {
+	io.ReadCloser
+	client, ctx context.Context
+	hangUp      context.CancelFunc
+}
+
+// Read reports the end when it was the server that hung up.
+func (w *openWatch) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if err != nil && w.ctx.Err() != nil && w.client.Err() == nil {
+		err = io.EOF
+	}
+	return n, err
 }

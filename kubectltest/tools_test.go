@@ -24,15 +24,13 @@ func TestMain(m *testing.M) {
 		os.Exit(tool(os.Args[1:]))
 	}
 	quiet()
-	// The goroutine that waits for signals is started by the first use, which
-	// must not be inside a bubble.
+	// The goroutine that waits for signals is started by the first use, which must not be inside a bubble.
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	signal.Stop(c)
 	os.Exit(m.Run())
 }
 
-// useTools makes this binary kubectl's editor and diff.
 func useTools(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -63,7 +61,6 @@ func tool(args []string) int {
 	return code
 }
 
-// edit replaces texts in a file, as editVariable says.
 func edit(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

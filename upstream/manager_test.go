@@ -10,9 +10,8 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// The names and the earlier names that are known here, of controllers that are here or are
-// refused, are kube-controller-manager's, and those that it starts unless told otherwise are
-// started.
+// The names and the earlier names that are known here, of controllers that are here or are refused, are
+// kube-controller-manager's, and those that it starts unless told otherwise are started.
 func TestManagerHasUpstreamsNames(t *testing.T) {
 	want := map[string]string{}
 	for _, name := range app.KnownControllers() {

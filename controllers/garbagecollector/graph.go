@@ -2,6 +2,7 @@ package garbagecollector
 
 import (
 	"cmp"
+	"container/list"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,7 +96,6 @@ func (n *node) dropDependent(d *node) {
 
 func byIdentity(n *node, id identity) int { return compareIdentity(n.identity, id) }
 
-// graph is the garbage collector's knowledge.
 type graph struct {
 	nodes   map[types.UID]*node
 	absent  absentOwners
@@ -111,14 +111,12 @@ func newGraph(without *Without) *graph {
 	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without}
 }
 
-// lookAll queues a check of each node.
 func (g *graph) lookAll(nodes []*node) {
 	for _, n := range nodes {
 		g.look(n)
 	}
 }
 
-// insert adds a node and its edges.
 func (g *graph) insert(n *node) {
 	g.nodes[n.uid] = n
 	g.addEdges(n, n.owners)
@@ -218,4 +216,61 @@ func (id *identity) digest(h *sim.Hash) {
 	h.String(id.namespace)
 	h.String(id.name)
 	h.String(string(id.uid))
+}
+
+// absentSize limits the remembered absent owners.
+const absentSize = 500
+
+// absentOwners caches owners that do not exist, least recently used out first: dependents of one missing owner come in
+// numbers. An entry stays true because uids are unique. The key has all coordinates. A missing object of one name says
+// nothing about the same uid under another name, kind or namespace (GC-5, GC-7, RULES K95).
+type absentOwners struct {
+	without *Without
+	entries map[identity]*list.Element
+	order   *list.List // of identity, last used first
+}
+
+func newAbsentOwners(without *Without) absentOwners {
+	return absentOwners{without: without, entries: map[identity]*list.Element{}, order: list.New()}
+}
+
+func (a *absentOwners) key(id identity) identity {
+	if a.without.AbsentCoordinates {
+		return identity{uid: id.uid}
+	}
+	return id
+}
+
+func (a *absentOwners) add(id identity) {
+	key := a.key(id)
+	if e := a.entries[key]; e != nil {
+		a.order.MoveToFront(e)
+		return
+	}
+	a.entries[key] = a.order.PushFront(key)
+	if a.order.Len() > absentSize {
+		last := a.order.Back()
+		delete(a.entries, last.Value.(identity))
+		a.order.Remove(last)
+	}
+}
+
+func (a *absentOwners) has(id identity) bool {
+	e := a.entries[a.key(id)]
+	if e != nil {
+		a.order.MoveToFront(e)
+	}
+	return e != nil
+}
+
+// digest ignores the order, which matters only when the cache overflows.
+func (a *absentOwners) digest(h *sim.Hash) {
+	var sum uint64
+	for e := a.order.Front(); e != nil; e = e.Next() {
+		var one sim.Hash
+		id := e.Value.(identity)
+		id.digest(&one)
+		sum += sim.Mix(uint64(one))
+	}
+	h.Word(sum)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -16,9 +17,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// listedByUser: as much of what a CronJob's status lists as it counts too much is of a Job that is there and
-// not its own, or stands there twice; a user has put it there, or has taken that Job from it. Where a verdict
-// is on a world at rest, that is as when it was last synced.
+// listedByUser: at least as many entries of a CronJob's active list as it counts too many are duplicates, or name a Job
+// that is not its own, and a user wrote the entry or took the Job away. In a settled world that refers to the last
+// reconcile.
 func listedByUser(w *world, b *law.Breach) bool {
 	at, r := b.Record, w.record(b.Record)
 	cj, _ := r.After.(*batchv1.CronJob)
@@ -50,7 +51,7 @@ func listedByUser(w *world, b *law.Breach) bool {
 	return n >= counts-own
 }
 
-// unended: the pod that the verdict is about was shown as one that has ended, and a user has made it run again.
+// unended: the pod in the violation had ended, and a user made it run again.
 func unended(w *world, b *law.Breach) bool {
 	o := w.about(b)
 	return o != nil && anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
@@ -64,7 +65,7 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// listable: a user has written a status of the CronJob that lists a Job, or that Job was its own once.
+// listable reports whether a user listed the Job in the CronJob's status, or the Job was once its own.
 func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
 	return anyOf(w.commits(0, until), func(_ int, r *sim.Record) bool {
 		written, _ := r.After.(*batchv1.CronJob)
@@ -73,8 +74,7 @@ func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
 	})
 }
 
-// unlisted: the CronJob has an unfinished Job which a user has made, and which its status did not list when
-// it was synced.
+// unlisted: a user created an unfinished Job of the CronJob that its status did not list.
 func unlisted(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	cj := r.SawFor.(*batchv1.CronJob)
@@ -88,8 +88,7 @@ func lists(cj *batchv1.CronJob, job types.UID) bool {
 	return slices.ContainsFunc(cj.Status.Active, func(o corev1.ObjectReference) bool { return o.UID == job })
 }
 
-// readForUnlisted: the CronJob was read live in the sync, for a Job that neither the status lists that
-// the sync began with, nor the one that was read.
+// readForUnlisted: the CronJob was read live because of a Job that neither the cached nor the live status lists.
 func readForUnlisted(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	return anyOf(w.records(w.begun(b.Record), b.Record), func(i int, read *sim.Record) bool {
@@ -105,8 +104,7 @@ func readForUnlisted(w *world, b *law.Breach) bool {
 	})
 }
 
-// unobserved: what the controller has made for the owner, or deleted of it, less than five minutes ago,
-// no event has shown as that, and there was a gap in its watch.
+// unobserved: no event showed a creation or deletion of the last five minutes for the owner, and the watch had a gap.
 func unobserved(w *world, b *law.Breach) bool {
 	owner := w.ownerAt(b)
 	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
@@ -118,7 +116,7 @@ func unobserved(w *world, b *law.Breach) bool {
 	})
 }
 
-// expired: what the controller has made for the owner more than five minutes ago no event has shown.
+// expired: no event showed a creation for the owner more than five minutes ago.
 func expired(w *world, b *law.Breach) bool {
 	owner := w.ownerAt(b)
 	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
@@ -127,16 +125,15 @@ func expired(w *world, b *law.Breach) bool {
 	})
 }
 
-// expects reports whether the controller expects to be shown what a commit does: of a pod that it has made
-// for an owner, or deleted.
+// expects reports whether the controller expects to see a commit: a pod that it created for an owner, or deleted.
 func (w *world) expects(r *sim.Record, owner types.UID) bool {
 	deletes := !going(object(r.Before)) && (r.After == nil || going(object(r.After)))
 	return r.Process == w.subject.name && r.Object.Kind == "Pod" && r.For.UID == string(owner) &&
 		(r.Before == nil || deletes)
 }
 
-// observed reports whether what a commit did to a pod of an owner was shown before another record, as it is
-// counted: a creation by the pod as the owner's, a deletion by the end of such a pod.
+// observed reports whether an event showed what a commit did to an owner's pod: a creation as the owner's pod, a
+// deletion as the end of such a pod.
 func (w *world) observed(commit, until int, owner types.UID) bool {
 	r := w.record(commit)
 	if r.Before == nil {
@@ -152,7 +149,7 @@ func (w *world) observed(commit, until int, owner types.UID) bool {
 	})
 }
 
-// freedMeanwhile: in the same sync the controller has taken its finalizer off the pod, which was nobody's by
+// freedMeanwhile: in the same reconcile the controller removed its finalizer from the pod, which had no controller by
 // then.
 func freedMeanwhile(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
@@ -165,7 +162,7 @@ func freedMeanwhile(w *world, b *law.Breach) bool {
 	})
 }
 
-// endedUntracked: a pod of the Job's has succeeded when the finalizer was not on it.
+// endedUntracked: a pod of the Job succeeded without the finalizer.
 func endedUntracked(w *world, b *law.Breach) bool {
 	owner := w.ownerAt(b)
 	return anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
@@ -177,8 +174,8 @@ func endedUntracked(w *world, b *law.Breach) bool {
 	})
 }
 
-// labelledAsIts: there is a slice with the labels by which the controller knows its own and without a
-// controller, of a user's making; it is what is written, or what its Service has in the place of another.
+// labelledAsIts: a user's slice without a controller has the controller's labels. It is the written one, or stands in
+// for a slice of the Service.
 func labelledAsIts(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	if r.Op == sim.Commit {
@@ -197,8 +194,55 @@ func isLabelled(version any, service string) bool {
 		slice.Labels[discoveryv1.LabelManagedBy] == "endpointslice-controller.k8s.io"
 }
 
-// serviceGoes: what was synced is a Service that was shown as one that is being deleted.
+// serviceGoes: the reconciled Service was terminating.
 func serviceGoes(w *world, b *law.Breach) bool {
 	svc, _ := w.record(b.Record).SawFor.(*corev1.Service)
 	return svc != nil && svc.DeletionTimestamp != nil
+}
+
+// goneAsOrphan: all pods that a set counts too many were its own when they were deleted in a gap of the watch. The last
+// event had shown them as orphans, so the set was not enqueued, and has not been since.
+func goneAsOrphan(w *world, b *law.Breach) bool {
+	var what, set string
+	var counts, there int
+	if n, _ := fmt.Sscanf(b.Text, "%s of %s is %d, there are %d", &what, &set, &counts, &there); n != 4 {
+		return false
+	}
+	set = strings.TrimSuffix(set, ",")
+	owner := w.storedAt(b.Record).named(set)
+	return owner != nil && w.goneUnshown(owner.GetUID(), b.Record) >= counts-there
+}
+
+// goneUnshown returns the number of such pods.
+func (w *world) goneUnshown(owner types.UID, until int) (n int) {
+	for i, d := range w.shown(0, until) {
+		if d.Object.Kind != "Pod" || d.After != nil || d.Before == nil || controls(owner, d.Before) {
+			continue
+		}
+		uid := object(d.Before).GetUID()
+		owned := anyOf(w.commits(0, i), func(_ int, c *sim.Record) bool {
+			return is(c.Before, uid) && c.After == nil && controls(owner, c.Before)
+		})
+		synced := anyOf(w.records(i, until), func(_ int, s *sim.Record) bool {
+			return s.Op == sim.SyncStart && s.Process == w.subject.name && s.For.UID == string(owner)
+		})
+		if owned && !synced {
+			n++
+		}
+	}
+	return n
+}
+
+// restsOnGoing: the missing revision exists as the set's own, but is terminating and held by a finalizer.
+func restsOnGoing(w *world, b *law.Breach) bool {
+	_, name, _ := strings.Cut(b.Text, "there is no revision ")
+	return w.goingRevision(b, func(rev *appsv1.ControllerRevision) bool { return name == fmt.Sprintf("%q", rev.Name) })
+}
+
+func (w *world) goingRevision(b *law.Breach, is func(*appsv1.ControllerRevision) bool) bool {
+	owner := w.ownerAt(b)
+	return w.storedAt(b.Record).find(func(o stored) bool {
+		rev, _ := o.Object.(*appsv1.ControllerRevision)
+		return rev != nil && controls(owner, rev) && going(rev) && len(rev.Finalizers) > 0 && is(rev)
+	}) != nil
 }

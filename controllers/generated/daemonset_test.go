@@ -109,7 +109,6 @@ func init() {
 	}
 }
 
-// node makes a node.
 func (w *world) node() {
 	n := &corev1.Node{TypeMeta: typeOf("v1", "Node")}
 	n.Name = fmt.Sprintf("n%d", w.n(4))
@@ -117,7 +116,7 @@ func (w *world) node() {
 	w.create(n)
 }
 
-// nodeLike makes a node one that pods are kept from, or attracted by.
+// nodeLike makes a node that repels or attracts pods.
 func (w *world) nodeLike(n *corev1.Node) {
 	n.Labels = one(w, nil, map[string]string{"disk": "ssd"}, map[string]string{"disk": "hdd", "zone": "7"})
 	n.Spec.Unschedulable = w.in(5)
@@ -136,7 +135,6 @@ func (w *world) nodeLike(n *corev1.Node) {
 	}
 }
 
-// daemonSet makes a DaemonSet.
 func (w *world) daemonSet() {
 	labels := w.labels()
 	s := &appsv1.DaemonSet{TypeMeta: typeOf("apps/v1", "DaemonSet")}
@@ -148,7 +146,7 @@ func (w *world) daemonSet() {
 	w.create(s)
 }
 
-// placed has pods go to some nodes and not to others.
+// placed restricts pods to some nodes.
 func (w *world) placed(s *corev1.PodSpec) {
 	s.NodeSelector, s.Tolerations, s.Affinity, s.NodeName = nil, nil, nil, ""
 	if w.in(4) {

@@ -3,6 +3,6 @@
 // owners' objects among them. It also decides what users and nodes do, which requests fail, which watches are paused,
 // when a controller crashes, and how time passes.
 //
-// A right controller may break a law in such a world for a reason that upstream's own controller shares. The table
+// A right controller may violate a law in such a world for a reason that upstream's own controller shares. The table
 // of causes has these reasons, and every cause must occur.
 package generated

@@ -14,9 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// endpoints are worlds of the EndpointSlice controller: Services of every type and family,
-// pods in every condition on nodes with zones and without, or that are not there, and
-// people who lay hands on the slices.
+// endpoints are worlds of the EndpointSlice controller: Services of every type and family, pods in every state on
+// existing and missing nodes, and users who change slices.
 var endpoints = subject{
 	name: "endpointslice", kind: "Service",
 	apart: true,
@@ -75,7 +74,6 @@ func (w *world) zone(i int) {
 		one(w, "topology.kubernetes.io/zone: x", "topology.kubernetes.io/zone: z", ""))
 }
 
-// ports are what services ask for: by number, by name, under both protocols.
 func (w *world) ports() string {
 	var list []string
 	for i, p := range []string{"{name: a, port: 80, targetPort: 8080}", "{name: b, port: 81, targetPort: web}",
@@ -106,7 +104,6 @@ func (w *world) service() {
 		one(w, "", "a: b", "service.kubernetes.io/headless: x"), text)
 }
 
-// reserve changes a service.
 func (w *world) reserve() {
 	all := w.there("Service")
 	if len(all) == 0 {
@@ -129,7 +126,6 @@ func (w *world) reserve() {
 	w.merge(at, "", patch)
 }
 
-// backend makes a pod.
 func (w *world) backend() {
 	at := place{"Pod", "default", fmt.Sprintf("p%d", w.n(9))}
 	w.make(at, `metadata: {labels: {%s}}
@@ -149,7 +145,6 @@ spec:
 	}
 }
 
-// condition says how a pod is.
 func (w *world) condition(at place) {
 	pod, is := w.at(at).(*corev1.Pod)
 	if !is {
@@ -190,7 +185,6 @@ func (w *world) relabelPod() {
 	}
 }
 
-// meddle changes a slice behind the controller's back.
 func (w *world) meddle() {
 	all := w.there("EndpointSlice")
 	if len(all) == 0 {
@@ -225,7 +219,6 @@ func (w *world) meddle() {
 	}
 }
 
-// foreign is a slice that somebody else keeps, or made as the controller's own.
 func (w *world) foreign() {
 	var refs []metav1.OwnerReference
 	if all := w.there("Service"); len(all) > 0 && w.in(2) {
@@ -243,7 +236,6 @@ metadata:
 `, one(w, "s", "t"), one(w, "me", "endpointslice-controller.k8s.io"), encode(refs))
 }
 
-// crowd makes more pods than a slice holds.
 func (w *world) crowd() {
 	for i := range 60 + w.n(70) {
 		at := place{"Pod", "default", fmt.Sprintf("c%d", i)}
@@ -257,8 +249,7 @@ func (w *world) crowd() {
 	}
 }
 
-// blind has the controller write slices that it does not see, nor that somebody lays hands on
-// them, and asks for some of them without success.
+// blind lets the controller write slices that it does not see, while users change them and some requests fail.
 func (w *world) blind() {
 	k := w.Server.KindNamed("EndpointSlice")
 	_ = w.Do("hold EndpointSlice", func() error { w.process().Hold(k); return nil })
@@ -286,7 +277,7 @@ func (w *world) blind() {
 	_ = w.Do("release", func() error { w.process().Release(k); return nil })
 }
 
-// rebacked has a pod be another of its name and address, which a watch did not tell.
+// rebacked replaces a pod by another of its name and address in a gap of the watch.
 func (w *world) rebacked() {
 	all := objects[*corev1.Pod](w, "Pod")
 	if len(all) == 0 {

@@ -34,7 +34,6 @@ func (w *world) storedAt(record int) storedAt {
 	return all
 }
 
-// find returns the first match, or nil.
 func (l storedAt) find(is func(o stored) bool) metav1.Object {
 	if i := slices.IndexFunc(l, is); i >= 0 {
 		return l[i].Object
@@ -81,7 +80,6 @@ func (w *world) ownerAt(b *law.Breach) types.UID {
 
 func (w *world) record(i int) *sim.Record { return w.World.History.At(i) }
 
-// records iterates over a range of records.
 func (w *world) records(from, to int) iter.Seq2[int, *sim.Record] {
 	return func(yield func(int, *sim.Record) bool) {
 		for i := from; i < to; i++ {

@@ -13,16 +13,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// now is the time of the world, as objects have it.
 func (w *world) now() metav1.Time { return metav1.NewTime(w.World.Clock.Now()) }
 
-// at is a time not long ago, or soon.
 func (w *world) around() metav1.Time {
 	return metav1.NewTime(w.World.Clock.Now().Add(
 		one(w, 0, 0, -time.Second, -3*time.Second, -time.Minute, -time.Hour, 5*time.Second)))
 }
 
-// podsRun has some or all of the pods that are there run, and be ready.
 func (w *world) podsRun() {
 	every := w.in(2)
 	for _, p := range objects[*corev1.Pod](w, "Pod") {
@@ -40,7 +37,6 @@ func (w *world) podsRun() {
 	}
 }
 
-// ready sets the condition of a pod.
 func (w *world) ready(p *corev1.Pod, is corev1.ConditionStatus) {
 	c := corev1.PodCondition{Type: corev1.PodReady, Status: is}
 	if !w.in(12) {
@@ -79,7 +75,6 @@ func (w *world) podStatus() {
 	})
 }
 
-// podEnds has one pod end, or several.
 func (w *world) podEnds(phase corev1.PodPhase) {
 	for range 1 + w.n(3) {
 		edit(w, "Pod", "status", func(p *corev1.Pod) bool {
@@ -119,7 +114,6 @@ func (w *world) podEnds(phase corev1.PodPhase) {
 	}
 }
 
-// pod is one of the pods; nil where there is none.
 func (w *world) pod() *corev1.Pod {
 	list := objects[*corev1.Pod](w, "Pod")
 	if len(list) == 0 {
@@ -134,7 +128,6 @@ func (w *world) podDeleted() {
 	}
 }
 
-// podGoing has pods begin to go: those that are on a node take their time.
 func (w *world) podGoing() {
 	list := objects[*corev1.Pod](w, "Pod")
 	for range min(len(list), 1+w.n(3)) {
@@ -142,7 +135,6 @@ func (w *world) podGoing() {
 	}
 }
 
-// podGone completes the deletion of pods, as those who run them do.
 func (w *world) podGone() {
 	for _, p := range objects[*corev1.Pod](w, "Pod") {
 		if p.DeletionTimestamp != nil && !w.in(4) {
@@ -151,7 +143,6 @@ func (w *world) podGone() {
 	}
 }
 
-// podBound puts pods on nodes: they then have a graceful deletion.
 func (w *world) podBound() {
 	for _, p := range objects[*corev1.Pod](w, "Pod") {
 		if p.Spec.NodeName == "" && !w.in(3) {
@@ -162,7 +153,6 @@ func (w *world) podBound() {
 	}
 }
 
-// podReplaced has another pod have the name of one.
 func (w *world) podReplaced() {
 	old := w.pod()
 	if old == nil {
@@ -180,7 +170,6 @@ func (w *world) podReplaced() {
 	w.create(p)
 }
 
-// podTwin makes a pod like one that is there.
 func (w *world) podTwin() {
 	old := w.pod()
 	if old == nil {
@@ -198,7 +187,6 @@ func (w *world) podTwin() {
 	}
 }
 
-// podForsaken takes some pods from their owners.
 func (w *world) podForsaken() {
 	for range 1 + w.n(3) {
 		edit(w, "Pod", "", nil, func(p *corev1.Pod) {
@@ -242,7 +230,6 @@ func with(m, more map[string]string) map[string]string {
 	return out
 }
 
-// labels are those of the templates of this world, or others.
 func (w *world) labels() map[string]string {
 	return one(w, map[string]string{"app": "a"}, map[string]string{"app": "a"}, map[string]string{"app": "b"},
 		map[string]string{"app": "a", "tier": "x"}, map[string]string{"odd": "yes"},
@@ -261,8 +248,6 @@ func (w *world) finalizers() []string {
 		[]string{"example.com/odd", "batch.kubernetes.io/job-tracking"})
 }
 
-// owners are none, or the owner of this world, or one of its name that is no more, or
-// another.
 func (w *world) owners() []metav1.OwnerReference {
 	list := objects[metav1.Object](w, w.subject.kind)
 	r := metav1.OwnerReference{APIVersion: w.kind(w.subject.kind).GVK.GroupVersion().String(),
@@ -294,7 +279,6 @@ func (w *world) owners() []metav1.OwnerReference {
 	return []metav1.OwnerReference{r}
 }
 
-// podMade makes a pod that no controller has made, though one may want it.
 func (w *world) podMade() {
 	p := &corev1.Pod{TypeMeta: typeOf("v1", "Pod"), Spec: w.podSpec(corev1.RestartPolicyAlways)}
 	w.names++
@@ -317,7 +301,6 @@ func (w *world) podMade() {
 	}
 }
 
-// podSpec is what a pod, or a template, is made of.
 func (w *world) podSpec(restart corev1.RestartPolicy) corev1.PodSpec {
 	s := corev1.PodSpec{RestartPolicy: restart, Containers: []corev1.Container{{Name: "c", Image: one(w, "i", "j")}}}
 	if w.in(2) {
@@ -327,7 +310,6 @@ func (w *world) podSpec(restart corev1.RestartPolicy) corev1.PodSpec {
 	return s
 }
 
-// template is what pods are made from.
 func (w *world) template(labels map[string]string, restart corev1.RestartPolicy) corev1.PodTemplateSpec {
 	t := corev1.PodTemplateSpec{Spec: w.podSpec(restart)}
 	t.Labels = labels
@@ -343,7 +325,6 @@ func (w *world) template(labels map[string]string, restart corev1.RestartPolicy)
 	return t
 }
 
-// selector selects labels, or a part of them, in one of several ways.
 func (w *world) selector(labels map[string]string) *metav1.LabelSelector {
 	if labels["app"] == "" {
 		return &metav1.LabelSelector{MatchLabels: labels}

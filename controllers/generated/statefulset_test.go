@@ -100,7 +100,6 @@ func init() {
 	}
 }
 
-// statefulSet makes a StatefulSet.
 func (w *world) statefulSet() {
 	labels := w.labels()
 	s := &appsv1.StatefulSet{TypeMeta: typeOf("apps/v1", "StatefulSet")}
@@ -129,7 +128,6 @@ func (w *world) statefulSet() {
 	w.create(s)
 }
 
-// memberMade makes a pod of a set's name and labels that nobody owns, or another does.
 func (w *world) memberMade() {
 	list := objects[*appsv1.StatefulSet](w, "StatefulSet")
 	if len(list) == 0 {
@@ -209,7 +207,6 @@ func (w *world) claimEdited() {
 	})
 }
 
-// claimOwners are those of the set, or of a pod, or of one of the name that is no more.
 func (w *world) claimOwners() []metav1.OwnerReference {
 	list := w.owners()
 	if len(list) > 0 && w.in(3) {
@@ -238,7 +235,6 @@ func (w *world) claimMade() {
 	w.create(c)
 }
 
-// revisionEdited changes, makes or deletes a revision of an owner's history.
 func (w *world) revisionEdited() {
 	const kind = "ControllerRevision"
 	list := objects[*appsv1.ControllerRevision](w, kind)

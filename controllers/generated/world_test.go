@@ -19,7 +19,6 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// world is one run of a seed.
 type world struct {
 	*trial.Trial
 	draw
@@ -120,7 +119,6 @@ func (w *world) startAll() {
 	}
 }
 
-// start runs a controller of the table.
 func (w *world) start(name string) {
 	c := w.controller(name)
 	if w.Cluster.Process(c.Name) == nil {
@@ -138,10 +136,8 @@ func (w *world) controller(name string) host.Controller {
 	panic("unreachable")
 }
 
-// process returns the process of the controller under test.
 func (w *world) process() *host.Process { return w.Cluster.Process(w.subject.name) }
 
-// act does one of several things.
 func (w *world) act(acts []act) {
 	sum := 0
 	for _, a := range acts {
@@ -187,7 +183,6 @@ func (w *world) settle(d time.Duration) {
 	}
 }
 
-// do makes a user request, and reports whether it succeeded.
 func (w *world) do(kind, name string, r fakeapi.Request) bool {
 	if r.Kind = w.kind(kind); r.Kind.Namespaced {
 		r.Namespace = w.namespace()
@@ -213,7 +208,6 @@ func (w *world) create(obj runtime.Object) bool {
 	return w.do(k.GVK.Kind, m.GetName(), fakeapi.Request{Verb: fakeapi.Create, Object: obj})
 }
 
-// objects are those of a kind, by name.
 func objects[T any](w *world, kind string) []T {
 	var list []T
 	w.Server.Each(w.kind(kind), func(obj runtime.Object) bool {
@@ -239,17 +233,35 @@ func edit[T metav1.Object](w *world, kind, sub string, choose func(T) bool, chan
 	return w.do(kind, any(obj).(T).GetName(), fakeapi.Request{Verb: fakeapi.Update, Subresource: sub, Object: obj})
 }
 
-// patch makes a merge patch of an object.
 func (w *world) patch(kind, name, sub, data string, args ...any) bool {
 	return w.do(kind, name, fakeapi.Request{Verb: fakeapi.Patch, Subresource: sub, PatchType: types.MergePatchType,
 		Patch: fmt.Appendf(nil, data, args...)})
 }
 
-// remove deletes an object.
 func (w *world) remove(kind, name string, policy metav1.DeletionPropagation, grace *int64) bool {
 	o := metav1.DeleteOptions{GracePeriodSeconds: grace}
 	if policy != "" {
 		o.PropagationPolicy = &policy
 	}
 	return w.do(kind, name, fakeapi.Request{Verb: fakeapi.Delete, Delete: o})
+}
+
+type draw struct{ seed *sim.Seed }
+
+func (d draw) n(n int) int { return d.seed.Pick(n, "") }
+
+func (d draw) in(n int) bool { return d.n(n) == 0 }
+
+type drawer interface{ n(n int) int }
+
+func one[T any](d drawer, list ...T) T { return list[d.n(len(list))] }
+
+// some returns one of several values or, equally likely, nil.
+func some[T any](d drawer, list ...T) *T {
+	i := d.n(len(list) + 1)
+	if i == len(list) {
+		return nil
+	}
+	v := list[i]
+	return &v
 }

@@ -1,12 +1,12 @@
-// Package kubelet runs pods, as far as the controllers can tell: it says that
-// they are running and ready, that they have ended where they are not to run for
-// ever, and it completes their graceful deletion. Where no scheduler runs it may
-// also put them on a node; a pod without a node has no graceful deletion.
+// Package kubelet runs pods, as far as controllers can tell: it reports that they run, are ready and end, and it
+// completes their graceful deletion. Without a scheduler it can also bind them to a node. A pod without a node has no
+// graceful deletion.
 package kubelet
 
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,23 +24,18 @@ import (
 
 // Options choose a kubelet.
 type Options struct {
-	// Node is the node whose pods it runs; "" for those of every node.
-	Node string
-	// Bind is the node to which it binds pods that have none; "" to run them
-	// where they are, which spares a write for each.
+	// Bind is the node for pods without one; "" runs them where they are, which saves a write for each.
 	Bind string
-	// Endless has every pod run until it is deleted, also one that is not restarted
-	// always and would end (see end.go).
+	// Endless lets every pod run until it is deleted, even if its containers would end and not be restarted.
 	Endless bool
-	// Lifelike has its pods look as on a real node: with addresses, times, conditions,
-	// the ids of containers, and Events. No two runs of it are alike, so it is for
-	// servers that people look at. It runs pods that are on a node only.
+	// Lifelike makes pods look as on a real node: with addresses, times, conditions, container ids and Events. No two
+	// runs are equal, so it is for servers that people look at. It runs only pods that have a node.
 	Lifelike bool
 
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }
@@ -54,9 +49,8 @@ const (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// New returns a kubelet. It declares no kind of its own, as the laws of
-// ownership do not concern it: it is no controller of pods, but writes their
-// status, and removes those that were deleted, whoever owns them.
+// New returns a kubelet. The ownership laws do not concern it: it writes the status of any pod, and removes deleted
+// ones.
 func New(o Options) host.Controller {
 	era := ""
 	switch {
@@ -80,7 +74,6 @@ func New(o Options) host.Controller {
 	}
 }
 
-// wake wakes a pod that was seen and is there still.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	if e.New != nil {
 		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
@@ -95,11 +88,11 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest has nothing to fold: a kubelet remembers nothing but what makes it lifelike.
+// Digest hashes nothing: a kubelet remembers only what makes it lifelike.
 func (k *kubelet) Digest(*sim.Hash) {}
 
-// running patches the status of a pod so that it runs and is ready. It holds no
-// time: a pod that took another's place must not differ from it by when that was.
+// running returns a status patch for a running, ready pod. It has no time, so that a pod does not differ from its
+// predecessor.
 func running(pod *corev1.Pod) []byte {
 	status := corev1.PodStatus{Phase: corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
@@ -112,7 +105,6 @@ func running(pod *corev1.Pod) []byte {
 	return statusPatch(pod, status)
 }
 
-// statusPatch patches the status of this incarnation of a pod.
 func statusPatch(pod *corev1.Pod, status corev1.PodStatus) []byte {
 	type meta struct {
 		UID types.UID `json:"uid"`
@@ -127,7 +119,6 @@ func statusPatch(pod *corev1.Pod, status corev1.PodStatus) []byte {
 	return data
 }
 
-// Sync does the next thing for one pod.
 func (k *kubelet) Sync(ctx context.Context, key string) error {
 	obj, exists, err := k.pods.GetByKey(key)
 	if err != nil || !exists {
@@ -137,7 +128,6 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 	switch {
 	case pod.Spec.NodeName == "" && k.options.Bind != "":
 		err = k.bind(ctx, pod)
-	case k.options.Node != "" && pod.Spec.NodeName != k.options.Node:
 	case pod.DeletionTimestamp != nil:
 		if k.options.Lifelike {
 			k.stop(ctx, pod)
@@ -169,7 +159,6 @@ func (k *kubelet) patchStatus(ctx context.Context, pod *corev1.Pod, data []byte)
 	return err
 }
 
-// bind puts a pod on the node for those that have none.
 func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil {
 		return nil
@@ -196,8 +185,8 @@ func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic("kubelet: the server has no " + gvk.String())
 }
 
-// finish ends a pod's graceful deletion: its containers have stopped. Once the
-// grace period is zero nothing is left to do but for its finalizers to go.
+// finish ends a pod's graceful deletion: its containers have stopped. With a zero grace period only finalizers are
+// left.
 func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	if *pod.DeletionGracePeriodSeconds == 0 {
 		return nil
@@ -213,4 +202,33 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	return err
+}
+
+// exitCode is the annotation with the exit code of a pod's containers; 0 by default.
+const exitCode = "threelaws.example/exit-code"
+
+// ended returns a status patch for a pod whose containers have ended, which they do as soon as they run; nil for a pod
+// that continues to run because its containers are always restarted, or failed and are restarted. The exit code decides
+// between success and failure. Restarts are not shown.
+func ended(pod *corev1.Pod) []byte {
+	code, _ := strconv.Atoi(pod.Annotations[exitCode])
+	switch {
+	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways,
+		pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && code != 0:
+		return nil
+	}
+	status := corev1.PodStatus{Phase: corev1.PodSucceeded, Conditions: []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"}}}
+	reason := "Completed"
+	if code != 0 {
+		status.Phase, status.Conditions[0].Reason, reason = corev1.PodFailed, "PodFailed", "Error"
+	}
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image,
+			State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(code), Reason: reason}},
+		})
+	}
+	return statusPatch(pod, status)
 }

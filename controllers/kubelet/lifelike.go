@@ -15,16 +15,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// lifelike is what a kubelet of a server that people look at knows besides: which
-// addresses are given, and the Events that it has written.
+// lifelike is what a lifelike kubelet also holds: the last address it assigned, and its Events.
 type lifelike struct {
 	last   netip.Addr // given to a pod
 	events []written  // oldest first
 	named  int        // of how many Events a name was made
 }
 
-// nodeAddress is that of a node that says none; podRange are the addresses of pods.
-// Events are kept for so long, and not more of them.
+// nodeAddress is the address of a node that reports none; podRange has the addresses of pods. Events are limited by age
+// and number.
 var (
 	nodeAddress = netip.MustParseAddr("192.168.49.2")
 	podRange    = netip.MustParsePrefix("10.244.0.0/14")
@@ -37,7 +36,6 @@ const (
 	byAddress = "podIP"
 )
 
-// indexAddresses has a cache of pods find one by its address.
 func indexAddresses(pods cache.Indexer) {
 	err := pods.AddIndexers(cache.Indexers{byAddress: func(obj any) ([]string, error) {
 		pod := obj.(*corev1.Pod)
@@ -51,7 +49,7 @@ func indexAddresses(pods cache.Indexer) {
 	}
 }
 
-// address is one that no pod has: the next that is free.
+// address returns the next free address.
 func (k *kubelet) address(pod *corev1.Pod) string {
 	if pod.Status.PodIP != "" {
 		return pod.Status.PodIP
@@ -67,7 +65,6 @@ func (k *kubelet) address(pod *corev1.Pod) string {
 	}
 }
 
-// hostAddress is that of a node.
 func (k *kubelet) hostAddress(ctx context.Context, name string) string {
 	if obj, err := k.env.Client.Get(ctx, nodeKind, "", name); err == nil {
 		for _, a := range obj.(*corev1.Node).Status.Addresses {
@@ -79,7 +76,7 @@ func (k *kubelet) hostAddress(ctx context.Context, name string) string {
 	return nodeAddress.String()
 }
 
-// run has a pod run: its status is that of one whose containers have started just now.
+// run writes the status of a pod whose containers have just started.
 func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	now := metav1.NewTime(k.env.Now().Truncate(time.Second))
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now, ObservedGeneration: pod.Generation,
@@ -117,8 +114,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// containersOf yields the containers of a pod in the order in which they start, with their
-// field paths.
+// containersOf yields the containers of a pod in starting order, with their field paths.
 func containersOf(pod *corev1.Pod) func(yield func(string, corev1.Container) bool) {
 	return func(yield func(string, corev1.Container) bool) {
 		for _, c := range pod.Spec.InitContainers {
@@ -134,7 +130,6 @@ func containersOf(pod *corev1.Pod) func(yield func(string, corev1.Container) boo
 	}
 }
 
-// container is the status of a container that has started.
 func (k *kubelet) container(pod *corev1.Pod, c *corev1.Container, now metav1.Time) corev1.ContainerStatus {
 	yes := true
 	return corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: digest(c.Image), Ready: true, Started: &yes,
@@ -147,7 +142,7 @@ func digest(of string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// conditions are those of a pod that runs, or has ended for a reason.
+// conditions returns the conditions of a pod that runs, or has ended for a reason.
 func conditions(pod *corev1.Pod, now metav1.Time, ready corev1.ConditionStatus, why string) []corev1.PodCondition {
 	var all []corev1.PodCondition
 	for _, t := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized,
@@ -180,8 +175,7 @@ func conditionOf(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodConditio
 	return nil
 }
 
-// end has a pod end whose containers have nothing more to do, with how that status was
-// told by [ended].
+// end writes the status of a pod whose containers have ended, given the patch of [ended].
 func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	var told struct{ Status corev1.PodStatus }
 	if err := json.Unmarshal(data, &told); err != nil {
@@ -203,7 +197,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	return k.setStatus(ctx, pod, *status)
 }
 
-// stop tells that the containers of a pod that is being deleted are stopped.
+// stop reports that the containers of a terminating pod are stopped.
 func (k *kubelet) stop(ctx context.Context, pod *corev1.Pod) {
 	if pod.Status.Phase != corev1.PodRunning {
 		return
@@ -217,15 +211,13 @@ func (k *kubelet) setStatus(ctx context.Context, pod *corev1.Pod, status corev1.
 	return k.patchStatus(ctx, pod, statusPatch(pod, status))
 }
 
-// written is an Event that a kubelet has written.
 type written struct {
 	namespace, name string
 	at              time.Time
 }
 
-// tell writes an Event about a pod, or one container of it. One that is refused is lost,
-// as a recorder loses it. Those that are too old, or too many, go: nothing else removes
-// them here.
+// tell writes an Event about a pod or container. A refused Event is lost, as with a real recorder. Too old or too many
+// Events are deleted: nothing else removes them here.
 func (k *kubelet) tell(ctx context.Context, pod *corev1.Pod, path, reason, message string) {
 	l, now := &k.lifelike, k.env.Now()
 	l.named++
@@ -260,7 +252,7 @@ var (
 	nodeKind  = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// NewNode is the node of a cluster of one node, as its kubelet has registered it.
+// NewNode returns the node of a one-node cluster, as registered by its kubelet.
 func NewNode(name string, now time.Time) *corev1.Node {
 	at := metav1.NewTime(now.Truncate(time.Second))
 	room := corev1.ResourceList{

@@ -30,9 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/lifelike.txt")
 
-// pods are of every sort: with containers that begin and go on beside the others, on a node that
-// says its address and on one that is not there, in its network, to end well or not, with an
-// address and conditions before they run, and on no node at all.
+// pods have sidecars, addresses, missing nodes, different ends, and earlier conditions.
 var pods = []string{`
 metadata: {name: plain, generation: 7}
 spec:
@@ -67,8 +65,7 @@ status:
   - {type: Ready, status: "True", lastTransitionTime: null}
 `}
 
-// TestLifelike pins a node, and all that a lifelike kubelet writes, of pods that run, end and are deleted, until
-// its Events are too old.
+// TestLifelike pins a node, and everything that a lifelike kubelet writes until its Events are too old.
 func TestLifelike(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -152,7 +149,7 @@ func encoded(t *testing.T, obj any) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(string(raw)), "\n", "\n  ")
 }
 
-// broken is a server that refuses what is sent, and notes what a deletion was for.
+// broken is a server that refuses requests and records deletions.
 type broken struct {
 	host.Client
 	err     error
@@ -172,8 +169,7 @@ func (b *broken) Delete(_ context.Context, _ schema.GroupVersionKind, _, _ strin
 	return b.err
 }
 
-// What the server refuses is tried again, unless the pod is gone or another: that its own event says.
-// A deletion is completed of the pod that was seen.
+// A refused request is retried, unless the pod is gone or was recreated. A deletion carries the uid.
 func TestRefused(t *testing.T) {
 	one := int64(1)
 	pod := func(phase corev1.PodPhase) *corev1.Pod {
@@ -216,9 +212,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Each sort of kubelet is an era.
 func TestEras(t *testing.T) {
-	for want, o := range map[string]Options{"": {Node: "n"}, "lifelike": {Lifelike: true, Bind: "n"},
+	for want, o := range map[string]Options{"": {}, "lifelike": {Lifelike: true, Bind: "n"},
 		"binding": {Bind: "n", Endless: true}, "endless": {Endless: true}} {
 		if got := New(o).Era; got != want {
 			t.Errorf("era %q, want %q", got, want)
@@ -226,7 +221,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// events is a server that takes Events, and notes which are deleted.
+// events is a server that accepts Events and records deletions.
 type events struct {
 	host.Client
 	refuses bool
@@ -246,8 +241,7 @@ func (e *events) Delete(_ context.Context, _ schema.GroupVersionKind, namespace,
 	return nil
 }
 
-// Of the Events those go that are older than an hour, and the oldest of more than there may be. One
-// that was refused is none.
+// Events older than an hour are deleted, and the oldest beyond the limit. A refused Event does not count.
 func TestEventsGo(t *testing.T) {
 	now := time.Unix(100_000, 0)
 	told := func(n int, age time.Duration) (list []written) {
@@ -279,7 +273,7 @@ func TestEventsGo(t *testing.T) {
 	}
 }
 
-// Addresses are given in turn, but for those that pods have; after the last come the first ones.
+// Free addresses are assigned in order, and after the last from the start.
 func TestAddresses(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	indexAddresses(pods)

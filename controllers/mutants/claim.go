@@ -1,8 +1,10 @@
 package mutants
 
-import "github.com/threelaws/threelaws/controllers/internal/replicas"
+import (
+	"github.com/threelaws/threelaws/controllers/internal/replicas"
+	"github.com/threelaws/threelaws/sim/host"
+)
 
-// claimMutants lack a guard of claim and adopt (package ref).
 var claimMutants = []mutant{
 	{"replicaset/skip-recheck", "ADOPT-4", "ADOPT-4",
 		"adopts on the word of its cache, without reading itself live first",
@@ -56,7 +58,6 @@ var claimMutants = []mutant{
 		})},
 }
 
-// releaseMutants lack a guard of release (package ref).
 var releaseMutants = []mutant{
 	{"replicaset/keep-unselected", "ORPHAN-1", "ORPHAN-1",
 		"keeps pods that no longer match",
@@ -84,7 +85,6 @@ var releaseMutants = []mutant{
 		of(func(w *replicas.Without) { w.Ref.Replaced = true })},
 }
 
-// scaleMutants lack a guard of counting, creating and deleting (package replicas).
 var scaleMutants = []mutant{
 	{"replicaset/create-without-ref", "LAW-1", "LAW-1",
 		"creates pods without a reference to itself",
@@ -125,4 +125,123 @@ var scaleMutants = []mutant{
 	{"replicaset/scale-while-deleting", "ADOPT-3", "ADOPT-3",
 		"creates and deletes pods while it is being deleted",
 		of(func(w *replicas.Without) { w.Terminating = true })},
+}
+
+var expectationMutants = []mutant{
+	{"expectations/no-wait", "EXACT-2", "EXACT-2",
+		"creates and deletes again before it has seen what it created and deleted",
+		proposed(func(w *replicas.Without) { w.Wait = true })},
+	{"expectations/record-after-writing", "WATCH-7", "WATCH-7",
+		"records what it expects after the writes, when it may have come already",
+		of(func(w *replicas.Without) { w.ExpectFirst, w.Recheck = true, true })},
+	{"expectations/count-creations", "EXACT-2", "EXACT-2",
+		"takes a pod that it was told had not been made for one that it has made and not seen, and makes another",
+		proposed(func(w *replicas.Without) { w.MadeByName = true })},
+	{"consistency/no-store", "WRITE-2", "EXACT-2",
+		"goes by a cache that does not show what it wrote, once it has waited for five minutes in vain",
+		of(func(w *replicas.Without) { w.Consistency = true })},
+	{"expectations/creation-never-seen", "WATCH-2", "WATCH-7",
+		"waits on for creations that it has been shown",
+		proposed(func(w *replicas.Without) { w.CreationSeen = true })},
+	{"expectations/failed-creation", "WATCH-7", "WATCH-7",
+		"waits for creations that failed",
+		of(func(w *replicas.Without) { w.FailedCreation = true })},
+	{"expectations/missing-deletion", "WATCH-7", "WATCH-7",
+		"waits for deletions of pods that were gone already",
+		of(func(w *replicas.Without) { w.MissingDeletion, w.Recheck = true, true })},
+	{"expectations/events-only", "WATCH-7", "WATCH-7",
+		"waits for the event of a deletion that will not be shown to it: the pod has lost its owner, or was being " +
+			"deleted already",
+		of(func(w *replicas.Without) { w.Recheck = true })},
+	{"expectations/doubt-adoptions", "EXACT-1", "EXACT-1",
+		"takes a pod that it has adopted and deletes, and whose adoption it is yet to be shown, for one that was " +
+			"lost, and deletes another",
+		proposed(func(w *replicas.Without) { w.Adopted = true })},
+	{"expectations/shown-before", "WATCH-7", "WATCH-7",
+		"waits for a deletion that somebody else began, and that it was shown before it expected it",
+		of(func(w *replicas.Without) { w.RecheckDying = true })},
+	{"expectations/first-seen-dying", "WATCH-7", "WATCH-7",
+		"waits on for a creation that it is first shown when it is being deleted",
+		of(func(w *replicas.Without) { w.FirstSeenDying = true })},
+	{"expectations/wrong-controller", "WATCH-2", "WATCH-2",
+		"moves the expectations of the oldest matching controller, not the owner's",
+		of(func(w *replicas.Without) { w.Routing.OwnExpectations = true })},
+	{"expectations/orphan-counts", "WATCH-4", "WATCH-4",
+		"takes a new orphan for a creation that it waits for",
+		of(func(w *replicas.Without) { w.Routing.OrphanUncounted = true })},
+	{"expectations/outlive-deletion", "WATCH-7", "WATCH-7",
+		"keeps the expectations of a set that was deleted for the next one of that name",
+		of(func(w *replicas.Without) {
+			w.Missing, w.Successor, w.Routing.OwnDeletion, w.Successor, w.Routing.Incarnation, w.Recheck = true, true,
+				true, true, true, true
+		})},
+	{"expectations/outlive-replacement", "ADOPT-8", "WATCH-7",
+		"keeps the expectations of a set that was replaced by a namesake between two events",
+		of(func(w *replicas.Without) { w.Successor, w.Routing.Incarnation, w.Recheck = true, true, true })},
+	{"expectations/late-for-predecessor", "ADOPT-8", "WATCH-7",
+		"takes over what a sync of a namesake that was replaced meanwhile had come to expect",
+		of(func(w *replicas.Without) { w.Successor, w.Recheck = true, true })},
+	{"expectations/wait-for-removal", "WATCH-7", "WATCH-7",
+		"waits until a deleted pod is gone, which its finalizers may never let it be",
+		of(func(w *replicas.Without) { w.Routing.Graceful, w.Recheck = true, true })},
+	{"expectations/no-tombstones", "WATCH-7", "WATCH-1",
+		"does not see deletions that a relist reveals",
+		of(func(w *replicas.Without) { w.Routing.Tombstone, w.Recheck = true, true })},
+}
+
+var routingMutants = []mutant{
+	{"routing/by-name", "WATCH-1", "WATCH-1",
+		"wakes a namesake of the owner",
+		of(func(w *replicas.Without) { w.Routing.UID = true })},
+	{"routing/any-kind", "WATCH-1", "WATCH-1",
+		"wakes its own object for an event on an object of another kind's namesake",
+		of(func(w *replicas.Without) { w.Routing.Kind = true })},
+	{"routing/everybody", "WATCH-1", "WATCH-1",
+		"wakes every matching controller for an event on an owned pod",
+		of(func(w *replicas.Without) { w.Routing.OnlyOne = true })},
+	{"routing/forget-old-owner", "WATCH-3", "WATCH-3",
+		"does not wake the owner that has lost a pod",
+		of(func(w *replicas.Without) { w.Routing.OldOwner = true })},
+	{"routing/ignore-removal", "WATCH-3", "WATCH-3",
+		"offers a pod that has just lost its owner to nobody",
+		of(func(w *replicas.Without) { w.Routing.Removal = true })},
+	{"routing/ignore-orphans", "WATCH-4", "WATCH-4",
+		"offers new orphans to nobody",
+		of(func(w *replicas.Without) { w.Routing.OrphanAdd = true })},
+	{"routing/orphan-deletions", "WATCH-5", "WATCH-5",
+		"wakes matching controllers because an orphan was deleted",
+		of(func(w *replicas.Without) { w.Routing.OrphanDelete = true })},
+	{"routing/ignore-labels", "WATCH-6", "WATCH-6",
+		"offers an orphan whose labels have changed to nobody",
+		of(func(w *replicas.Without) { w.Routing.OrphanLabels = true })},
+	{"routing/every-orphan-update", "WATCH-6", "WATCH-6",
+		"wakes matching controllers for every update of an orphan",
+		of(func(w *replicas.Without) { w.Routing.OrphanQuiet = true })},
+}
+
+var writingMutants = []mutant{
+	{"replicaset/careless-queue", "WRITE-1", "WRITE-1",
+		"syncs one key with two workers at once",
+		declared(func(c *host.Controller) { c.Careless.SharedKeys, c.Workers = true, 2 })},
+	{"replicaset/careless-delay", "WRITE-1", "WRITE-1",
+		"hands an object out to a second worker when it is to be tried again while the first works on it",
+		declared(func(c *host.Controller) { c.Careless.HastyDelays, c.Workers = true, 2 })},
+	{"replicaset/mutate-cache", "WRITE-5", "WRITE-5",
+		"changes cached pods in place",
+		of(func(w *replicas.Without) { w.SharedCache = true })},
+	{"replicaset/start-unsynced", "WRITE-6", "WRITE-6",
+		"starts before its caches have synced",
+		declared(func(c *host.Controller) { c.Careless.StartUnsynced = true })},
+	{"replicaset/drop-errors", "WRITE-8", "WRITE-8",
+		"does not try again after an error",
+		declared(func(c *host.Controller) { c.Careless.DropErrors = true })},
+	{"replicaset/no-backoff", "WRITE-8", "WRITE-8",
+		"tries again at once after an error",
+		of(func(w *replicas.Without) { w.Backoff = true })},
+	{"replicaset/forget-errors", "WRITE-8", "WRITE-8",
+		"forgets how often it has failed, so that it tries again after five milliseconds for ever",
+		of(func(w *replicas.Without) { w.Growth = true })},
+	{"replicaset/resync-is-change", "WRITE-9", "WRITE-9",
+		"takes a resync for a change, and writes its status for it",
+		of(func(w *replicas.Without) { w.Routing.Resync, w.Unchanged = true, true })},
 }

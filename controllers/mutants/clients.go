@@ -19,8 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// collectorHabits are collectors whose requests go through a client that deceives
-// them.
+// collectorHabits are garbage collectors whose requests go through a faulty client.
 var collectorHabits = []mutant{
 	{"gc/controlled-is-cared-for", "ORPHAN-3", "ORPHAN-3",
 		"leaves what is controlled to its controller, whether that is there or not",
@@ -30,7 +29,7 @@ var collectorHabits = []mutant{
 		collecting(func(env *host.Env, inner host.Client) host.Client { return farsighted{inner, env} })},
 }
 
-// collecting is a garbage collector whose requests go through another client.
+// collecting returns a garbage collector whose requests go through another client.
 func collecting(through func(env *host.Env, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := garbagecollector.New(garbagecollector.Without{})
@@ -44,8 +43,7 @@ func collecting(through func(env *host.Env, inner host.Client) host.Client) buil
 	}}
 }
 
-// sparing is a client that does not delete what has a ControllerRef, and says that
-// it has.
+// sparing is a client that does not delete objects with a ControllerRef, but reports success.
 type sparing struct{ host.Client }
 
 func (s sparing) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -57,7 +55,7 @@ func (s sparing) Delete(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	return s.Client.Delete(ctx, gvk, namespace, name, opts)
 }
 
-// farsighted is a client that finds what is not there in other namespaces.
+// farsighted is a client that also finds objects in other namespaces.
 type farsighted struct {
 	host.Client
 	env *host.Env
@@ -82,7 +80,7 @@ func adopts(gvk schema.GroupVersionKind, p host.Patch) bool {
 	return gvk == pod.Kind && bytes.Contains(p.Data, []byte(`"controller":true`))
 }
 
-// modest is a client that takes an orphan for gone when the set has all it wants.
+// modest is a client that takes an orphan for gone if the set has all it wants.
 type modest struct {
 	host.Client
 	of *careless
@@ -98,7 +96,7 @@ func (m modest) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespac
 	return m.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// updating is a client that adopts by an update without a version.
+// updating is a client that adopts by an update without a resourceVersion.
 type updating struct {
 	host.Client
 	of *careless
@@ -131,7 +129,7 @@ func (s sealing) Create(ctx context.Context, obj runtime.Object) (runtime.Object
 	return s.Client.Create(ctx, obj)
 }
 
-// remembering is a client that does not repeat an adoption that has succeeded.
+// remembering is a client that does not repeat a successful adoption.
 type remembering struct {
 	host.Client
 	of *careless
@@ -148,7 +146,7 @@ func (m remembering) Patch(ctx context.Context, gvk schema.GroupVersionKind, nam
 	return nil, nil
 }
 
-// reporting is a client that writes other numbers into a status than it is given.
+// reporting is a client that writes wrong numbers into statuses.
 type reporting struct {
 	host.Client
 	change func(s *appsv1.ReplicaSetStatus)
@@ -160,7 +158,7 @@ func (r reporting) UpdateStatus(ctx context.Context, obj runtime.Object) (runtim
 	return r.Client.UpdateStatus(ctx, &rs)
 }
 
-// telling is a ReplicaSet controller that reports other numbers than it has counted.
+// telling returns a ReplicaSet controller that reports wrong numbers.
 func telling(change func(s *appsv1.ReplicaSetStatus)) build {
 	return client(replicas.Current, func(_ *careless, inner host.Client) host.Client {
 		return reporting{inner, change}

@@ -1,8 +1,16 @@
 package mutants
 
-import "github.com/threelaws/threelaws/controllers/garbagecollector"
+import (
+	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
+	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/podgc"
+	"github.com/threelaws/threelaws/controllers/internal/volumeprotection"
+	"github.com/threelaws/threelaws/controllers/kubelet"
+	"github.com/threelaws/threelaws/controllers/namespace"
+	"github.com/threelaws/threelaws/sim/host"
+)
 
-// collectorMutants lack a guard of the garbage collector.
 var collectorMutants = []mutant{
 	{"gc/stale-references", "GC-5", "GC-5",
 		"judges an object by the references its graph has, not by the live ones, and deletes whatever version there is",
@@ -133,4 +141,127 @@ var collectorMutants = []mutant{
 		"does not notice that an object that it has let go is deleted with the same policy again, if its watch had a " +
 			"gap in between",
 		collector(func(w *garbagecollector.Without) { w.AskedAgain = true })},
+}
+
+var namespaceMutants = []mutant{
+	{"namespace/everything-at-once", "NS-1", "NS-1",
+		"deletes what is in a namespace without waiting for its pods",
+		drainer(func(w *namespace.Without) { w.PodsFirst = true })},
+	{"namespace/unknown-is-none", "NS-1", "NS-1",
+		"takes pods that it could not count for none, and deletes the rest",
+		drainer(func(w *namespace.Without) { w.PodsUnknown = true })},
+	{"namespace/no-waiting", "NS-1", "NS-1",
+		"lets a namespace go although something in it is held by a finalizer",
+		drainer(func(w *namespace.Without) { w.Waiting = true })},
+	{"namespace/despite-errors", "NS-1", "NS-1",
+		"lets a namespace go although it could not be emptied",
+		drainer(func(w *namespace.Without) { w.Errors = true })},
+	{"namespace/empties-successors", "NS-1", "NS-1",
+		"empties a namespace that was made again under the name of one that it had been emptying",
+		drainer(func(w *namespace.Without) { w.Terminating = true })},
+}
+
+// kubeletMutants lack a guard of the kubelet. The ownership laws are not about it: the symptom is a missing pod that
+// nobody deleted.
+var kubeletMutants = []mutant{
+	{"kubelet/finishes-by-name", "FIN-1", "",
+		"ends a pod that has taken the name of the one whose deletion it completes",
+		runner(func(w *kubelet.Without) { w.UID = true })},
+}
+
+func runner(f func(w *kubelet.Without)) build {
+	var o kubelet.Options
+	f(&o.Without)
+	return build{func() host.Controller { return kubelet.New(o) }, o.Without}
+}
+
+var podgcMutants = []mutant{
+	{"podgc/trusts-its-cache", "PODGC-1", "PODGC-1",
+		"takes a node that its cache does not show for one that is gone, without asking the server",
+		reaper(func(w *podgc.Without) { w.LiveNode = true })},
+	{"podgc/acts-on-sight", "PODGC-1", "PODGC-1",
+		"removes the pods of a node that its cache does not show, at once and without asking the server",
+		reaper(func(w *podgc.Without) { w.LiveNode, w.Quarantine = true, true })},
+	{"podgc/no-quarantine", "PODGC-1", "PODGC-1",
+		"removes the pods of a node at once when it goes, though it may come back",
+		reaper(func(w *podgc.Without) { w.Quarantine = true })},
+	{"podgc/clears-nodes-in-use", "PODGC-1", "PODGC-1",
+		"removes pods from a node with the out-of-service taint though the node is ready",
+		reaper(func(w *podgc.Without) { w.OutOfUse = true })},
+	{"podgc/clears-nodes-in-trouble", "PODGC-1", "PODGC-1",
+		"removes pods from a node that is not ready though nobody said that it is out of service",
+		reaper(func(w *podgc.Without) { w.Taint = true })},
+	{"podgc/clears-out-the-living", "PODGC-1", "PODGC-1",
+		"removes pods from a node that is out of service though nobody deletes them",
+		reaper(func(w *podgc.Without) { w.Dying = true })},
+	{"podgc/clears-the-queue", "PODGC-1", "PODGC-1",
+		"removes pods that wait for a node",
+		reaper(func(w *podgc.Without) { w.Unbound = true })},
+	{"podgc/removes-unmarked", "PODGC-1", "PODGC-1",
+		"removes pods without marking them Failed",
+		reaper(func(w *podgc.Without) { w.Mark = true })},
+	{"podgc/marks-by-name", "EXACT-4", "EXACT-4",
+		"marks whatever pod has the name by now Failed",
+		reaper(func(w *podgc.Without) { w.MarkUID = true })},
+	{"podgc/removes-by-name", "EXACT-4", "EXACT-4",
+		"removes whatever pod has the name by now",
+		reaper(func(w *podgc.Without) { w.RemoveUID = true })},
+}
+
+func reaper(f func(w *podgc.Without)) build {
+	var o podgc.Options
+	f(&o.Without)
+	return build{func() host.Controller { return podgc.New(o) }, o.Without}
+}
+
+var protectionMutants = []mutant{
+	{"claimprotection/in-use", "FIN-1", "FIN-3",
+		"lets a claim go that a pod uses",
+		protector(func(w *claimprotection.Without) { w.InUse = true })},
+	{"claimprotection/believes-its-cache", "FIN-1", "FIN-3",
+		"lets a claim go that a pod uses that its cache does not show yet",
+		protector(func(w *claimprotection.Without) { w.Live = true })},
+	{"volumeprotection/in-use", "FIN-1", "FIN-3",
+		"lets a volume go that is bound",
+		build{func() host.Controller { return volumeprotection.New(volumeprotection.Without{Bound: true}) },
+			volumeprotection.Without{Bound: true}}},
+}
+
+func protector(f func(w *claimprotection.Without)) build {
+	var w claimprotection.Without
+	f(&w)
+	return build{func() host.Controller { return claimprotection.New(w) }, w}
+}
+
+func lister(f func(w *endpointslice.Without)) build {
+	var w endpointslice.Without
+	f(&w)
+	return build{func() host.Controller { return endpointslice.New(w) }, w}
+}
+
+var sliceMutants = []mutant{
+	{"endpointslice/create-without-ref", "LAW-1", "LAW-1",
+		"makes slices without a reference to their Service",
+		lister(func(w *endpointslice.Without) { w.TakeOwned = true })},
+	{"endpointslice/inherits-by-name", "ADOPT-8", "LAW-2",
+		"writes the slices that a former Service of the name has left",
+		lister(func(w *endpointslice.Without) { w.OwnerUID = true })},
+	{"endpointslice/believes-its-cache", "EXACT-2", "EXACT-2",
+		"makes a second slice because its cache is yet to show the first",
+		lister(func(w *endpointslice.Without) { w.Stale = true })},
+	{"endpointslice/overwrites", "EXACT-5", "EXACT-5",
+		"writes a slice from a copy that is older than what it has written itself",
+		lister(func(w *endpointslice.Without) { w.Stale, w.Version = true, true })},
+	{"endpointslice/waits-for-the-lost", "WATCH-7", "NOFIGHT-3",
+		"waits to be shown a slice that was deleted before it could be",
+		lister(func(w *endpointslice.Without) { w.Lost = true })},
+	{"endpointslice/waits-for-the-dying", "WATCH-7", "NOFIGHT-3",
+		"waits to see a slice gone that it has deleted and that somebody else's finalizer holds",
+		lister(func(w *endpointslice.Without) { w.Dying = true })},
+	{"endpointslice/ignores-its-slices", "WRITE-7", "NOFIGHT-3",
+		"does not notice that others delete its slices",
+		lister(func(w *endpointslice.Without) { w.Children = true })},
+	{"endpointslice/create-while-deleting", "ADOPT-3", "ADOPT-3",
+		"makes slices for a Service that is being deleted",
+		lister(func(w *endpointslice.Without) { w.Terminating = true })},
 }

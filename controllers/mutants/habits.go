@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// habitMutants have a bad habit that no guard prevents, chosen so that it breaks one
-// clause, or that one first.
+// habitMutants have a bad habit that no guard prevents, each violating one clause first.
 var habitMutants = []mutant{
 	{"replicaset/adopts-what-it-lacks", "ADOPT-2", "ADOPT-2",
 		"adopts no more orphans than it lacks pods, and leaves the rest alone",
@@ -76,7 +75,7 @@ var habitMutants = []mutant{
 		})},
 }
 
-// statusMutants report wrong numbers, each one that the laws are told to count.
+// statusMutants report wrong numbers, one for each declared count.
 var statusMutants = []mutant{
 	{"replicaset/none-is-available", "EXACT-8", "EXACT-8",
 		"reports none as available",
@@ -89,8 +88,7 @@ var statusMutants = []mutant{
 		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
 }
 
-// client is a ReplicaSet controller of an era whose requests go through another
-// client.
+// client returns a ReplicaSet controller of an era whose requests go through another client.
 func client(g replicas.Era, through func(c *careless, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: g})
@@ -106,8 +104,7 @@ func client(g replicas.Era, through func(c *careless, inner host.Client) host.Cl
 	}}
 }
 
-// skipping is a ReplicaSet controller that does nothing in syncs of sets as skip
-// says.
+// skipping returns a ReplicaSet controller that skips some reconciles.
 func skipping(skip func(c *careless, set *appsv1.ReplicaSet) bool) build {
 	return first(func(c *careless, _ context.Context, key string) error {
 		obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
@@ -118,7 +115,7 @@ func skipping(skip func(c *careless, set *appsv1.ReplicaSet) bool) build {
 	})
 }
 
-// set is the cached set of a key; nil when there is none, or it is going.
+// set returns the cached set of a key; nil if it is missing or terminating.
 func (c *careless) set(key string) *replicas.Set {
 	obj, exists, _ := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if !exists || obj.(*appsv1.ReplicaSet).DeletionTimestamp != nil {
@@ -128,7 +125,7 @@ func (c *careless) set(key string) *replicas.Set {
 	return &set
 }
 
-// owned is how many cached pods the set of a key owns.
+// owned returns how many cached pods the set of a key owns.
 func (c *careless) owned(key string) int {
 	n := 0
 	_ = c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
@@ -189,8 +186,7 @@ func (c *careless) retire(ctx context.Context, key string) error {
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &set.UID}, PropagationPolicy: &orphan})
 }
 
-// unlessItsPodsAreThere routes additions of sets only when no pod is cached that
-// the set selects.
+// unlessItsPodsAreThere ignores a new set if a pod that it selects is cached.
 func unlessItsPodsAreThere(do func(host.View, host.Event, *host.Effect)) func(host.View, host.Event, *host.Effect) {
 	return func(v host.View, e host.Event, out *host.Effect) {
 		there := false

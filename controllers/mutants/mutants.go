@@ -1,19 +1,21 @@
-// Package mutants holds the reference controllers with one guard removed each.
-// A law that no mutant breaks is not checked, and a guard whose mutant no
-// scenario kills is not tested.
+// Package mutants holds the reference controllers with one guard disabled each. A law without a mutant that violates it
+// is not checked, and a guard whose mutant no scenario kills is not tested.
 //
-// The guards are fields of the controllers' Without structs, each looked at in
-// one place. Guards that serve one clause together are removed together, where
-// removing one of them changes nothing as the other still stands.
+// The guards are fields of the controllers' Without structs; one place in the code checks each. Guards that serve one
+// clause are disabled together if disabling one of them changes nothing.
 package mutants
 
 import (
 	"slices"
 
+	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/replicas"
+	"github.com/threelaws/threelaws/controllers/internal/replicaset"
+	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// rows are all mutants, grouped by the code that their guards are in.
+// rows returns all mutants, grouped by the package of their guards.
 func rows() []mutant {
 	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants,
 		wrappedMutants,
@@ -43,4 +45,51 @@ func All() []host.Mutant {
 		all = append(all, host.Mutant{Name: m.name, Clause: m.clause, Law: m.law, Sentence: m.sentence, Make: m.make})
 	}
 	return all
+}
+
+type mutant struct {
+	name, clause, law, sentence string // as in [host.Mutant]
+	build
+}
+
+// build makes a mutant.
+type build struct {
+	make func() host.Controller
+	// without is the struct of disabled guards; nil for a mutant without one.
+	without any
+}
+
+// of returns a ReplicaSet controller without the guards that f disables.
+func of(f func(w *replicas.Without)) build {
+	o := replicas.Options{Era: replicas.Current}
+	f(&o.Without)
+	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
+}
+
+// proposed does the same in the era without a consistency store, which hides some guards of expectations.
+func proposed(f func(w *replicas.Without)) build {
+	o := replicas.Options{Era: replicas.ControllerRef}
+	f(&o.Without)
+	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
+}
+
+// declared returns a ReplicaSet controller whose declaration f changes.
+func declared(f func(c *host.Controller)) build {
+	return build{make: func() host.Controller {
+		c := replicaset.New(replicas.Options{Era: replicas.Current})
+		f(&c)
+		return c
+	}}
+}
+
+func collector(f func(w *garbagecollector.Without)) build {
+	var w garbagecollector.Without
+	f(&w)
+	return build{func() host.Controller { return garbagecollector.New(w) }, w}
+}
+
+func drainer(f func(w *namespace.Without)) build {
+	var w namespace.Without
+	f(&w)
+	return build{func() host.Controller { return namespace.New(w) }, w}
 }

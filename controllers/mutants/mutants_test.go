@@ -39,8 +39,7 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// Every guard that can be left out is left out by a mutant, and no mutant is
-// the reference controller.
+// Every guard that can be left out is left out by a mutant, and no mutant is the reference controller.
 func TestEveryGuardHasAMutant(t *testing.T) {
 	used := map[string]bool{
 		// Its syncs begin when a timer fires, and no script comes between the

@@ -20,8 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrappedMutants do something wrong besides what the controller does: what no
-// guard of it prevents, as it has no such thought.
+// wrappedMutants do something wrong in addition to the controller's work, which no guard prevents.
 var wrappedMutants = []mutant{
 	{"replicaset/let-go-at-start", "API-5", "API-5",
 		"lets go, once in each life, of the pods that it owns and selects, to adopt them afresh",
@@ -62,13 +61,12 @@ var wrappedMutants = []mutant{
 		})},
 }
 
-// first is a ReplicaSet controller that does something else before each sync.
+// first returns a ReplicaSet controller that does something else before each reconcile.
 func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap is the ReplicaSet controller in another environment, and with another
-// thing to do.
+// wrap returns the ReplicaSet controller in another environment, and with something to do first.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
@@ -80,7 +78,6 @@ func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, 
 	return c
 }
 
-// reconciler is all that the host asks of the ReplicaSet controller.
 type reconciler interface {
 	host.Reconciler
 	Observed(key string, deletion bool, object string)
@@ -89,7 +86,6 @@ type reconciler interface {
 	Digest(h *sim.Hash)
 }
 
-// careless is a ReplicaSet controller that does something first.
 type careless struct {
 	reconciler
 	env   *host.Env
@@ -98,7 +94,7 @@ type careless struct {
 	begun map[string]bool // keys, and whatever else it notes
 }
 
-// errSkip ends a sync before its controller's own has begun.
+// errSkip ends a reconcile before the controller's own begins.
 var errSkip = errors.New("nothing to do")
 
 func (c *careless) Sync(ctx context.Context, key string) error {
@@ -113,7 +109,6 @@ func (c *careless) Sync(ctx context.Context, key string) error {
 	return c.reconciler.Sync(ctx, key)
 }
 
-// Digest digests what the controller remembers, and which keys it has begun.
 func (c *careless) Digest(h *sim.Hash) {
 	c.reconciler.Digest(h)
 	var sum uint64
@@ -161,7 +156,7 @@ func (c *careless) disinherit(ctx context.Context, key string) error {
 	})
 }
 
-// sore is a client that takes a lost race badly.
+// sore is a client that handles a lost race badly.
 type sore struct{ host.Client }
 
 func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -173,4 +168,85 @@ func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace,
 		}
 	}
 	return obj, err
+}
+
+// operatorMutants do to pods what released operators did to objects that they did not own: they find objects by name or
+// label, and do not check the owner.
+var operatorMutants = []mutant{
+	{"operator/append-blindly", "LAW-1b", "EXACT-7",
+		"adds its ControllerRef to every pod that it selects, and fails for ever where another has one",
+		first(func(c *careless, ctx context.Context, key string) error {
+			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
+				p.OwnerReferences = append(p.OwnerReferences, *metav1.NewControllerRef(set, replicaset.Kind.GVK))
+				_, err := c.env.Client.Update(ctx, p)
+				return err
+			})
+		})},
+	{"operator/overwrite-owners", "LAW-1b", "LAW-1b",
+		"writes itself as the only owner of every pod that it selects",
+		first(func(c *careless, ctx context.Context, key string) error {
+			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
+				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, replicaset.Kind.GVK)}
+				_, err := c.env.Client.Update(ctx, p)
+				return err
+			})
+		})},
+	{"operator/edit-by-name", "LAW-2", "LAW-2",
+		"keeps its annotation on the pod of its own name, whoever owns that",
+		first(func(c *careless, ctx context.Context, key string) error {
+			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
+				if p.Name != set.Name || p.Annotations["managed-by"] == set.Name {
+					return nil
+				}
+				metav1.SetMetaDataAnnotation(&p.ObjectMeta, "managed-by", set.Name)
+				_, err := c.env.Client.Update(ctx, p)
+				return err
+			})
+		})},
+	{"operator/delete-when-going", "LAW-2", "LAW-2",
+		"deletes every pod that it selects when it is deleted itself, whoever owns that",
+		first(func(c *careless, ctx context.Context, key string) error {
+			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
+				if set.DeletionTimestamp == nil || p.DeletionTimestamp != nil {
+					return nil
+				}
+				return c.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, metav1.DeleteOptions{})
+			})
+		})},
+	{"operator/inherit-by-name", "ADOPT-8", "ADOPT-8",
+		"writes its uid over that of a namesake that is gone, which the collector may have read already",
+		first(func(c *careless, ctx context.Context, key string) error {
+			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
+				owner := metav1.GetControllerOf(p)
+				if owner == nil || owner.Kind != replicaset.Kind.GVK.Kind || owner.Name != set.Name {
+					return nil
+				}
+				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, replicaset.Kind.GVK)}
+				_, err := c.env.Client.Update(ctx, p)
+				return err
+			})
+		})},
+}
+
+// others calls do for copies of the cached pods that a cached set selects and does not control.
+func (c *careless) others(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
+	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	set := replicaset.Kind.Read(obj.(runtime.Object))
+	pods, err := c.env.Informer(pod.Kind).GetIndexer().ByIndex(cache.NamespaceIndex, set.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, obj := range pods {
+		p := obj.(*corev1.Pod)
+		if metav1.IsControlledBy(p, set) || !set.Matches(p.Labels) {
+			continue
+		}
+		if err := do(set, p.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// remaining are objects of so many resources, each held by a finalizer of its own.
+// remaining returns objects of n resources, each with a finalizer of its own.
 func remaining(n int) *contents {
 	left := &contents{resources: map[schema.GroupResource]int{}, finalizers: map[string]int{}}
 	for i := range n {
@@ -29,8 +29,7 @@ func remaining(n int) *contents {
 	return left
 }
 
-// A condition is written when any part of it is another than it should be; it has a new time when
-// its status is.
+// A condition is written if any part is wrong. It gets a new time if its status changes.
 func TestConditions(t *testing.T) {
 	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
 	right, _ := conditions(nil, remaining(1), then)
@@ -58,7 +57,6 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// What remains is told in the order of its names.
 func TestRemainingIsTold(t *testing.T) {
 	got, _ := conditions(nil, remaining(9), time.Unix(1000, 0))
 	var resources, finalizers []string
@@ -74,7 +72,7 @@ func TestRemainingIsTold(t *testing.T) {
 	}
 }
 
-// successor is a server that has another namespace of the name by now.
+// successor is a server with a recreated namespace.
 type successor struct{ host.Client }
 
 func (successor) Do(context.Context, *fakeapi.Request) (fakeapi.Response, error) {
@@ -86,7 +84,7 @@ func (successor) Get(context.Context, schema.GroupVersionKind, string, string) (
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("new")}}, nil
 }
 
-// That the namespace is another by now is an error, and not success.
+// A recreated namespace is an error.
 func TestFinalizeOfASuccessor(t *testing.T) {
 	c := &controller{env: &host.Env{Client: successor{}}, without: &Without{}}
 	err := c.finalize(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old"}})
@@ -95,7 +93,7 @@ func TestFinalizeOfASuccessor(t *testing.T) {
 	}
 }
 
-// A namespace is kept by the finalizers of its spec that are others', once the controller's own has gone.
+// Other finalizers in its spec keep a namespace once the controller's own is gone.
 func TestKeeps(t *testing.T) {
 	for name, c := range map[string]struct {
 		finalizers []corev1.FinalizerName

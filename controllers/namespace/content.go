@@ -3,6 +3,8 @@ package namespace
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,10 +17,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// finalizerWait is how long whoever has to remove a finalizer is thought to need.
+// finalizerWait is the assumed time until a finalizer is removed.
 const finalizerWait = 15 * time.Second
 
-// contents is what a sync found left in a namespace.
+// contents lists what is left in a namespace.
 type contents struct {
 	wait       time.Duration // until it may be gone
 	resources  map[schema.GroupResource]int
@@ -27,8 +29,7 @@ type contents struct {
 	errs       []error
 }
 
-// add counts objects that are left. Nothing is to hold one that has no
-// finalizer, unless it is given time to end.
+// add counts remaining objects. One without a finalizer must go at once, unless it has time to end.
 func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Duration) error {
 	if len(items) == 0 {
 		return nil
@@ -55,8 +56,8 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 	return nil
 }
 
-// empty deletes what is in a namespace and reports what is left. Pods that could
-// not be counted may be there (NS-1); upstream goes on as if there were none.
+// empty deletes the content of a namespace and reports what is left. Pods that could not be counted may exist (NS-1);
+// upstream continues as if there were none.
 func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	err := c.deletePods(ctx, ns, left)
 	if err != nil {
@@ -75,8 +76,7 @@ func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *cont
 	return utilerrors.NewAggregate(left.errs)
 }
 
-// deletePods deletes the pods, and waits for the one with the longest grace
-// period, counted from the deletion of the namespace.
+// deletePods deletes the pods, and waits for the longest grace period, counted from the deletion of the namespace.
 func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	pods, err := c.env.Client.List(ctx, podKind, ns.Name, metav1.ListOptions{})
 	if err != nil {
@@ -98,9 +98,8 @@ func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left 
 	return c.deleteAll(ctx, c.pods, ns.Name, wait, left)
 }
 
-// deleteAll deletes the objects of one kind, whatever policy is the kind's own:
-// nothing is to be orphaned here, all of it goes. Of a kind that has ceased to be
-// served since the server was asked for its kinds there is nothing.
+// deleteAll deletes the objects of one kind, with a policy that never orphans. A kind that is not served any more has
+// none.
 func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace string, wait time.Duration,
 	left *contents) error {
 	background := metav1.DeletePropagationBackground
@@ -117,4 +116,72 @@ func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace s
 		return err
 	}
 	return left.add(k, items, wait)
+}
+
+// calm are the conditions of an undisturbed deletion, in the order of writing.
+var calm = [...]corev1.NamespaceCondition{
+	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered",
+		Message: "All resources successfully discovered"},
+	{Type: corev1.NamespaceDeletionGVParsingFailure, Reason: "ParsedGroupVersions",
+		Message: "All legacy kube types successfully parsed"},
+	{Type: corev1.NamespaceDeletionContentFailure, Reason: "ContentDeleted",
+		Message: "All content successfully deleted, may be waiting on finalization"},
+	{Type: corev1.NamespaceContentRemaining, Reason: "ContentRemoved", Message: "All content successfully removed"},
+	{Type: corev1.NamespaceFinalizersRemaining, Reason: "ContentHasNoFinalizers",
+		Message: "All content-preserving finalizers finished"},
+}
+
+// conditions returns a namespace's right conditions, and whether they differ from the old ones. A condition keeps its
+// time if its status is the same.
+func conditions(old []corev1.NamespaceCondition, left *contents, now time.Time) ([]corev1.NamespaceCondition, bool) {
+	out, changed := slices.Clone(old), false
+	for _, want := range calm {
+		want.Status = corev1.ConditionFalse
+		left.judge(&want)
+		want.LastTransitionTime = metav1.NewTime(now)
+		i := slices.IndexFunc(out, func(c corev1.NamespaceCondition) bool { return c.Type == want.Type })
+		switch {
+		case i < 0:
+			out, changed = append(out, want), true
+		case out[i].Status != want.Status || out[i].Reason != want.Reason || out[i].Message != want.Message:
+			if out[i].Status == want.Status {
+				want.LastTransitionTime = out[i].LastTransitionTime
+			}
+			out[i], changed = want, true
+		}
+	}
+	return out, changed
+}
+
+// judge sets a condition that reports an obstacle. While only pods are deleted, the remaining content is not reported:
+// most was not counted.
+func (left *contents) judge(c *corev1.NamespaceCondition) {
+	switch {
+	case c.Type == corev1.NamespaceDeletionContentFailure && len(left.errs) > 0:
+		texts := make([]string, len(left.errs))
+		for i, err := range left.errs {
+			texts[i] = err.Error()
+		}
+		slices.Sort(texts)
+		c.Status, c.Reason = corev1.ConditionTrue, "ContentDeletionFailed"
+		c.Message = fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", len(texts),
+			strings.Join(texts, ", "))
+	case left.podsFirst:
+	case c.Type == corev1.NamespaceContentRemaining && len(left.resources) > 0:
+		var texts []string
+		for r, n := range left.resources { //detcheck:ordered sorted below
+			texts = append(texts, fmt.Sprintf("%s.%s has %d resource instances", r.Resource, r.Group, n))
+		}
+		slices.Sort(texts)
+		c.Status, c.Reason = corev1.ConditionTrue, "SomeResourcesRemain"
+		c.Message = "Some resources are remaining: " + strings.Join(texts, ", ")
+	case c.Type == corev1.NamespaceFinalizersRemaining && len(left.finalizers) > 0:
+		var texts []string
+		for f, n := range left.finalizers { //detcheck:ordered sorted below
+			texts = append(texts, fmt.Sprintf("%s in %d resource instances", f, n))
+		}
+		slices.Sort(texts)
+		c.Status, c.Reason = corev1.ConditionTrue, "SomeFinalizersRemain"
+		c.Message = "Some content in the namespace has finalizers remaining: " + strings.Join(texts, ", ")
+	}
 }

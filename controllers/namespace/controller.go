@@ -1,3 +1,8 @@
+// Package namespace is the namespace controller: it empties a terminating namespace, and then removes the finalizer
+// "kubernetes" from its spec (RULES L111).
+//
+// It reads everything from the server. It deletes pods first: until they are gone, what they may need to stop cleanly
+// stays (KEP-5080). It waits for objects with finalizers. A remaining object without one is an error.
 package namespace
 
 import (
@@ -22,13 +27,11 @@ var (
 	podKind       = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
-// grace is how long the controller waits after each event on a namespace that
-// is being deleted: every API server is to know of the deletion by then, and to
-// refuse what would be created in it.
+// grace delays the reconcile after each event on a terminating namespace: by then every API server knows of the
+// deletion and refuses new objects.
 const grace = 5 * time.Second
 
-// New returns the controller. It declares no kind of its own, as the laws of
-// ownership do not concern it: it deletes whatever is there, whoever owns it.
+// New returns the controller. The ownership laws do not concern it: it deletes everything.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "namespace", Contract: law.Contract{Profile: law.Upstream,
@@ -39,8 +42,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps says why a namespace stays when it has been emptied: others have finalizers in its
-// spec, which they take off themselves.
+// keeps returns why an empty namespace stays: its spec has finalizers of others.
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
@@ -49,14 +51,12 @@ func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	return "finalizers of others hold it"
 }
 
-// wake wakes a namespace that is being deleted.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	if ns, ok := e.New.(*corev1.Namespace); ok && ns.DeletionTimestamp != nil {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: ns.Name, After: grace})
 	}
 }
 
-// controller has no memory.
 type controller struct {
 	env        *host.Env
 	without    *Without
@@ -78,8 +78,7 @@ func newController(without *Without, env *host.Env) *controller {
 	return c
 }
 
-// others lists what lives in namespaces beside pods. It is asked at every sync:
-// definitions come while the controller runs.
+// others lists the kinds of namespaced objects other than pods, at every reconcile: CRDs may come.
 func (c *controller) others() []*fakeapi.Kind {
 	var kinds []*fakeapi.Kind
 	for _, k := range c.env.Kinds() {
@@ -90,10 +89,8 @@ func (c *controller) others() []*fakeapi.Kind {
 	return kinds
 }
 
-// Digest has nothing to fold.
 func (c *controller) Digest(*sim.Hash) {}
 
-// Sync goes on with the deletion of one namespace.
 func (c *controller) Sync(ctx context.Context, key string) error {
 	if _, exists, err := c.namespaces.GetByKey(key); err != nil || !exists {
 		return err
@@ -115,7 +112,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	case err != nil && !c.without.Errors:
 		return err
 	case left.wait > 0 && !c.without.Waiting:
-		// Half of what the slowest is thought to need.
+		// Half of the assumed time of the slowest.
 		c.env.Queue.AddAfter(key, left.wait.Truncate(2*time.Second)/2+time.Second)
 		return nil
 	}
@@ -130,9 +127,7 @@ func (c *controller) get(ctx context.Context, name string) (*corev1.Namespace, e
 	return obj.(*corev1.Namespace), nil
 }
 
-// writeStatus says in the namespace's conditions how far the deletion is. They
-// are for people to read: that they could not be written, as the namespace has
-// changed since it was read, holds nothing up.
+// writeStatus reports the progress in the namespace's conditions. They are for people: a conflict is ignored.
 func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left *contents) {
 	updated := *ns
 	var changed bool
@@ -142,9 +137,8 @@ func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left
 	}
 }
 
-// finalize takes the finalizer off a namespace that has been emptied. After a
-// conflict it looks again, and does not touch another namespace of that name:
-// nobody asked for that one's deletion.
+// finalize removes the finalizer of an empty namespace. After a conflict it reads again, and leaves another namespace
+// of the name alone.
 func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	for {
 		updated := *ns
@@ -166,8 +160,7 @@ func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	}
 }
 
-// ofOthers are the finalizers without the controller's own: each once, in the order of
-// their names.
+// ofOthers returns the finalizers of others, sorted and without duplicates.
 func ofOthers(finalizers []corev1.FinalizerName) []corev1.FinalizerName {
 	rest := slices.DeleteFunc(slices.Clone(finalizers), func(f corev1.FinalizerName) bool {
 		return f == corev1.FinalizerKubernetes
@@ -181,4 +174,14 @@ func ignoreGone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Without names guards to disable; see package mutants.
+type Without struct {
+	PodsFirst   bool // everything is deleted at once
+	PodsUnknown bool // ... when it is not known whether pods are left
+	Waiting     bool // a namespace is let go although something in it is left
+	Errors      bool // ... although it is not known what is
+	Terminating bool // a namespace that nobody deletes is emptied, too
+	Incarnation bool // a namespace that took the name meanwhile is let go instead
 }

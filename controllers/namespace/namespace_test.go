@@ -15,7 +15,6 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// cluster is a world with the namespace controller and the namespace "a".
 type cluster struct {
 	*trial.Trial
 	t *testing.T
@@ -77,7 +76,6 @@ func (c *cluster) release(kind, name string) {
 	})
 }
 
-// run takes steps until the virtual time is up or nothing is left to do.
 func (c *cluster) run(d time.Duration) {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{For: d, Steps: 100_000}); !how.Settled {
@@ -175,8 +173,7 @@ func TestPodsFirst(t *testing.T) {
 	}
 }
 
-// A pod on a node has its grace period; one that has outlived it is an error,
-// which is tried again.
+// A pod on a node has its grace period. After that it is an error, which is retried.
 func TestGracefulPod(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.pod("p", "node-1")
@@ -200,7 +197,7 @@ func TestGracefulPod(t *testing.T) {
 	}
 }
 
-// Pods that have ended need no time to stop, whatever grace period they have.
+// Ended pods need no grace period.
 func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
 		c := newCluster(t, namespace.Without{})
@@ -211,7 +208,7 @@ func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 		c.delete("namespace", "a", metav1.DeleteOptions{})
 		c.run(11 * time.Second) // the second look, after its own status, is at the tenth
 		c.release("pod", "p")
-		// It is thought to need 15 seconds, as whatever has a finalizer: half of that it is left alone.
+		// It is assumed to need 15 seconds, as anything with a finalizer: it is checked after half of that.
 		c.run(6 * time.Second)
 		if c.namespace() == nil {
 			t.Errorf("%s: not left alone", phase)
@@ -223,8 +220,7 @@ func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A namespace that has no finalizer left in its spec has been emptied, or was never to be: what
-// holds it are finalizers of its metadata, and those are others'.
+// A namespace without finalizers in its spec is left alone. Finalizers of its metadata are others'.
 func TestFinalizedIsLeftAlone(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.config("kept")
@@ -241,7 +237,6 @@ func TestFinalizedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The finalizers of others stay with an empty namespace, each once, in the order of their names.
 func TestOthersFinalizersStay(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: corev1.NamespaceSpec{
@@ -258,8 +253,7 @@ func TestOthersFinalizersStay(t *testing.T) {
 	}
 }
 
-// Somebody else finalizes the namespace and creates one of its name, at every
-// point of a sync: the successor keeps its finalizer.
+// If the namespace is finalized and recreated at any point of a reconcile, the new one keeps its finalizer.
 func TestSuccessorIsNotLetGo(t *testing.T) {
 	if n := successorsLetGo(t, namespace.Without{}); n != 0 {
 		t.Errorf("%d successors lost their finalizer", n)

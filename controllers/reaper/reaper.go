@@ -1,8 +1,6 @@
-// Package reaper is cascading deletion as kubectl did it before the garbage
-// collector (kubectl 1.5): scale the object to zero, wait until its status says
-// that it has as many pods as it wants, then delete it. It needs a controller
-// that works, holds the user's terminal, and, where selectors overlap, may wait
-// without success.
+// Package reaper is cascading deletion as in kubectl 1.5, before the garbage collector: it scales the object to zero,
+// waits until the status shows that, and deletes the object. It needs a running controller and an open terminal. With
+// overlapping selectors it may wait without effect.
 package reaper
 
 import (
@@ -22,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// interval is the time between two looks at the object.
+// interval is the time between two rounds.
 const interval = time.Second
 
 // timeout is how long kubectl waited, without the ten seconds for each replica.
@@ -42,7 +40,7 @@ type reaper struct {
 	left   time.Duration // of the waiting
 }
 
-// newReaper returns a reaper. A kind that kubectl had no such reaper for is an error.
+// newReaper returns a reaper, or an error for a kind that kubectl had none for.
 func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, error) {
 	if kind != replicaSets && kind != replicationControllers {
 		return nil, fmt.Errorf("no reaper has been implemented for %s", kind.Kind)
@@ -50,10 +48,9 @@ func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, e
 	return &reaper{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
-// Round does what can be done now: the first scales the object to zero, later
-// ones look whether its status says so, and the last deletes it. done means
-// that there will be no further one; otherwise the next is due after
-// an interval. An error ends it all, and the object stays as it is then.
+// Round does one step: the first scales the object to zero, later ones check its status, and the last deletes it. done
+// means that there is no next round; otherwise it is due after an interval. An error ends the deletion, and the object
+// stays as it is.
 func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error) {
 	obj, err := c.Get(ctx, r.Kind, r.Namespace, r.Name)
 	if err != nil {
@@ -81,8 +78,7 @@ func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 	return true, r.delete(ctx, c)
 }
 
-// scale tells the object to have no replicas. When somebody else wrote it
-// meanwhile the next round tries again.
+// scale scales the object to zero. After a conflict the next round retries.
 func (r *reaper) scale(ctx context.Context, c host.Client, s state) error {
 	if s.wants != 0 {
 		if _, err := c.Update(ctx, s.withoutReplicas); err != nil {
@@ -100,10 +96,8 @@ func dropConflict(err error) error {
 	return err
 }
 
-// alone looks for ReplicationControllers with overlapping selectors. With one
-// that selects more or less than this one, nothing is safe, and kubectl gave up;
-// with one that selects the same it did not scale. Of ReplicaSets it never
-// looked for others.
+// alone reports whether no other ReplicationController has an overlapping selector. With a larger or smaller selector
+// kubectl gave up; with an equal one it did not scale. It did not check ReplicaSets.
 func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
 	if r.Kind != replicationControllers {
 		return true, nil
@@ -139,14 +133,12 @@ func matches(selector, set map[string]string) bool {
 	return labels.SelectorFromSet(selector).Matches(labels.Set(set))
 }
 
-// delete deletes the object alone: nothing of its own is left that could be
-// orphaned or collected.
+// delete deletes only the object: it has no dependents left.
 func (r *reaper) delete(ctx context.Context, c host.Client) error {
 	no := false
 	return c.Delete(ctx, r.Kind, r.Namespace, r.Name, metav1.DeleteOptions{OrphanDependents: &no})
 }
 
-// state is what a reaper looks at.
 type state struct {
 	wants, has           int32
 	generation, observed int64
@@ -172,4 +164,29 @@ func read(obj runtime.Object) state {
 		return state{wants, o.Status.Replicas, o.Generation, o.Status.ObservedGeneration, &scaled}
 	}
 	panic(fmt.Sprintf("reaper: read a %T", obj))
+}
+
+// Controller runs a reaper as a process, one round per reconcile. A restarted kubectl starts over. outcome gets the
+// result, nil for success.
+func Controller(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error) {
+	if _, err := newReaper(kind, namespace, name); err != nil {
+		return host.Controller{}, err
+	}
+	return host.Controller{
+		Name: "kubectl",
+		New: func(env *host.Env) host.Reconciler {
+			r, _ := newReaper(kind, namespace, name)
+			key := namespace + "/" + name
+			env.Queue.Add(key)
+			return host.SyncFunc(func(ctx context.Context, _ string) error {
+				done, err := r.Round(ctx, env.Client)
+				if !done {
+					env.Queue.AddAfter(key, interval)
+				} else if outcome != nil {
+					outcome(err)
+				}
+				return nil
+			})
+		},
+	}, nil
 }

@@ -24,7 +24,6 @@ var (
 	kinds = []schema.GroupVersionKind{sets, corev1.SchemeGroupVersion.WithKind("ReplicationController")}
 )
 
-// deletion is one kubectl delete of a world without controllers.
 type deletion struct {
 	*trial.Trial
 	t      *testing.T
@@ -40,7 +39,6 @@ func newDeletion(t *testing.T, kind schema.GroupVersionKind) *deletion {
 	return d
 }
 
-// make makes an object of the kind that selects such labels.
 func (d *deletion) make(name string, replicas int32, labels map[string]string) {
 	d.t.Helper()
 	pod := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -63,7 +61,6 @@ func (d *deletion) ask(r fakeapi.Request) {
 	}
 }
 
-// run lets kubectl work for so long.
 func (d *deletion) run(f time.Duration) {
 	if d.Cluster.Process("kubectl") == nil {
 		c, err := reaper.Controller(d.kind.GVK, "default", "a", func(err error) { d.ended, d.result = true, err })
@@ -75,7 +72,7 @@ func (d *deletion) run(f time.Duration) {
 	d.Settle(trial.Limits{For: f})
 }
 
-// told is whether it has ended and with what, and how many replicas the object is to have.
+// told formats the number of replicas and the result.
 func (d *deletion) told() string {
 	replicas := "gone"
 	switch obj := d.Server.Lookup(d.kind, "default", "a").(type) {
@@ -94,7 +91,7 @@ func (d *deletion) want(told string) {
 	}
 }
 
-// scaled says for the controller that the object has as many pods as it is to have.
+// scaled writes the status that the controller would write after scaling.
 func (d *deletion) scaled() {
 	d.t.Helper()
 	obj := d.Server.Lookup(d.kind, "default", "a").DeepCopyObject()
@@ -107,7 +104,6 @@ func (d *deletion) scaled() {
 	d.ask(fakeapi.Request{Verb: fakeapi.Update, Subresource: "status", Name: "a", Object: obj})
 }
 
-// It is scaled to zero first, and deleted when its status says that it has no pods.
 func TestScalesAndDeletes(t *testing.T) {
 	for _, kind := range kinds {
 		d := newDeletion(t, kind)
@@ -121,7 +117,7 @@ func TestScalesAndDeletes(t *testing.T) {
 	}
 }
 
-// Who waits without success waits for five minutes, and ten seconds for each replica.
+// A wait without effect ends after five minutes, and ten seconds for each replica.
 func TestTimesOut(t *testing.T) {
 	for _, kind := range kinds {
 		d := newDeletion(t, kind)
@@ -133,7 +129,7 @@ func TestTimesOut(t *testing.T) {
 	}
 }
 
-// What has the same selector keeps the pods: it is not scaled.
+// An object with the same selector keeps the pods: nothing is scaled.
 func TestSameSelector(t *testing.T) {
 	d := newDeletion(t, kinds[1])
 	d.make("a", 2, map[string]string{"x": "y"})
@@ -143,7 +139,7 @@ func TestSameSelector(t *testing.T) {
 	d.want("2, ended true, Internal error")
 }
 
-// What selects more than it, or less, may have pods of its own: nothing is safe then.
+// An overlapping selector may have pods of its own: nothing is safe.
 func TestOverlappingSelectors(t *testing.T) {
 	for _, other := range []map[string]string{{"x": "y"}, {"x": "y", "tier": "t", "zone": "z"}} {
 		d := newDeletion(t, kinds[1])
@@ -184,7 +180,6 @@ func TestErrorsEndIt(t *testing.T) {
 	d.want("0, ended true, Internal error")
 }
 
-// Of a kind that kubectl had no reaper for.
 func TestNoReaper(t *testing.T) {
 	if _, err := reaper.Controller(appsv1.SchemeGroupVersion.WithKind("Deployment"), "default", "a", nil); err == nil {
 		t.Error("there was none for Deployments")

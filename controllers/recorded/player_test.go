@@ -18,8 +18,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ours are the controllers of this module by the names that
-// kube-controller-manager gives them.
 var ours = map[string]string{
 	"cronjob":                          "cronjob@current",
 	"disruption":                       "disruption",
@@ -38,12 +36,10 @@ var ours = map[string]string{
 	"daemonset":                        "daemonset@current",
 }
 
-// recordedOn is a day on which the cases may have been recorded: what time a schedule
-// has missed last depends on it.
+// recordedOn is a day on which the cases may have been recorded: what time a schedule has missed last depends on it.
 var recordedOn = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
 
-// pace is how far the controllers get between two requests of the user. The
-// record does not say how fast its user was.
+// pace is how far the controllers get between two requests of the user. The record does not say how fast its user was.
 type pace func(p *player) error
 
 func patient(p *player) error { return p.settle() }
@@ -62,14 +58,12 @@ func somewhat(n int) pace {
 	}
 }
 
-// player replays one case.
 type player struct {
 	cluster  *host.Cluster
 	handler  *httpapi.Handler
 	known    *recorded.Binding
 	listings []*listing
 	watched  uint64 // the version at the last listing
-	swayed   bool   // what a schedule makes of a listing is not compared
 }
 
 // play replays a case as it was recorded, and returns the first difference.
@@ -127,8 +121,7 @@ func (p *player) start(name string) {
 	}
 }
 
-// exchange does what is next in the record. Watches are passed over: they show
-// one order of several.
+// exchange does what is next in the record. Watches are passed over: they show one order of several.
 func (p *player) exchange(ex *recorded.Exchange, between pace) error {
 	err := p.pause(ex)
 	switch {
@@ -153,8 +146,7 @@ func (p *player) exchange(ex *recorded.Exchange, between pace) error {
 	return nil
 }
 
-// request sends an exchange's request. What it names and only listings show is
-// first looked up in these.
+// request sends an exchange's request. What it names and only listings show is first looked up in these.
 func (p *player) request(ex *recorded.Exchange) (int, string, error) {
 	raw, err := json.Marshal(ex.Query)
 	if err != nil {
@@ -203,7 +195,7 @@ func (p *player) write(ex *recorded.Exchange) error {
 	return nil
 }
 
-// settled takes a listing when the controllers have settle.
+// settled compares a listing once the controllers have settled.
 func (p *player) settled(ex *recorded.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
@@ -231,9 +223,6 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	l, err := newListing(ex, want, got)
 	if err != nil {
 		return err
-	}
-	if p.swayed {
-		l.sway()
 	}
 	p.listings = append(p.listings, l)
 	_, err = p.name()
@@ -264,9 +253,8 @@ func (p *player) poll(ex *recorded.Exchange) error {
 }
 
 const (
-	// rest is how long nothing may be written before the controllers count as
-	// having settle. Some try again forever.
-	// The record's listings were taken when nothing had changed for as long.
+	// rest is how long nothing may be written before the controllers count as settled: some retry forever. The recorded
+	// listings were taken after such a time.
 	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
 )
@@ -298,15 +286,12 @@ func (p *player) step() bool {
 	return w.Step()
 }
 
-// idle reports whether nothing is left to do but to wait, longer than the record's
-// client did between two requests.
 func (p *player) idle() bool {
 	w := p.cluster.World()
 	next := w.Enabled()
 	return len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > w.Clock.Elapsed()+rest
 }
 
-// settle runs the controllers until they have settle.
 func (p *player) settle() error {
 	w, s := p.cluster.World(), p.cluster.Server()
 	version, since := s.Version(), w.Clock.Elapsed()

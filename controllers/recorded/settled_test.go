@@ -3,7 +3,6 @@ package recorded_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/threelaws/threelaws/internal/recorded"
@@ -29,9 +28,6 @@ func newListing(ex *recorded.Exchange, want, got any) (*listing, error) {
 	l := &listing{n: ex.N, path: ex.Path, want: w, got: g}
 	l.items, _ = w["items"].([]any)
 	l.ours, _ = g["items"].([]any)
-	for _, item := range slices.Concat(l.items, l.ours) {
-		orderEndpoints(item)
-	}
 	for _, o := range [...]map[string]any{w, g} {
 		if _, ok := o["items"]; ok {
 			delete(o, "items")
@@ -41,9 +37,8 @@ func newListing(ex *recorded.Exchange, want, got any) (*listing, error) {
 	return l, nil
 }
 
-// search looks for one naming of the record's placeholders under which every
-// listing is what was recorded. Which of several like objects was written first,
-// or deleted, is not determined, so items are tried against each other.
+// search looks for one naming of the record's placeholders under which every listing is what was recorded. Which of
+// several like objects was written first, or deleted, is not determined, so items are tried against each other.
 type search struct {
 	listings []*listing
 	present  map[string]string // objects of either side, by uid -> the listings they are in

@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// What a ReplicaSet may do with a Pod depends on who controls it, and on whether it
-// is selected.
+// What a ReplicaSet may do with a Pod depends on its controller, and on whether it is selected.
 func ExampleDecide() {
 	mine := &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "mine"}
 	orphan := &metav1.ObjectMeta{Namespace: "default", Name: "p"}

@@ -1,3 +1,13 @@
+// Package ref is the common code of controllers that own objects. [Decide] decides what to do with an object; a
+// [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", with the additions of
+// Kubernetes 1.36.
+//
+// A Manager serves one reconcile of one controller object, because the answer of its live check holds no longer:
+//
+//	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
+//	own, err := ref.Claim(ctx, m, candidates, selects)
+//
+// A right controller leaves [Without] zero. See the example of [Decide], and package controllers/internal/replicas.
 package ref
 
 import (
@@ -14,15 +24,15 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Manager claims objects for one controller object during one sync.
+// Manager claims objects for one controller object during one reconcile.
 type Manager struct {
 	Client    host.Client
 	Owner     metav1.Object           // the controller object, as cached
 	Kind      schema.GroupVersionKind // its kind
 	Dependent schema.GroupVersionKind // the kind of the objects to claim
 	Without   *Without
-	// Finalizers are put on what is adopted and come off what is released, in the
-	// same patch as the reference, so that no dependent is ever without them.
+	// Finalizers are added on adoption and removed on release, in the same patch as the reference, so that no dependent
+	// lacks them.
 	Finalizers []string
 
 	checked bool
@@ -30,14 +40,10 @@ type Manager struct {
 	buf     []byte // of the patches, one after another
 }
 
-// CanAdopt reads the controller object from the server and returns an error
-// when it is gone, has been replaced by a namesake, or is being deleted. The
-// server is asked once in a manager's life, before its first adoption, and the
-// answer, an error included, is kept (ADOPT-4): between the listing of the
-// orphans and their adoption the controller may have been deleted, and its
-// dependents orphaned on purpose (ADOPT-7).
-//
-// It is a read, not a precondition of the adoption: a window remains.
+// CanAdopt reads the controller object from the server. It returns an error if the object is gone, was recreated, or is
+// terminating. A manager reads once, before its first adoption, and keeps the answer (ADOPT-4). Without this check, a
+// controller could adopt the dependents of a deleted object that were orphaned on purpose (ADOPT-7). It is a read, not
+// a precondition: a window remains.
 func (m *Manager) CanAdopt(ctx context.Context) error {
 	if !m.checked && !m.Without.LiveCheck {
 		m.checked, m.refused = true, m.recheck(ctx)
@@ -61,12 +67,11 @@ func (m *Manager) recheck(ctx context.Context) error {
 	return nil
 }
 
-// Adopt makes the controller the object's controller. It returns an error when
-// the controller may not adopt (see [Manager.CanAdopt]) or when the server
-// refuses, as it does when somebody else was first (422, ADOPT-6).
+// Adopt makes the controller object the controller of an object. It returns an error if that is not allowed (see
+// [Manager.CanAdopt]), or if another owner was first (422, ADOPT-6).
 func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	if err := m.CanAdopt(ctx); err != nil {
-		// Not wrapped: that the controller is gone must not pass for the object being gone.
+		// Not wrapped: a missing controller must not look like a missing object.
 		return fmt.Errorf("can't adopt %s %s/%s (%s): %v", m.Dependent.Kind, obj.GetNamespace(), obj.GetName(),
 			obj.GetUID(), err)
 	}
@@ -89,9 +94,8 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	return m.patch(ctx, obj, how)
 }
 
-// Release removes the controller's own reference from the object, whatever the
-// state of the controller. An object that is gone, or that has become another
-// of the same name, needs no release (ORPHAN-2): that is no error.
+// Release removes the controller's reference from the object, whatever the state of the controller. An object that is
+// gone or was recreated needs no release, which is no error (ORPHAN-2).
 func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	m.buf = ReleasePatch(m.buf[:0], m.uid(obj), m.Owner.GetUID())
 	m.buf = withFinalizers(m.buf, "$deleteFromPrimitiveList/finalizers", m.Finalizers)
@@ -123,10 +127,8 @@ func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchT
 	return err
 }
 
-// Claim does what [Decide] says and reports whether the object is the
-// controller's now. That the object is gone is no error. Any other refusal is,
-// a lost race for an orphan included: the sync is to be repeated, and will find
-// the orphan owned (ADOPT-6).
+// Claim does what [Decide] says, and reports whether the object is the controller's now. A missing object is no error.
+// Any other refusal is one, including a lost race: the reconcile is repeated and finds the object owned (ADOPT-6).
 func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (bool, error) {
 	switch Decide(m.Owner, obj, matches, m.Without) {
 	case Keep:
@@ -146,9 +148,8 @@ func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (b
 	return false, nil
 }
 
-// Claim claims each of the objects, going on after an error, and returns those
-// that are the controller's now, in their order, with the errors in one. A
-// caller that gets an error abandons its sync: it does not know what it owns.
+// Claim claims each object, and continues after errors. It returns the controller's objects in their order, and all
+// errors. After an error the caller does not know what it owns, and ends its reconcile.
 func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects func(T) bool) ([]T, error) {
 	claimed := make([]T, 0, len(objs))
 	var errs []error
@@ -162,4 +163,84 @@ func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects f
 		}
 	}
 	return claimed, utilerrors.NewAggregate(errs)
+}
+
+// Decision names an action of a controller on an object.
+type Decision uint8
+
+// The decisions.
+const (
+	Ignore  Decision = iota // not ours, or nothing may be done now
+	Keep                    // ours already
+	Adopt                   // an orphan that we should own
+	Release                 // ours, but no longer selected
+)
+
+var decisionNames = [...]string{"ignore", "keep", "adopt", "release"}
+
+// String names the decision.
+func (d Decision) String() string { return decisionNames[d] }
+
+// Decide returns what a controller may do with an object, given cached copies of both. matches says whether the
+// selector, and any other condition of membership, selects it. Only an equal uid is ownership (proposal, "Behavior").
+// An object with another ControllerRef is left alone (LAW-2), also if that names a former object of the same name
+// (ADOPT-8).
+func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
+	ref := metav1.GetControllerOfNoCopy(obj)
+	if ref == nil {
+		return decideOrphan(owner, obj, matches, without)
+	}
+	if ref.UID != owner.GetUID() && !(without.Foreign && matches) {
+		return Ignore // LAW-1b, LAW-2
+	}
+	if matches && !without.Match || without.Mismatch {
+		return Keep // nothing is written, so a deleting controller may, too
+	}
+	if owner.GetDeletionTimestamp() != nil && !without.ReleaseDeletion {
+		return Ignore // ADOPT-3: neither released nor counted
+	}
+	return Release // ORPHAN-1
+}
+
+func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Decision {
+	switch {
+	case owner.GetDeletionTimestamp() != nil && !without.Deletion:
+		return Ignore // ADOPT-3, ADOPT-7
+	case !matches && !without.Selector:
+		return Ignore // ADOPT-1
+	case obj.GetDeletionTimestamp() != nil && !without.ObjectDeletion:
+		return Ignore // ADOPT-5
+	case owner.GetNamespace() != "" && owner.GetNamespace() != obj.GetNamespace() && !without.Namespace:
+		return Ignore // ADOPT-1; a cluster-scoped owner may own in any namespace
+	}
+	return Adopt // LAW-1b, ADOPT-2
+}
+
+// Without names guards to disable; see package mutants.
+type Without struct {
+	Foreign         bool // matching objects with another controller's ControllerRef are claimed like own ones
+	Selector        bool // orphans are adopted whether or not they match
+	Namespace       bool // orphans of other namespaces are adopted
+	Deletion        bool // a controller that its own cache shows as being deleted adopts
+	ReleaseDeletion bool // ... and releases
+	ObjectDeletion  bool // objects being deleted are adopted
+	Mismatch        bool // own objects that no longer match are kept
+	Match           bool // own objects that match are released like others
+
+	LiveCheck    bool // no live check before the first adoption of a sync
+	LiveUID      bool // the live check does not compare uids
+	LiveDeletion bool // the live check does not look at deletionTimestamp
+
+	DependentUID  bool // patches do not carry the dependent's uid
+	AppendOnly    bool // adoption replaces the list of owners
+	AdoptFields   bool // adoption takes the dependent's finalizers off, too
+	Blocks        bool // adoption does not say that the dependent blocks the controller's deletion
+	Version       bool // adoption names the controller by another apiVersion
+	OwnEntryOnly  bool // release removes every owner
+	ReleaseFields bool // release takes the dependent's finalizers off, too
+	Loser         bool // an adoption that was refused counts as one that succeeded
+
+	Refused  bool // a release that was refused, whatever for, counts as done
+	Gone     bool // release of an object that is gone is an error
+	Replaced bool // release of an object whose uid has changed is an error
 }

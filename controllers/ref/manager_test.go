@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// script is a Client that answers reads with one object and patches with one
-// error for each name, and notes the requests.
+// script is a client with scripted answers. It records the requests.
 type script struct {
 	host.Client
 	live     runtime.Object
@@ -118,5 +117,39 @@ func TestClaim(t *testing.T) {
 				t.Errorf("asked %q, want %q", got, c.asked)
 			}
 		})
+	}
+}
+
+type patches struct {
+	host.Client
+	last string
+	obj  runtime.Object
+}
+
+func (p *patches) Patch(_ context.Context, _ schema.GroupVersionKind, _, _ string, patch host.Patch) (runtime.Object,
+	error) {
+	p.last = string(patch.Data)
+	return p.obj, nil
+}
+
+// Finalizers come and go in the patch that the reference does.
+func TestFinalizers(t *testing.T) {
+	orphan := pod("ns", false, "")
+	c := &patches{obj: orphan}
+	m := &Manager{Client: c, Owner: owner(false), Finalizers: []string{"a/b", `c/"d`},
+		Without: &Without{LiveCheck: true}}
+	if err := m.Adopt(context.Background(), orphan); err != nil {
+		t.Fatal(err)
+	}
+	const adopts = `{"metadata":{"finalizers":["a/b","c/\"d"],"ownerReferences":[`
+	if len(c.last) < len(adopts) || c.last[:len(adopts)] != adopts {
+		t.Errorf("adopts by %s", c.last)
+	}
+	if err := m.Release(context.Background(), orphan); err != nil {
+		t.Fatal(err)
+	}
+	const releases = `{"metadata":{"$deleteFromPrimitiveList/finalizers":["a/b","c/\"d"],"ownerReferences":[`
+	if len(c.last) < len(releases) || c.last[:len(releases)] != releases {
+		t.Errorf("releases by %s", c.last)
 	}
 }

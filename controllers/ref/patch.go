@@ -9,11 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// adoptPatch appends the strategic merge patch that makes owner, of kind gvk,
-// the controller of the object with uid dependent. A strategic merge adds to
-// the list of owners, so of several adopters the server refuses all but the
-// first (API-1, ADOPT-6); the uid keeps the patch from landing on a successor
-// of the same name. An empty dependent uid leaves that out.
+// adoptPatch appends the strategic merge patch that makes owner, of kind gvk, the controller of the object with uid
+// dependent. It adds to the list of owners, so the server refuses all adopters but the first (API-1, ADOPT-6). The uid
+// protects a recreated object; an empty one leaves the check out.
 func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
 	buf = slices.Grow(buf, adoptSize)
 	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)
@@ -31,12 +29,11 @@ func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, ow
 	return appendUID(buf, dependent)
 }
 
-// adoptSize is room for an adoption patch with uids and names of usual length.
+// adoptSize is the capacity for a patch of usual length.
 const adoptSize = 320
 
-// ReleasePatch appends the strategic merge patch that removes the entries of
-// the given owners, and nothing else, from the object with uid dependent
-// (ORPHAN-1). An empty dependent uid leaves the check of the uid out.
+// ReleasePatch appends the strategic merge patch that removes only the given owners from the object with uid dependent
+// (ORPHAN-1). An empty dependent uid leaves the check out.
 func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
 	for i, uid := range owners {
@@ -51,8 +48,7 @@ func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	return appendUID(buf, dependent)
 }
 
-// UnblockPatch appends the strategic merge patch that makes the given
-// references of the object with uid dependent stop blocking their owners'
+// UnblockPatch appends the strategic merge patch after which the given references no longer block their owners'
 // foreground deletion.
 func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
@@ -68,18 +64,17 @@ func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	return appendUID(buf, dependent)
 }
 
-// clearPatch is what [ReleasePatch] must not be: it removes every owner.
+// clearPatch is a mutant's patch: it removes every owner.
 func clearPatch(buf []byte, dependent types.UID) []byte {
 	return appendUID(append(buf, `{"metadata":{"ownerReferences":null`...), dependent)
 }
 
-// alsoFinalizers is what a patch must not be: it takes every finalizer off.
+// alsoFinalizers is a mutant's patch: it removes every finalizer.
 func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
 
-// withFinalizers adds to a patch what it does to the list of finalizers; nothing
-// where there are none.
+// withFinalizers adds finalizers to a patch, or their removal.
 func withFinalizers(patch []byte, field string, finalizers []string) []byte {
 	if len(finalizers) == 0 {
 		return patch
@@ -102,8 +97,7 @@ func appendUID(buf []byte, uid types.UID) []byte {
 	return append(buf, "}}"...)
 }
 
-// appendString appends a JSON string. Names and uids in references are whatever
-// somebody wrote there, so what needs quoting is left to encoding/json.
+// appendString appends a JSON string. Names and uids in references may be any text; encoding/json quotes what needs it.
 func appendString(buf []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {

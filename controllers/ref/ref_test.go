@@ -2,6 +2,7 @@ package ref
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,7 +28,7 @@ func pod(namespace string, deleting bool, controller types.UID) *corev1.Pod {
 	}
 	if controller != "" {
 		yes := true
-		// A namesake of another uid is somebody else (ADOPT-8).
+		// A recreated object of another uid is another owner (ADOPT-8).
 		p.OwnerReferences =
 			[]metav1.OwnerReference{
 				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: controller, Controller: &yes}}
@@ -101,6 +102,8 @@ func TestPatchBytes(t *testing.T) {
 			`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"a"},{"$patch":"delete","uid":"b"}],"uid":"pod"}}`},
 		{"unblock", UnblockPatch(nil, "pod", "a"),
 			`{"metadata":{"ownerReferences":[{"blockOwnerDeletion":false,"uid":"a"}],"uid":"pod"}}`},
+		{"unblock two", UnblockPatch(nil, "pod", "a", "b"),
+			`{"metadata":{"ownerReferences":[{"blockOwnerDeletion":false,"uid":"a"},{"blockOwnerDeletion":false,"uid":"b"}],"uid":"pod"}}`},
 		{"clear", clearPatch(nil, "pod"), `{"metadata":{"ownerReferences":null,"uid":"pod"}}`},
 	} {
 		if string(c.got) != c.want {
@@ -108,6 +111,52 @@ func TestPatchBytes(t *testing.T) {
 		}
 		if !json.Valid(c.got) {
 			t.Errorf("%s: not JSON: %s", c.name, c.got)
+		}
+	}
+}
+
+func TestAppendStringIsJSON(t *testing.T) {
+	for _, s := range []string{"web", "a b", `a"b`, `a\b`, "a\tb", "a\x7fb", "é", "\u2028", "\xff"} {
+		want, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendString(nil, s); string(got) != string(want) {
+			t.Errorf("%q is written %s, want %s", s, got, want)
+		}
+	}
+}
+
+// Labels that skip validation are valid for apimachinery.
+func TestPlain(t *testing.T) {
+	word := strings.Repeat("w", longest)
+	domain := word + "." + word + "." + word + "." + word[:60] // as long as may be
+	for _, c := range []struct {
+		key, value string
+		plain      bool
+	}{
+		{"a", "z", true}, {"A", "Z", true}, {"0", "9", true}, {"a", "", true}, {"a-b", "a-b", true}, {word, word, true},
+		{"example.com/name", "x", true}, {domain + "/name", "x", true},
+
+		{"", "x", false}, {"/a", "x", false}, {"a/", "x", false}, {"-a", "x", false}, {"a-", "x", false},
+		{"a", "-b", false}, {"a", "b-", false}, {"a.b", "x", false}, {"a_b", "x", false}, {word + "w", "x", false},
+		{"a", word + "w", false}, {domain + "w/name", "x", false}, {"Example.com/name", "x", false},
+		{"a..b/name", "x", false}, {"a-.b/name", "x", false}, {"a/b/c", "x", false}, {"a.b/-", "x", false},
+		{"a", "`", false}, {"a", "{", false}, {"a", "@", false}, {"a", "[", false}, {"a", "/", false},
+		{"a", ":", false},
+	} {
+		set := map[string]string{c.key: c.value}
+		if got := plain(set); got != c.plain {
+			t.Errorf("%q=%q is plain: %v", c.key, c.value, got)
+		}
+		s := &metav1.LabelSelector{MatchLabels: set}
+		got, err := Parse(s)
+		want, wrong := metav1.LabelSelectorAsSelector(s)
+		if (err == nil) != (wrong == nil) || err == nil && got.String() != want.String() {
+			t.Errorf("%q=%q is read as %v, %v, want %v, %v", c.key, c.value, got, err, want, wrong)
+		}
+		if c.plain && wrong != nil {
+			t.Errorf("%q=%q: %v", c.key, c.value, wrong)
 		}
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selects reports whether a label selector matches labels. None matches nothing, an empty
-// one everything, and one that nobody can read, as an earlier version of the server may
-// have stored it, nothing. Routes ask it of every owner for every event, so it does not
-// parse what is no more than labels.
+// Selects reports whether a label selector matches labels. Nil matches nothing, and so does an unreadable one, which an
+// earlier server may have stored. An empty one matches everything. Routes call it for every owner at every event, so it
+// does not parse a selector without expressions.
 func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	if s == nil {
 		return false
@@ -22,8 +21,22 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	return err == nil && all.Matches(labels.Set(have))
 }
 
-// Parse is metav1.LabelSelectorAsSelector for who asks at every sync: what is no more than
-// plain labels is not validated again, which takes longer than all else that is done with it.
+// SelectsSome is Selects for owners that nobody meant to own everything: an empty selector matches nothing (RULES G70).
+func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
+	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
+}
+
+// ParseSome is Parse with the meaning of [SelectsSome]: nil for a selector that matches nothing.
+func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
+	parsed, err := Parse(s)
+	if err != nil || s == nil || parsed.Empty() {
+		return nil, err
+	}
+	return parsed, nil
+}
+
+// Parse is metav1.LabelSelectorAsSelector without validating plain labels again. That would take longer than the rest
+// of a reconcile's work with the selector.
 func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 	if s == nil || len(s.MatchExpressions) > 0 || !plain(s.MatchLabels) {
 		return metav1.LabelSelectorAsSelector(s)
@@ -34,8 +47,8 @@ func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 	return labels.SelectorFromValidatedSet(s.MatchLabels), nil
 }
 
-// plain reports whether the keys and values of labels are such that nobody finds fault
-// with them: short, of letters, digits and inner dashes, and of a domain if of any.
+// plain reports whether labels are certainly valid: short, of letters, digits and inner dashes, and with a valid domain
+// if they have one.
 func plain(set map[string]string) bool {
 	for k, v := range set { //detcheck:ordered all have to be plain
 		domain, name, of := strings.Cut(k, "/")
@@ -71,7 +84,7 @@ func plainDomain(s string) bool {
 	return len(s) <= 4*longest
 }
 
-// Contains reports whether labels have all that are wanted of them.
+// Contains reports whether labels include all wanted ones.
 func Contains(have, want map[string]string) bool {
 	for k, v := range want { //detcheck:ordered all have to be there
 		if got, ok := have[k]; !ok || got != v {

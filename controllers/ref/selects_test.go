@@ -10,7 +10,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// Selects says what apimachinery's own selectors say.
 func TestSelects(t *testing.T) {
 	in := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"web", ""}}
 	for _, s := range []*metav1.LabelSelector{nil, {}, {MatchLabels: map[string]string{"app": "web"}},
@@ -21,14 +20,17 @@ func TestSelects(t *testing.T) {
 		want, err := metav1.LabelSelectorAsSelector(s)
 		for _, have := range []map[string]string{nil, {"app": ""}, {"app": "web"}, {"app": "db"}, {"tier": "x"},
 			{"app": "web", "tier": "x"}, {"app": "web", "tier": "y"}} {
-			if got := ref.Selects(s, have); got != (err == nil && want.Matches(labels.Set(have))) {
+			matches := err == nil && want.Matches(labels.Set(have))
+			if got := ref.Selects(s, have); got != matches {
 				t.Errorf("%v selects %v: %v", s, have, got)
+			}
+			if got := ref.SelectsSome(s, have); got != (matches && !want.Empty()) {
+				t.Errorf("%v selects %v of some: %v", s, have, got)
 			}
 		}
 	}
 }
 
-// Parse reads what apimachinery reads, and refuses what it refuses.
 func TestParse(t *testing.T) {
 	words := []string{"", "a", "web-1", "-a", "a-", "A9", "a.b", "a/b", "x y", "ä", strings.Repeat("n", 63),
 		strings.Repeat("n", 64), "a.b/c", "A.b/c", "a..b/c", ".b/c", "/c", "a.b/", "a/b/c", "a-.b/c",
@@ -45,6 +47,11 @@ func TestParse(t *testing.T) {
 		want, refused := metav1.LabelSelectorAsSelector(s)
 		if (err == nil) != (refused == nil) || err == nil && got.String() != want.String() {
 			t.Errorf("%v: got %v, %v; want %v, %v", s, got, err, want, refused)
+		}
+		some, err := ref.ParseSome(s)
+		none := s == nil || refused != nil || want.Empty()
+		if (some == nil) != none || (err == nil) != (refused == nil) {
+			t.Errorf("%v: some %v, %v; want none %v, %v", s, some, err, none, refused)
 		}
 	}
 }

@@ -1,3 +1,6 @@
+// Package routing decides which controller objects an event concerns. [Dependents] routes by ControllerRef, as in the
+// proposal's section "Watches" (WATCH-1 to WATCH-6). [TieBreak] is the earlier rule (WATCH-8). [Own] routes events on
+// the controller objects themselves.
 package routing
 
 import (
@@ -15,15 +18,14 @@ import (
 // Dependents routes events on the objects that controllers of one kind own.
 type Dependents struct {
 	Owner schema.GroupVersionKind // the controllers' kind
-	// Selects says whether a controller object's selector matches labels.
+	// Selects reports whether a controller object's selector matches labels.
 	Selects func(owner runtime.Object, labels map[string]string) bool
-	// Later, if not nil, says after how long the owner is to look again at an
-	// object that was updated; 0 for not at all.
+	// Later, if not nil, returns after how long the owner checks an updated object again; 0 for never.
 	Later   func(owner, old, cur runtime.Object) time.Duration
 	Without *Without
 }
 
-// Route is the route for dependents of a kind.
+// Route returns the route for dependents of a kind.
 func (d *Dependents) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: d.Do}
 }
@@ -42,9 +44,8 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// added: the owner is synced and its expectations are moved (WATCH-1, WATCH-2).
-// An orphan is offered to everybody who selects it, and nobody's expectations
-// are moved: what a controller creates is never an orphan (WATCH-4).
+// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). An orphan enqueues every controller that
+// selects it, without expectations: a controller never creates orphans (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	if obj.GetDeletionTimestamp() != nil {
 		d.deleted(v, obj, out) // after a restart; it is not the creation somebody waits for
@@ -65,8 +66,8 @@ func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	}
 }
 
-// deleted: the owner is synced and its expectations are moved. That an orphan
-// is gone concerns nobody: nobody may have deleted it (WATCH-5).
+// deleted enqueues the owner and updates its expectations. A deleted orphan enqueues nothing: nobody may have deleted
+// it (WATCH-5).
 func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -92,8 +93,7 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 		d.wakeOwner(v, old, was, out) // WATCH-3: it has lost one
 	}
 	if cur.GetDeletionTimestamp() != nil && !d.Without.Graceful {
-		// Whoever deleted it waits to see it go; how long it takes to go is no
-		// concern of theirs.
+		// A deletion counts when it starts, however long it takes.
 		d.deleted(v, cur, out)
 		return
 	}
@@ -111,8 +111,7 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 	}
 }
 
-// wakeOwner enqueues the controller that a reference names, and returns its key
-// and itself; "" when there is no such controller here.
+// wakeOwner enqueues the controller of a reference, and returns its key and object; "" if there is none.
 func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.OwnerReference, out *host.Effect) (string,
 	runtime.Object) {
 	owner := d.resolve(v, obj.GetNamespace(), ref)
@@ -127,8 +126,8 @@ func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.Owner
 	return key, owner
 }
 
-// resolve looks a controller up by kind and name, and accepts it if its uid is
-// the one referred to (WATCH-1). The API group is not compared (RULES A20).
+// resolve finds a controller by kind and name, and requires the uid of the reference (WATCH-1). It does not compare the
+// API group (RULES A20).
 func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerReference) runtime.Object {
 	if ref.Kind != d.Owner.Kind && !d.Without.Kind {
 		return nil
@@ -140,7 +139,7 @@ func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerRef
 	return owner
 }
 
-// expecting is the controller whose expectations an event on obj moves.
+// expecting returns the controller whose expectations an event on obj fulfils.
 func (d *Dependents) expecting(v host.View, obj metav1.Object, owner string) string {
 	if d.Without.OwnExpectations {
 		t := TieBreak{Owner: d.Owner, Selects: d.Selects}
@@ -151,7 +150,7 @@ func (d *Dependents) expecting(v host.View, obj metav1.Object, owner string) str
 	return owner
 }
 
-// offer wakes every controller that selects obj, to give each a chance to adopt it.
+// offer enqueues every controller that selects obj, so that each may adopt it.
 func (d *Dependents) offer(v host.View, obj metav1.Object, out *host.Effect) {
 	d.matching(v, obj, func(key string) { out.Keys = append(out.Keys, key) })
 }
@@ -178,4 +177,53 @@ func sameRef(a, b *metav1.OwnerReference) bool {
 
 func blocks(r *metav1.OwnerReference) bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
+}
+
+// Without names rules to disable; see package mutants.
+type Without struct {
+	UID      bool // a reference is resolved by name alone
+	Kind     bool // ... and by the name of an owner of any kind
+	OnlyOne  bool // an event on an owned object wakes every matching controller too
+	OldOwner bool // the former owner is not woken when the reference changes
+	Removal  bool // an object that lost its reference is not offered to anybody
+
+	OrphanAdd    bool // new orphans are not offered to anybody
+	OrphanDelete bool // the deletion of an orphan wakes the matching controllers
+	OrphanLabels bool // an orphan whose labels changed is not offered to anybody
+	OrphanQuiet  bool // every update of an orphan wakes the matching controllers
+
+	Resync          bool // an update to the same version is taken for a change
+	Graceful        bool // the start of a graceful deletion is not taken for the deletion
+	Tombstone       bool // a deletion learnt from a relist is not seen
+	OwnExpectations bool // expectations of the first matching controller are moved, not the owner's
+	OrphanUncounted bool // a new orphan counts as a creation for every matching controller
+	Incarnation     bool // expectations outlive a controller object that was replaced by a namesake
+	OwnDeletion     bool // expectations outlive a controller object that was deleted
+}
+
+// Own routes events on the controller objects: each enqueues its object, resyncs included. Expectations have the
+// object's key. So those of a deleted or recreated object are dropped (RULES B31, C35).
+func Own(kind schema.GroupVersionKind, without *Without) host.Route {
+	return host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
+		obj := e.New
+		if obj == nil {
+			obj = e.Old
+		}
+		key := Key(obj.(metav1.Object))
+		if e.New == nil && !without.OwnDeletion {
+			out.Forget = append(out.Forget, key)
+		}
+		if e.New != nil && e.Old != nil && uid(e.Old) != uid(e.New) && !without.Incarnation {
+			out.Forget = append(out.Forget, key)
+		}
+		out.Keys = append(out.Keys, key)
+	}}
+}
+
+// Key returns the queue key of an object: namespace/name, or the name of a cluster-scoped one.
+func Key(obj metav1.Object) string {
+	if ns := obj.GetNamespace(); ns != "" {
+		return ns + "/" + obj.GetName()
+	}
+	return obj.GetName()
 }

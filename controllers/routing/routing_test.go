@@ -19,7 +19,6 @@ import (
 
 var sets = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
-// caches is a View of sets.
 type caches []*appsv1.ReplicaSet
 
 func (c caches) Get(_ schema.GroupVersionKind, namespace, name string) runtime.Object {
@@ -53,8 +52,7 @@ func selects(owner runtime.Object, labels map[string]string) bool {
 	return labels["app"] == owner.(*appsv1.ReplicaSet).Spec.Selector.MatchLabels["app"]
 }
 
-// world: a and b select app=x, and b is the older; c selects app=y; a of
-// another namespace selects app=x.
+// world: a and b select app=x, and b is the older; c selects app=y; a of another namespace selects app=x.
 var world = caches{
 	set("ns", "a", "x", time.Minute), set("ns", "b", "x", time.Hour), set("ns", "c", "y", 0), set("other", "a", "x", 0),
 }
@@ -267,7 +265,7 @@ func TestSameRef(t *testing.T) {
 	}
 }
 
-// Before ControllerRef the owner by the old labels, too, was told of what goes.
+// Before ControllerRef, a deletion also counted for the owner that the old labels selected.
 func TestTieBreakTellsTheOwnerByTheOldLabels(t *testing.T) {
 	tb := &TieBreak{Owner: sets, Selects: selects}
 	old, cur := pod("1", "x"), pod("2", "y")

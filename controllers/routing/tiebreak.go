@@ -10,17 +10,15 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TieBreak routes as controllers did before ControllerRef (WATCH-8): an event
-// goes to one controller, the oldest, then the first by name, of those of one
-// kind whose selectors match. Controllers of other kinds apply the same rule to
-// themselves, so an object with two of them has two owners; and whoever created
-// or deleted it may not be the one who hears of it.
+// TieBreak routes as before ControllerRef (WATCH-8): of the controllers of one kind that select an object, the oldest
+// is enqueued, then the first by name. Each kind does so separately, so an object may have two owners, and the event
+// may miss the controller that created or deleted it.
 type TieBreak struct {
 	Owner   schema.GroupVersionKind
 	Selects func(owner runtime.Object, labels map[string]string) bool
 }
 
-// Route is the route for dependents of a kind.
+// Route returns the route for dependents of a kind.
 func (t *TieBreak) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: t.Do}
 }
@@ -66,8 +64,7 @@ func (t *TieBreak) updated(v host.View, old, cur metav1.Object, out *host.Effect
 	t.wake(v, cur, out)
 }
 
-// wake enqueues the controller an object is taken to belong to and returns its
-// key; "" when no selector matches.
+// wake enqueues the controller that an object is taken to belong to, and returns its key, or "".
 func (t *TieBreak) wake(v host.View, obj metav1.Object, out *host.Effect) string {
 	owner := t.first(v, obj)
 	if owner == nil {
@@ -78,7 +75,7 @@ func (t *TieBreak) wake(v host.View, obj metav1.Object, out *host.Effect) string
 	return key
 }
 
-// first is the oldest, then first by name, of the controllers that select obj.
+// first returns the oldest controller that selects obj, then the first by name.
 func (t *TieBreak) first(v host.View, obj metav1.Object) runtime.Object {
 	var first runtime.Object
 	v.Each(t.Owner, obj.GetNamespace(), func(owner runtime.Object) bool {

@@ -1,7 +1,5 @@
-// Package states holds tests only: worlds in which the controllers come upon most of what
-// they have a rule for, and every object of which is shown whenever they have settle,
-// with what its status says. Each world is run again with each request of the controllers
-// failing once, and has to come to the same states.
+// Package states holds tests only: worlds in which the controllers meet most of their rules. Every object is shown
+// whenever they have settled. Each world runs again with each request failing once, and must reach the same states.
 //
 // A file below testdata is a world. Its script has a step on each line:
 //
@@ -14,6 +12,5 @@
 //	rest                           until nothing more happens
 //	wait DURATION                  until so much time has passed
 //
-// The section "states" is what every rest and wait has shown, and is rewritten by go test
-// with -update.
+// The section "states" is what every rest and wait has shown, and is rewritten by go test with -update.
 package states

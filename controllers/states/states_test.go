@@ -1,25 +1,35 @@
 package states_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
+	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/yamldoc"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 var update = flag.Bool("update", false, "rewrite the states of the worlds")
 
-// section is what the states of a file are called.
 const section = "states"
 
 // TestStates runs each world, and compares every object of it at every rest.
@@ -64,7 +74,6 @@ func TestFailuresAreGotOver(t *testing.T) {
 	})
 }
 
-// last is what a world shows in the end.
 func last(w *world) []string {
 	var all []string
 	for name, state := range w.shown {
@@ -90,7 +99,6 @@ func requests(w *world) []host.FailedRequest {
 	return list
 }
 
-// each does something with every world.
 func each(t *testing.T, do func(t *testing.T, name string, file *txtar.Archive)) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -105,4 +113,218 @@ func each(t *testing.T, do func(t *testing.T, name string, file *txtar.Archive))
 			do(t, name, file)
 		})
 	}
+}
+
+type world struct {
+	*trial.Trial
+	t       *testing.T
+	file    *txtar.Archive
+	states  []string
+	lawless bool              // the controllers are from before there were laws
+	shown   map[string]string // the last state of each object
+}
+
+// play runs the script of a file, with a failure or without one.
+func play(t *testing.T, file *txtar.Archive, f *host.FailedRequest) *world {
+	t.Helper()
+	w := &world{Trial: trial.New(trial.Options{Choices: sim.Zero{}}), t: t, file: file, shown: map[string]string{}}
+	defer w.Stop()
+	if f != nil {
+		w.Cluster.Fail(*f)
+	}
+	for line := range strings.Lines(string(file.Comment)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			w.step(line)
+		}
+		if t.Failed() {
+			t.Fatalf("at %q", line)
+		}
+	}
+	return w
+}
+
+func (w *world) step(line string) {
+	verb, rest, _ := strings.Cut(line, " ")
+	object, args, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "lawless":
+		w.lawless = true
+	case "controllers":
+		for _, name := range strings.Fields(rest) {
+			w.start(name)
+		}
+	case "make":
+		w.make(rest)
+	case "patch":
+		sub := ""
+		if after, is := strings.CutPrefix(args, "status "); is {
+			sub, args = "status", after
+		}
+		w.do(w.request(object, &fakeapi.Request{Verb: fakeapi.Patch, Subresource: sub,
+			PatchType: types.MergePatchType, Patch: []byte(args)}))
+	case "delete":
+		policy := metav1.DeletionPropagation(args)
+		w.do(w.request(object, &fakeapi.Request{Verb: fakeapi.Delete,
+			Delete: metav1.DeleteOptions{PropagationPolicy: &policy}}))
+	case "remove":
+		w.do(w.request(object, &fakeapi.Request{Verb: fakeapi.Delete,
+			Delete: metav1.DeleteOptions{GracePeriodSeconds: new(int64)}}))
+	case "rest":
+		if how := w.Settle(trial.Limits{Steps: 50_000}); !how.Settled {
+			w.t.Errorf("does not settle")
+		}
+		w.show(line)
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.Settle(trial.Limits{Steps: 50_000, For: d})
+		w.show(line)
+	default:
+		w.t.Fatalf("no step %q", verb)
+	}
+	if b := w.Broken(); b != nil && !w.lawless {
+		w.t.Errorf("%s", b)
+	}
+}
+
+func (w *world) start(name string) {
+	w.t.Helper()
+	for _, c := range slices.Backward(controllers.Builtin()) {
+		if c.Name == name || controllers.FullName(&c) == name {
+			w.Start(c.Name, c)
+			return
+		}
+	}
+	w.t.Fatalf("no controller %s", name)
+}
+
+func (w *world) request(object string, r *fakeapi.Request) *fakeapi.Request {
+	kind, name, _ := strings.Cut(object, "/")
+	if r.Kind = w.Server.KindNamed(kind); r.Kind == nil {
+		w.t.Fatalf("no kind %s", kind)
+	}
+	if r.Name = name; r.Kind.Namespaced {
+		r.Namespace = "default"
+	}
+	return r
+}
+
+func (w *world) do(r *fakeapi.Request) {
+	w.t.Helper()
+	if resp := w.Cluster.As("user", r); resp.Err != nil {
+		w.t.Fatalf("%s %s: %v", r.Verb, r.Name, resp.Err)
+	}
+}
+
+func (w *world) make(section string) {
+	w.t.Helper()
+	i := slices.IndexFunc(w.file.Files, func(f txtar.File) bool { return f.Name == section })
+	if i < 0 {
+		w.t.Fatalf("no section %s", section)
+	}
+	data := uidOf.ReplaceAllFunc(w.file.Files[i].Data, func(expr []byte) []byte {
+		owner := w.Server.Lookup(w.Server.KindNamed("cm"), "default", string(uidOf.FindSubmatch(expr)[1]))
+		return []byte(owner.(metav1.Object).GetUID())
+	})
+	for _, d := range yamldoc.Split(data) {
+		var m metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal(d.Text, &m); err != nil {
+			w.t.Fatal(err)
+		}
+		r := w.request(m.Kind+"/"+m.Name, &fakeapi.Request{Verb: fakeapi.Create})
+		r.Object = r.Kind.New()
+		if err := yaml.UnmarshalStrict(d.Text, r.Object); err != nil {
+			w.t.Fatal(err)
+		}
+		w.do(r)
+	}
+}
+
+// uidOf stands for the uid of a ConfigMap.
+var uidOf = regexp.MustCompile(`\$\(uid ([a-z]+)\)`)
+
+// show notes the states of all objects that were shown otherwise before, or not at all, and which are gone.
+func (w *world) show(line string) {
+	var list []string
+	now := map[string]string{}
+	for _, k := range w.Server.Kinds() {
+		w.Server.Each(k, func(obj runtime.Object) bool {
+			name := k.GVK.Kind + " " + obj.(metav1.Object).GetName()
+			now[name] = text(w.t, obj)
+			if now[name] != w.shown[name] {
+				list = append(list, name+" "+now[name]+"\n")
+			}
+			return true
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.shown)) {
+		if _, there := now[name]; !there {
+			list = append(list, name+" is gone\n")
+		}
+	}
+	w.shown = now
+	w.states = append(w.states, fmt.Sprintf("%s, %v\n%s", line, w.World.Clock.Elapsed(), strings.Join(list, "")))
+}
+
+// told are the parts of an object that are shown.
+var told = []string{"labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"}
+
+// text is an object in one line: its metadata, data and status, its node, its spec where that is a controller's work.
+func text(t *testing.T, obj runtime.Object) string {
+	raw, err := json.Marshal(obj)
+	var o map[string]any
+	if err == nil {
+		err = json.Unmarshal(raw, &o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := o["metadata"].(map[string]any)
+	out := map[string]any{}
+	for _, key := range told {
+		if meta[key] != nil {
+			out[key] = meta[key]
+		}
+	}
+	for key, v := range o {
+		if !slices.Contains([]string{"metadata", "kind", "apiVersion"}, key) && (key != "spec" || owned(meta)) {
+			out[key] = v
+		}
+	}
+	if spec, is := o["spec"].(map[string]any); is && spec["nodeName"] != nil {
+		out["nodeName"] = spec["nodeName"]
+	}
+	raw, err = json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(uids.ReplaceAll(raw, []byte("UID")))
+}
+
+func owned(meta map[string]any) bool { return meta["ownerReferences"] != nil }
+
+// uids are left out: they tell in which order things were made.
+var uids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+var differs = []struct {
+	what *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:]+Z`), "TIME"},
+	{regexp.MustCompile(`"revision":\d+|"resourceVersion":"\d+"`), ""},
+	{regexp.MustCompile(`-\d+\b`), "-N"},
+}
+
+// alike are objects without what may differ when something was done a second time: times, and what is numbered.
+func alike(objects []string) []string {
+	for i, o := range objects {
+		for _, d := range differs {
+			o = d.what.ReplaceAllString(o, d.as)
+		}
+		objects[i] = o
+	}
+	slices.Sort(objects)
+	return objects
 }

@@ -3,10 +3,24 @@
 package generate
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/recorded"
 )
 
 // Mutator changes objects.
@@ -82,7 +96,6 @@ func (m *Mutator) Mutate(obj runtime.Object, status bool) {
 // metaFields are the fields of metadata to change: the others behave alike for all kinds.
 var metaFields = map[string]bool{"Labels": true, "Annotations": true, "Finalizers": true, "OwnerReferences": true}
 
-// changeField changes one field of a struct.
 func (m *Mutator) changeField(v reflect.Value, depth int, may func(name string) bool) {
 	var fields []int
 	for i := range v.NumField() {
@@ -106,7 +119,6 @@ func (m *Mutator) changeField(v reflect.Value, depth int, may func(name string) 
 
 func anyField(string) bool { return true }
 
-// change changes a value somewhere.
 func (m *Mutator) change(v reflect.Value, name string, depth int) {
 	if atom := atoms[v.Type()]; atom != nil {
 		atom(m, v)
@@ -159,7 +171,6 @@ func (m *Mutator) changeSlice(v reflect.Value, name string, depth int) {
 	}
 }
 
-// grow adds an element to a slice.
 func (m *Mutator) grow(v reflect.Value, name string, depth int) {
 	e := reflect.New(v.Type().Elem()).Elem()
 	m.fill(e, name, depth+1)
@@ -217,4 +228,134 @@ func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 	default:
 		m.scalar(v, name)
 	}
+}
+
+// Good collects initial objects, by kind.
+type Good struct {
+	// New makes an empty object of a kind; nil skips the kind.
+	New func(schema.GroupVersionKind) runtime.Object
+	Of  map[schema.GroupVersionKind][]runtime.Object
+}
+
+// Add reads an object in JSON, and skips kinds without New.
+func (g *Good) Add(raw []byte) error {
+	var u unstructured.Unstructured
+	if err := json.Unmarshal(raw, &u.Object); err != nil {
+		return err
+	}
+	gvk := u.GroupVersionKind()
+	obj := g.New(gvk)
+	if obj == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, obj); err != nil {
+		return fmt.Errorf("%s %s: %w", gvk.Kind, u.GetName(), err)
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	if g.Of == nil {
+		g.Of = map[schema.GroupVersionKind][]runtime.Object{}
+	}
+	g.Of[gvk] = append(g.Of[gvk], obj)
+	return nil
+}
+
+// AddFile adds the objects of a file of YAML documents.
+func (g *Good) AddFile(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	for _, doc := range bytes.Split(text, []byte("\n---\n")) {
+		raw, err := yaml.YAMLToJSONStrict(doc)
+		if err == nil {
+			err = g.Add(raw)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// AddRecorded adds the creates sent to a recorded server, and the stored results.
+func (g *Good) AddRecorded(cases []*recorded.Case) {
+	b := recorded.NewBinding()
+	b.Bind("$ns", "default")
+	for _, c := range cases {
+		for i := range c.Exchanges {
+			ex := &c.Exchanges[i]
+			if ex.Method == "POST" && ex.Response.Status == 201 && ex.RawBody == nil {
+				// Other bodies, such as an eviction's, are skipped.
+				_ = g.Add([]byte(b.Fill(string(ex.Body))))
+			}
+		}
+	}
+}
+
+// Strings that some validation rule treats specially.
+var texts = []string{"a", "", "b", "x", "a-b.c", "example.com/a", "kubernetes.io/a", "Bad_Name!", "-", "A", "1", "*",
+	"10.0.0.1", "1.2.3.4/8", "10.0.0.0/24", "999.1.1.1", "::1", "/abs", "../x", "https://example.com", "80", "a/b/c",
+	"0", "100%", "5m", strings.Repeat("a", 64), strings.Repeat("a", 254), "\u00e9", " "}
+
+var numbers = []int64{1, 0, -1, 2, 3, 5, 10, 100, 255, 256, 600, 1000, 8080, 30000, 65535, 65536, 86401,
+	1 << 20, 1<<31 - 1}
+
+func (m *Mutator) scalar(v reflect.Value, name string) {
+	switch v.Kind() {
+	case reflect.String:
+		if known := m.words[name]; len(known) > 0 && m.Pick(3) < 2 {
+			v.SetString(known[m.Pick(len(known))])
+			return
+		}
+		v.SetString(texts[m.Pick(len(texts))])
+	case reflect.Bool:
+		v.SetBool(m.Pick(2) == 0)
+	case reflect.Int, reflect.Int16, reflect.Int32, reflect.Int64:
+		n := numbers[m.Pick(len(numbers))]
+		if !v.OverflowInt(n) {
+			v.SetInt(n)
+		}
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(uint64(m.Pick(200)))
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(float64(numbers[m.Pick(len(numbers))]) / 2)
+	}
+}
+
+// Likely values of a quantity, a number or a percentage.
+var (
+	quantities = []string{"1", "0", "-1", "100m", "1.5", "1Gi", "2Gi", "1e3", "1e30", "0.1m"}
+	eithers    = []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(0), intstr.FromInt32(-1),
+		intstr.FromInt32(80), intstr.FromInt32(70000), intstr.FromString("25%"), intstr.FromString("150%"),
+		intstr.FromString("http"), intstr.FromString(""), intstr.FromString("Bad!"), intstr.FromString("-5%")}
+	raws = []string{`{"a":1}`, `{"apiVersion":"v1","kind":"X"}`, `5`, `null`}
+)
+
+// atoms are types whose values are made as a whole.
+var atoms = map[reflect.Type]func(*Mutator, reflect.Value){
+	reflect.TypeFor[metav1.Time](): func(m *Mutator, v reflect.Value) {
+		v.Set(reflect.ValueOf(metav1.NewTime(time.Unix(int64(1e9+m.Pick(3)*1e8), 0).UTC())))
+	},
+	reflect.TypeFor[metav1.MicroTime](): func(m *Mutator, v reflect.Value) {
+		v.Set(reflect.ValueOf(metav1.NewMicroTime(time.Unix(int64(1e9+m.Pick(3)*1e8), 0).UTC())))
+	},
+	reflect.TypeFor[metav1.Duration](): func(m *Mutator, v reflect.Value) {
+		v.Set(reflect.ValueOf(metav1.Duration{Duration: time.Duration(m.Pick(3)-1) * time.Minute}))
+	},
+	reflect.TypeFor[resource.Quantity](): func(m *Mutator, v reflect.Value) {
+		v.Set(reflect.ValueOf(resource.MustParse(quantities[m.Pick(len(quantities))])))
+	},
+	reflect.TypeFor[intstr.IntOrString](): func(m *Mutator, v reflect.Value) {
+		v.Set(reflect.ValueOf(eithers[m.Pick(len(eithers))]))
+	},
+	reflect.TypeFor[runtime.RawExtension](): func(m *Mutator, v reflect.Value) {
+		v.Set(reflect.ValueOf(runtime.RawExtension{Raw: []byte(raws[m.Pick(len(raws))])}))
+	},
+	reflect.TypeFor[metav1.FieldsV1](): func(*Mutator, reflect.Value) {},
+}
+
+func sortedKeys(v reflect.Value) []reflect.Value {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	return keys
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// timesAsFast is the unit of the ratio.
 const timesAsFast = "times-as-fast"
 
 const ownerUID = "5c2fd0a8-0000-4000-8000-000000000000"
@@ -33,15 +32,14 @@ func orphan() *corev1.Pod {
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "nginx"}}}}
 }
 
-// adoption is the patch by which the ReplicaSet controller adopts a Pod.
 func adoption(uid types.UID) []byte {
 	return []byte(`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"` +
 		ownerUID +
 		`","controller":true,"blockOwnerDeletion":true}],"uid":"` + string(uid) + `"}}`)
 }
 
-// cycles prints what the cycle create an orphan, adopt it, get it, delete it takes: by this server through Do and
-// through client-go, and by controller-runtime's fake client; and how many times as fast Do is, when both take turns.
+// cycles prints how long it takes to create an orphan, adopt it, get it and delete it: through Do, through client-go,
+// and with controller-runtime's fake client. It also prints the ratio of Do to the fake client, measured in turns.
 func cycles() {
 	perCycle("do", doCycle)
 	perCycle("client-go", clientCycle)
@@ -49,7 +47,7 @@ func cycles() {
 	fmt.Println(timesAsFast, testing.Benchmark(ratio).Extra[timesAsFast])
 }
 
-// ratio runs both in turn, so that both meet the same machine.
+// ratio alternates the two, so that both see the same load.
 func ratio(b *testing.B) {
 	ours, rivals := doCycle(b), rivalCycle(b)
 	var spent [2]time.Duration
@@ -97,8 +95,7 @@ func doCycle(b *testing.B) func() {
 	}
 }
 
-// clientCycle goes through client-go's typed clientset, in protobuf, over the
-// transport inside the process.
+// clientCycle uses client-go's typed clientset, in protobuf, inside the process.
 func clientCycle(b *testing.B) func() {
 	h := httpapi.New(fakeapi.New(fakeapi.Options{}), func() time.Time { return today })
 	config := &rest.Config{Host: "http://localhost", Transport: http.RoundTripper(h.Transport()), QPS: -1}
@@ -123,7 +120,6 @@ func clientCycle(b *testing.B) func() {
 	}
 }
 
-// rivalCycle is the same with controller-runtime's fake client.
 func rivalCycle(b *testing.B) func() {
 	c, ctx := fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), context.Background()
 	return func() {

@@ -33,8 +33,7 @@ const (
 	comparison = "../docs/use/comparison.md"
 )
 
-// telling are the cases that the page shows one by one, those included that the
-// fakes get right.
+// telling lists the cases that the page shows one by one, including those that the fakes get right.
 var telling = []struct{ name, what string }{
 	{"concurrency/already-exists", "a name that is taken is refused"},
 	{"ownerrefs/adopt-idempotent", "a second adoption by the same owner changes nothing"},
@@ -73,8 +72,8 @@ func main() {
 	}
 }
 
-// compare returns the two tables: how many cases of each area the rivals answer alike, and who does so of those
-// that the page names.
+// compare returns the two tables: how many cases of each area a rival answers right, and who answers the listed ones
+// right.
 func compare() (string, error) {
 	scores, agrees, err := score()
 	if err != nil {
@@ -106,8 +105,7 @@ func compare() (string, error) {
 	return table.String(), nil
 }
 
-// score puts all cases to all rivals: a row of the table for each area, and for
-// each case who agrees.
+// score runs all cases with all rivals. It returns a row for each area, and who answers each case right.
 func score() (rows string, agrees map[string][]bool, err error) {
 	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
 	agrees = map[string][]bool{}
@@ -148,7 +146,6 @@ func tell(format string, args ...any) {
 	}
 }
 
-// write puts the tables into the page.
 func write(tables string) error {
 	page, err := os.ReadFile(comparison)
 	if err != nil {
@@ -163,7 +160,7 @@ func write(tables string) error {
 	return os.WriteFile(comparison, []byte(before+begin+tables+end+after), 0o644)
 }
 
-// unsayable is why a case cannot be put to clients.
+// unsayable returns why clients cannot make the requests of a case.
 func unsayable(mapper meta.RESTMapper, c *recorded.Case) error {
 	b := recorded.NewBinding()
 	for i := range c.Exchanges {
@@ -174,7 +171,7 @@ func unsayable(mapper meta.RESTMapper, c *recorded.Case) error {
 	return nil
 }
 
-// replay puts a case to a rival and returns the first difference.
+// replay runs a case with a rival and returns the first difference.
 func replay(mapper meta.RESTMapper, r rival, c *recorded.Case) error {
 	b := recorded.NewBinding()
 	b.Bind("$ns", "ns-1")
@@ -218,8 +215,8 @@ func replay(mapper meta.RESTMapper, r rival, c *recorded.Case) error {
 	return nil
 }
 
-// outcome is what a client makes of a status: it does not tell the codes of
-// success apart, and an error of the server is an error like one without a status.
+// outcome returns what a client sees of a status code: success codes are equal, and a server error is an error without
+// a status.
 func outcome(code int) int {
 	switch {
 	case code < http.StatusMultipleChoices:
@@ -230,14 +227,13 @@ func outcome(code int) int {
 	return code
 }
 
-// learn takes over what a placeholder stands for, the first time.
 func learn(b *recorded.Binding, name, value string) {
 	if _, known := b.Value(name); !known && strings.HasPrefix(name, "$") && value != "" {
 		b.Bind(name, value)
 	}
 }
 
-// sameOwnership compares what a recorded answer says of ownership.
+// sameOwnership compares the ownership in an answer with the recorded one.
 func sameOwnership(answer string, got metav1.Object) error {
 	want := &metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal([]byte(answer), want); err != nil {

@@ -5,13 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
 	clienttesting "k8s.io/client-go/testing"
@@ -20,6 +25,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/recorded"
 )
 
 // rival answers calls with an object's metadata or an error.
@@ -29,7 +35,6 @@ type rival struct {
 	answer  func() (ask, error)
 }
 
-// ask makes a call.
 type ask = func(*call) (metav1.Object, error)
 
 var rivals = []rival{
@@ -38,7 +43,7 @@ var rivals = []rival{
 	{"client-go's fake clientset", false, clientGoFake},
 }
 
-// ours is this module's server, asked over its wire.
+// ours is this module's server, over its HTTP API.
 func ours() (ask, error) {
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
 	h := httpapi.New(server, func() time.Time { return today })
@@ -69,7 +74,6 @@ func ours() (ask, error) {
 	}, nil
 }
 
-// controllerRuntimeFake is the fake client as its builder makes it.
 func controllerRuntimeFake() (ask, error) {
 	cl, ctx := fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), context.Background()
 	return func(c *call) (metav1.Object, error) {
@@ -101,7 +105,6 @@ func controllerRuntimeFake() (ask, error) {
 	}, nil
 }
 
-// newObject is an object of a call's kind that has nothing but its name.
 func newObject(c *call) client.Object {
 	o, err := scheme.Scheme.New(c.kind)
 	if err != nil {
@@ -113,7 +116,7 @@ func newObject(c *call) client.Object {
 	return named
 }
 
-// clientGoFake makes the actions that the methods of the typed clients make.
+// clientGoFake makes the same actions as the methods of typed clients.
 func clientGoFake() (ask, error) {
 	cs := kubefake.NewClientset()
 	return func(c *call) (metav1.Object, error) {
@@ -144,7 +147,6 @@ func clientGoFake() (ask, error) {
 	}, nil
 }
 
-// code is the outcome that an error of a client stands for.
 func code(err error) int {
 	var status apierrors.APIStatus
 	switch {
@@ -154,4 +156,102 @@ func code(err error) int {
 		return outcome(int(status.Status().Code))
 	}
 	return 0
+}
+
+// call is one request to one object, as Go clients make it.
+type call struct {
+	method               string
+	resource             schema.GroupVersionResource
+	kind                 schema.GroupVersionKind
+	namespace, name, sub string
+
+	object  client.Object // what POST and PUT send
+	patch   types.PatchType
+	body    []byte
+	manager string // the field manager
+	force   *bool
+	options metav1.DeleteOptions
+
+	path  string // the same on the wire
+	query url.Values
+}
+
+// say returns the call of a recorded exchange.
+func say(mapper meta.RESTMapper, b *recorded.Binding, ex *recorded.Exchange) (*call, error) {
+	if ex.Method == "" || ex.RawBody != nil || ex.Watch != nil || ex.ConcurrentGroup != 0 {
+		return nil, fmt.Errorf("it is no single request with a JSON body")
+	}
+	c := &call{method: ex.Method, path: b.Fill(ex.Path), body: []byte(b.Fill(string(ex.Body))), query: url.Values{}}
+	if err := c.parse(mapper); err != nil {
+		return nil, err
+	}
+	for k, v := range ex.Query {
+		text, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("the parameter %s", k)
+		}
+		c.query.Set(k, text)
+		switch policy := metav1.DeletionPropagation(text); {
+		case k == "fieldManager":
+			c.manager = text
+		case k == "force":
+			yes := text == "true"
+			c.force = &yes
+		case k == "propagationPolicy" && ex.Method == http.MethodDelete:
+			c.options.PropagationPolicy = &policy
+		default:
+			return nil, fmt.Errorf("the parameter %s", k)
+		}
+	}
+	switch ex.Method {
+	case http.MethodPost, http.MethodPut:
+		return c, c.decode()
+	case http.MethodPatch:
+		c.patch = types.PatchType(ex.Headers["content-type"])
+	case http.MethodDelete:
+		if len(ex.Body) > 0 {
+			return c, json.Unmarshal(c.body, &c.options)
+		}
+	}
+	return c, nil
+}
+
+// parse reads the object of a path.
+func (c *call) parse(mapper meta.RESTMapper) error {
+	parts := strings.Split(strings.TrimPrefix(c.path, "/"), "/")
+	gv := schema.GroupVersion{Version: parts[1]}
+	parts, groups := parts[2:], parts[0] == "apis"
+	if groups {
+		gv, parts = schema.GroupVersion{Group: gv.Version, Version: parts[0]}, parts[1:]
+	}
+	if len(parts) > 2 && parts[0] == "namespaces" {
+		c.namespace, parts = parts[1], parts[2:]
+	}
+	parts = append(parts, "", "")
+	c.resource, c.name, c.sub = gv.WithResource(parts[0]), parts[1], parts[2]
+	if (c.name == "") != (c.method == http.MethodPost) || c.sub != "" && c.sub != "status" {
+		return fmt.Errorf("%s %s is not about one object", c.method, c.path)
+	}
+	kind, err := mapper.KindFor(c.resource)
+	c.kind = kind
+	return err
+}
+
+// decode reads the body of a POST or PUT.
+func (c *call) decode() error {
+	o, kind, err := scheme.Codecs.UniversalDeserializer().Decode(c.body, nil, nil)
+	if err != nil {
+		return err
+	}
+	if *kind != c.kind {
+		return fmt.Errorf("a %s is sent to %s", kind.Kind, c.resource.Resource)
+	}
+	c.object = o.(client.Object)
+	if c.name != "" && c.object.GetName() != c.name {
+		return fmt.Errorf("%s is sent to %s", c.object.GetName(), c.name)
+	}
+	if c.name = c.object.GetName(); c.object.GetNamespace() == "" {
+		c.object.SetNamespace(c.namespace)
+	}
+	return nil
 }

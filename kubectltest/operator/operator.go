@@ -1,28 +1,35 @@
-// Package operator is an operator as kubebuilder lays one out: a manager with leader
-// election and without metrics, a controller, a webhook that completes and one that
-// refuses, and under config the manifests it is installed with. Its test runs it against
-// the server, from those manifests.
+// Package operator is an operator as kubebuilder lays one out: a manager with leader election and without metrics, a
+// controller, a webhook that completes and one that refuses, and under config the manifests it is installed with. Its
+// test runs it against the server, from those manifests.
 package operator
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/threelaws/threelaws/kubectltest/operator/api"
 )
 
-// Options say where the operator runs.
 type Options struct {
 	Namespace   string // of its lease
 	CertDir     string // tls.crt and tls.key of its webhooks
@@ -31,7 +38,6 @@ type Options struct {
 	Lease       string // its name
 }
 
-// Run runs the operator until the context ends.
 func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
@@ -46,7 +52,7 @@ func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 		LeaderElection:          true,
 		LeaderElectionID:        o.Lease,
 		LeaderElectionNamespace: o.Namespace,
-		// When it ends it gives its lease up, so that the next one need not wait.
+		// It releases its lease at the end, so that the next one need not wait.
 		LeaderElectionReleaseOnCancel: true,
 		// A test runs two in one process.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
@@ -97,4 +103,113 @@ func podOf(s *api.Site) corev1.PodSpec {
 			ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: s.Name}}}}},
 	}
+}
+
+// finalizer holds a Site until the operator has seen its deletion.
+const finalizer = "web.example.com/site"
+
+type reconciler struct {
+	client.Client
+	events events.EventRecorder
+}
+
+func (r *reconciler) setUp(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&api.Site{}).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).
+		Complete(r)
+}
+
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	site := &api.Site{}
+	if err := r.Get(ctx, req.NamespacedName, site); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if site.DeletionTimestamp != nil {
+		if controllerutil.RemoveFinalizer(site, finalizer) {
+			return ctrl.Result{}, r.Update(ctx, site)
+		}
+		return ctrl.Result{}, nil
+	}
+	if controllerutil.AddFinalizer(site, finalizer) {
+		return ctrl.Result{}, r.Update(ctx, site)
+	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: site.Namespace, Name: site.Name}}
+	if _, err := controllerutil.CreateOrUpdate(ctx, r.Client, config, func() error {
+		config.Data = pageOf(site)
+		return controllerutil.SetControllerReference(site, config, r.Scheme())
+	}); err != nil {
+		return ctrl.Result{}, err
+	}
+	deployment := &appsv1.Deployment{ObjectMeta: config.ObjectMeta}
+	deployment.ObjectMeta = metav1.ObjectMeta{Namespace: site.Namespace, Name: site.Name}
+	if _, err := controllerutil.CreateOrUpdate(ctx, r.Client, deployment, func() error {
+		labels := map[string]string{"site": site.Name}
+		deployment.Spec.Replicas = site.Spec.Replicas
+		deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		deployment.Spec.Template.Labels = labels
+		if c := deployment.Spec.Template.Spec.Containers; len(c) == 0 || c[0].Image != site.Spec.Image {
+			deployment.Spec.Template.Spec = podOf(site)
+		}
+		return controllerutil.SetControllerReference(site, deployment, r.Scheme())
+	}); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.report(ctx, site, deployment.Status.ReadyReplicas); err != nil || !site.Spec.Preview {
+		return ctrl.Result{}, err
+	}
+	if !meta.IsStatusConditionTrue(site.Status.Conditions, "Ready") {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{}, r.Delete(ctx, site, client.PropagationPolicy(metav1.DeletePropagationBackground),
+		client.Preconditions{UID: &site.UID})
+}
+
+// report writes a changed status of a Site.
+func (r *reconciler) report(ctx context.Context, site *api.Site, ready int32) error {
+	status := metav1.ConditionFalse
+	if ready == *site.Spec.Replicas {
+		status = metav1.ConditionTrue
+	}
+	changed := meta.SetStatusCondition(&site.Status.Conditions, metav1.Condition{
+		Type: "Ready", Status: status, Reason: "Counted", ObservedGeneration: site.Generation})
+	if !changed && site.Status.Ready == ready {
+		return nil
+	}
+	site.Status.Ready = ready
+	if status == metav1.ConditionTrue {
+		r.events.Eventf(site, nil, corev1.EventTypeNormal, "Ready", "Serve", "%d pods serve the page", ready)
+	}
+	return r.Status().Update(ctx, site)
+}
+
+type defaulter struct{}
+
+func (defaulter) Default(_ context.Context, s *api.Site) error {
+	if s.Spec.Replicas == nil {
+		one := int32(1)
+		s.Spec.Replicas = &one
+	}
+	if s.Spec.Image == "" {
+		s.Spec.Image = "web:1"
+	}
+	return nil
+}
+
+type validator struct{}
+
+func (v validator) ValidateCreate(_ context.Context, s *api.Site) (admission.Warnings, error) {
+	if strings.HasSuffix(s.Spec.Image, ":latest") {
+		return nil, fmt.Errorf("image %s: nobody knows what that is", s.Spec.Image)
+	}
+	if s.Spec.Domain == "" {
+		return admission.Warnings{"without a domain nobody finds the site"}, nil
+	}
+	return nil, nil
+}
+
+func (v validator) ValidateUpdate(ctx context.Context, _, s *api.Site) (admission.Warnings, error) {
+	return v.ValidateCreate(ctx, s)
+}
+
+func (v validator) ValidateDelete(context.Context, *api.Site) (admission.Warnings, error) {
+	return nil, nil
 }

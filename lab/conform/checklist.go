@@ -17,7 +17,6 @@ type item struct {
 	proof   string   // what ticks it beside clauses: a directory or file of this module
 }
 
-// part is the items of one controller, or of none.
 type part struct {
 	title      string
 	controller string // "" for none

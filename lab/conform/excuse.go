@@ -132,7 +132,6 @@ var excuses = []excuse{
 	{selecting, "WRITE-9", "resyncs are faults, and eras before ControllerRef run without faults"},
 }
 
-// aged reports whether a sheet is of an older era.
 func aged(s *Sheet) bool { return !s.Newest }
 
 // selecting reports whether a sheet is of an era that uses selectors instead of ControllerRef.

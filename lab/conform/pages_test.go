@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/lab/conform"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
-// library reads every scenario of the module.
 func library(t *testing.T) []*scenarios.File {
 	t.Helper()
 	files, err := conform.Files()
@@ -64,6 +65,66 @@ func TestKnownBugsAreFound(t *testing.T) {
 		}
 		if b.Found == 0 {
 			t.Errorf("%s: bug %s is not found", b.File.Name, b.ID)
+		}
+	}
+}
+
+// pin returns a file that pins a clause without a law by an expectation.
+func pin(t *testing.T, name, expect string) *scenarios.File {
+	t.Helper()
+	return pinOf(t, "replicaset", name, expect)
+}
+
+// pinOf returns such a file for an era.
+func pinOf(t *testing.T, controller, name, expect string) *scenarios.File {
+	t.Helper()
+	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers "+controller+"\napply rs.yaml\nsettle\n"+expect+`
+-- rs.yaml --
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: registry.example/web}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A clause without a law is held in an era if every file that pins it passes.
+func TestPinThatFailsBreaksItsClause(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it explores the worlds of a controller")
+	}
+	right, wrong := pin(t, "right", "expect pod/web-1"), pin(t, "wrong", "expect pod/another")
+	older := pinOf(t, "replicaset@controllerref", "older", "expect pod/web-1")
+	for _, x := range []struct {
+		files []*scenarios.File
+		want  conform.State
+	}{
+		{[]*scenarios.File{right}, conform.Held},
+		{[]*scenarios.File{older}, conform.Unasked}, // of another era it says nothing
+		{[]*scenarios.File{right, wrong}, conform.Breaking},
+	} {
+		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases()}
+		r, err := conform.Examine(t.Context(), x.files, g,
+			conform.Options{Controller: "replicaset", Era: "current", Schedules: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Sheets[0].Rows {
+			if row.ID == "KIND-RS" && row.State != x.want {
+				var names []string
+				for _, f := range x.files {
+					names = append(names, f.Name)
+				}
+				t.Errorf("with the files [%s]: %s, want %s", strings.Join(names, " "), row.State, x.want)
+			}
 		}
 	}
 }

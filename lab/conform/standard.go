@@ -27,13 +27,11 @@ type standing struct {
 	rival  *against // one of another kind that may adopt the stray too
 }
 
-// against is an object of another controller.
 type against struct {
 	controller string
 	owner      string // manifest
 }
 
-// rivalSet is a ReplicaSet that wants no Pods.
 const rivalSet = "\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: rival}\nspec: {replicas: 0, " +
 	"selector: {matchLabels: {app: web}}, template: " + podTemplate + "}\n"
 
@@ -158,7 +156,6 @@ spec:
 // others are the scripts for controllers that only write what they know of others' objects.
 var others = []string{"make", "delete", "held"}
 
-// dropFinalizers is a step that takes all finalizers off an object.
 func dropFinalizers(object string) string {
 	return "patch " + object + " type=merge '{metadata: {finalizers: null}}'\n"
 }

@@ -55,7 +55,6 @@ func Bugs(files []*scenarios.File) ([]*Bug, error) {
 	return all, nil
 }
 
-// firstSentence returns the first sentence of a file's comment.
 func firstSentence(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -23,7 +25,6 @@ type Subject struct {
 	Newest bool // it is the last era, which a name without an era means
 }
 
-// String returns its name in the table: "replicaset@selector".
 func (s *Subject) String() string {
 	if s.Era == "" {
 		return s.Name
@@ -31,7 +32,6 @@ func (s *Subject) String() string {
 	return s.Name + "@" + s.Era
 }
 
-// Subjects returns the controllers of a registry in each era.
 func Subjects(g *scenarios.Registry) []Subject {
 	var all []Subject
 	for i, c := range g.Controllers {
@@ -163,4 +163,23 @@ func in(name string, text []byte, era string, g *scenarios.Registry, all []Subje
 		}
 	}
 	return w, nil
+}
+
+// Files reads all scenarios of the library.
+func Files() ([]*scenarios.File, error) {
+	var files []*scenarios.File
+	library := scenarios.Library()
+	err := fs.WalkDir(library, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".txtar" {
+			return err
+		}
+		text, err := fs.ReadFile(library, name)
+		if err != nil {
+			return err
+		}
+		f, err := scenarios.Parse(name, text)
+		files = append(files, f)
+		return err
+	})
+	return files, err
 }

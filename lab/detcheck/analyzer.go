@@ -1,3 +1,15 @@
+// Package detcheck is an analyser for code in which one list of choices must mean one run: it flags clocks, randomness,
+// the environment, goroutines, select, and ranges over maps.
+//
+// A range over a map is flagged. So is any use of maps.Keys, maps.Values, maps.All, of UnsortedList and PopAny of
+// a set, and of reflect.Value.MapKeys, unless it is an argument of slices.Sorted; and maps.DeleteFunc, unless
+// its function only returns a value.
+//
+// A comment on the line above the loop or at the end of its first line excuses it, with a reason:
+//
+//	//detcheck:ordered the sum is the same in every order
+//
+// A directive without a reason and a directive that excuses nothing are errors. Test files are not checked.
 package detcheck
 
 import (
@@ -10,6 +22,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Analyzer flags what could make two runs of one schedule differ.
@@ -77,3 +90,158 @@ func from(f *types.Func, path string, names ...string) bool {
 }
 
 func (c *checker) line(pos token.Pos) int { return c.Fset.Position(pos).Line }
+
+const prefix = "//detcheck:"
+
+// directive is one //detcheck:ordered comment.
+type directive struct {
+	pos      token.Pos
+	trailing bool // code stands in front of it: it is about its own line
+	used     bool
+}
+
+type lineOf struct {
+	file string
+	line int
+}
+
+func (c *checker) readDirectives(f *ast.File) {
+	code := map[int]bool{} // lines on which something other than a comment begins
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.CommentGroup, *ast.Comment:
+			return false
+		}
+		code[c.line(n.Pos())] = true
+		return true
+	})
+	for _, group := range f.Comments {
+		for _, com := range group.List {
+			text, ok := strings.CutPrefix(com.Text, prefix)
+			if !ok {
+				continue
+			}
+			text, _, _ = strings.Cut(text, "//")
+			verb, reason, _ := strings.Cut(text, " ")
+			p := c.Fset.Position(com.Pos())
+			d := &directive{pos: com.Pos(), trailing: code[p.Line]}
+			switch {
+			case verb != "ordered":
+				c.Reportf(com.Pos(), "unknown directive detcheck:%s; the only one is //detcheck:ordered <reason>", verb)
+			case strings.TrimSpace(reason) == "":
+				c.Reportf(com.Pos(),
+					"directive without a reason; say why the order cannot matter: //detcheck:ordered <reason>")
+				d.used = true // one complaint is enough
+				c.directives[lineOf{p.Filename, p.Line}] = d
+			default:
+				c.directives[lineOf{p.Filename, p.Line}] = d
+			}
+		}
+	}
+}
+
+// excused reports whether a directive stands on the line above one of the
+// positions, or at the end of its line, and marks it used.
+func (c *checker) excused(at ...token.Pos) bool {
+	for _, pos := range at {
+		p := c.Fset.Position(pos)
+		for _, above := range []int{0, 1} {
+			if d := c.directives[lineOf{p.Filename, p.Line - above}]; d != nil && d.trailing == (above == 0) {
+				d.used = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *checker) reportUnused() {
+	for _, d := range c.directives {
+		if !d.used {
+			c.Reportf(d.pos,
+				"directive excuses nothing: no map is visited here; remove it")
+		}
+	}
+}
+
+const wayOut = "range over slices.Sorted(maps.Keys(m)), or give the reason why the order cannot matter on the line " +
+	"above: //detcheck:ordered <reason>"
+
+// rangeStmt flags a range over a map that no directive excuses.
+func (c *checker) rangeStmt(cur inspector.Cursor, n *ast.RangeStmt) {
+	if isMap(c.TypesInfo.TypeOf(n.X)) && !c.excused(starts(cur)...) {
+		c.Reportf(n.Pos(), "range over the map %s: its order differs from run to run; %s", types.ExprString(n.X), wayOut)
+	}
+}
+
+// isMap reports whether ranging over a value of the type visits a map.
+func isMap(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.TypeParam); ok {
+		iface := p.Underlying().(*types.Interface)
+		for e := range iface.EmbeddedTypes() {
+			if u, ok := e.(*types.Union); ok {
+				e = u.Term(0).Type()
+			}
+			if isMap(e) {
+				return true
+			}
+		}
+		return false
+	}
+	_, ok := t.Underlying().(*types.Map)
+	return ok
+}
+
+// mapOrder flags a function that visits a map in random order, unless slices.Sorted takes its result, or the turns
+// cannot affect each other.
+func (c *checker) mapOrder(cur inspector.Cursor, id *ast.Ident) {
+	f, ok := c.TypesInfo.Uses[id].(*types.Func)
+	if !ok || !inMapOrder(f) || c.harmless(cur, f) || c.excused(starts(cur)...) {
+		return
+	}
+	c.Reportf(id.Pos(), "%s.%s goes by the order of a map; %s", f.Pkg().Name(), f.Name(), wayOut)
+}
+
+func inMapOrder(f *types.Func) bool {
+	if from(f, "maps", "Keys", "Values", "All", "DeleteFunc") || from(f, "reflect", "MapKeys") {
+		return true
+	}
+	return f.Pkg() != nil && strings.HasSuffix(f.Pkg().Path(), "/util/sets") &&
+		(f.Name() == "UnsortedList" || f.Name() == "PopAny")
+}
+
+// harmless reports whether the function at cur is called as slices.Sorted(f(m)), or is maps.DeleteFunc with a literal
+// that only returns a value.
+func (c *checker) harmless(cur inspector.Cursor, f *types.Func) bool {
+	sel := cur.Parent()
+	call, ok := sel.Parent().Node().(*ast.CallExpr)
+	if !ok || call.Fun != sel.Node() {
+		return false
+	}
+	if f.Name() == "DeleteFunc" {
+		del, ok := call.Args[len(call.Args)-1].(*ast.FuncLit)
+		return ok && len(del.Body.List) == 1 && is[*ast.ReturnStmt](del.Body.List[0])
+	}
+	outer, ok := sel.Parent().Parent().Node().(*ast.CallExpr)
+	return ok && from(typeutil.StaticCallee(c.TypesInfo, outer), "slices", "Sorted")
+}
+
+func is[T ast.Node](n ast.Node) bool {
+	_, ok := n.(T)
+	return ok
+}
+
+// starts returns where a node begins, and the innermost statement around it with its label.
+func starts(cur inspector.Cursor) []token.Pos {
+	at := []token.Pos{cur.Node().Pos()}
+	for s := range cur.Enclosing() {
+		if n, ok := s.Node().(ast.Stmt); ok {
+			at = append(at, n.Pos())
+			if label, ok := s.Parent().Node().(*ast.LabeledStmt); ok {
+				at = append(at, label.Pos())
+			}
+			break
+		}
+	}
+	return at
+}

@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/lab/detcheck"
 )
 
-// Each package of testdata holds what a rule flags, marked with the message,
-// and what is near to it and allowed.
+// Each package of testdata holds what a rule flags, marked with the message, and what is near to it and allowed.
 func TestAnalyzer(t *testing.T) {
 	for _, pkg := range []string{"names", "imports", "flow", "mapok", "mapbad", "directive"} {
 		t.Run(pkg, func(t *testing.T) {

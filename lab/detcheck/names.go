@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// ban is one row of the table of names that the core may not use. A "*" in
-// a name stands for anything.
+// ban is a row of the table of banned names. A "*" in a name matches anything.
 type ban struct {
 	path  string
 	names []string
@@ -103,7 +102,6 @@ func (b ban) has(name string) bool {
 	return false
 }
 
-// match compares a name with a pattern in which "*" stands for anything.
 func match(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -124,8 +122,7 @@ func match(pattern, name string) bool {
 	return true
 }
 
-// receiver is "path.Type" of a method's receiver, so that no package's path
-// can equal it.
+// receiver returns "path.Type" of a method's receiver, which cannot equal a package path.
 func receiver(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()

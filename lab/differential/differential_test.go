@@ -35,7 +35,6 @@ var (
 	resource = flag.String("resources", "", "generate objects of these resources alone, with commas between")
 )
 
-// TestDifferential compares this module's server with another.
 func TestDifferential(t *testing.T) {
 	if *server == "" {
 		t.Skip("there is no server to compare with: make differential SERVER=https://...")
@@ -43,7 +42,6 @@ func TestDifferential(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { try(rt, another(), kinds(t)) })
 }
 
-// another is the server that is named by flags.
 func another() *remote {
 	return &remote{url: strings.TrimSuffix(*server, "/"), token: *token, client: &http.Client{Timeout: 30 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: *insecure}}}}
@@ -74,8 +72,7 @@ var inForce = map[string]bool{
 	"rbac.authorization.k8s.io/ClusterRoleBinding":                  true,
 }
 
-// kinds are those that may be compared: what a namespace or a definition does, another
-// process does there.
+// kinds are those that may be compared: what a namespace or a definition does, another process does there.
 func kinds(t *testing.T) *world {
 	s := fakeapi.New(fakeapi.Options{})
 	g := generate.Good{New: func(gvk schema.GroupVersionKind) apiruntime.Object {
@@ -109,7 +106,6 @@ func kinds(t *testing.T) *world {
 	return w
 }
 
-// tries counts the sequences of the process: each has a namespace of its own.
 var tries atomic.Int64
 
 // try draws a sequence, plays it to a server and to this module's, and fails when they

@@ -15,14 +15,13 @@ import (
 	"github.com/threelaws/threelaws/internal/generate"
 )
 
-// request is one request of a sequence.
 type request struct {
 	method, path, query, contentType string
 	accept                           string // "" is JSON
 	body                             []byte
 }
 
-// plan makes requests, each from what the server has answered to those before.
+// plan makes requests, each based on the answers so far.
 type plan struct {
 	kinds     []*fakeapi.Kind
 	good      func(*fakeapi.Kind) []runtime.Object
@@ -35,7 +34,6 @@ type plan struct {
 
 func (p *plan) pick(n int) int { return p.mutator.Pick(n) }
 
-// next is the next request.
 func (p *plan) next() *request {
 	k := p.kinds[p.pick(len(p.kinds))]
 	name := string("abc"[p.pick(3)])
@@ -61,7 +59,7 @@ func (p *plan) next() *request {
 	return p.delete(path)
 }
 
-// form is what a reader accepts: the objects, their table, or their metadata.
+// form returns the accepted form: objects, a table, or metadata.
 func (p *plan) form() string {
 	return []string{"", asTable, asTable + ",application/json", "application/json;as=PartialObjectMetadataList;" +
 		"v=v1;g=meta.k8s.io,application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}[p.pick(4)]
@@ -69,13 +67,11 @@ func (p *plan) form() string {
 
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// selection is what a list leaves out.
 func (p *plan) selection() string {
 	return []string{"", "", "limit=1", "fieldSelector=metadata.name%3Da", "fieldSelector=metadata.name%21%3Da&limit=1",
 		"labelSelector=app", "labelSelector=app%20notin%20(x)", "fieldSelector=spec.none%3Dx"}[p.pick(8)]
 }
 
-// collection is the path of a kind's objects.
 func (p *plan) collection(k *fakeapi.Kind) string {
 	path := "/apis/" + k.GVK.Group
 	if k.GVK.Group == "" {
@@ -88,7 +84,7 @@ func (p *plan) collection(k *fakeapi.Kind) string {
 	return path + "/" + k.Resource
 }
 
-// object is a good object of a kind, or one that may be bad.
+// object returns a valid object of a kind, or one that may be invalid.
 func (p *plan) object(k *fakeapi.Kind, name string) runtime.Object {
 	all := p.good(k)
 	obj := all[p.pick(len(all))].DeepCopyObject()
@@ -116,7 +112,7 @@ func (p *plan) create(k *fakeapi.Kind, name string) *request {
 	return r
 }
 
-// changed is a stored object with some of its fields changed.
+// changed returns a stored object with some fields changed.
 func (p *plan) changed(k *fakeapi.Kind, old []byte) (was, now runtime.Object, subresource string) {
 	was = k.New()
 	if err := json.Unmarshal(old, was); err != nil {
@@ -191,7 +187,7 @@ func encode(obj runtime.Object) []byte {
 	return raw
 }
 
-// note takes note of an answer, for the requests that follow.
+// note records an answer for later requests.
 func (p *plan) note(r *request, status int, body []byte) {
 	var obj struct {
 		Kind     string

@@ -87,7 +87,6 @@ func TestSurvey(t *testing.T) {
 		compared, alike, 100*float64(alike)/float64(max(compared, 1)), unanswered, strings.Join(kinds, ", "))
 }
 
-// keep writes cases, a line each.
 func keep(name string, cases []*recorded.Case) error {
 	file, err := os.Create(name)
 	if err != nil {
@@ -103,7 +102,6 @@ func keep(name string, cases []*recorded.Case) error {
 	return errors.Join(zipped.Close(), file.Close())
 }
 
-// draw is a plan of up to 14 requests about one kind.
 func (w *world) draw(r *rand.Rand, k *fakeapi.Kind, i int) (*plan, func() bool) {
 	id := fmt.Sprintf("%x%d", time.Now().UnixMilli(), i)
 	p := w.plan(id, r.Intn)

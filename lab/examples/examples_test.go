@@ -70,7 +70,6 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// fix makes the change that the tutorial shows.
 func fix(t *testing.T, file string) {
 	t.Helper()
 	tutorial, err := os.ReadFile("../../docs/use/tutorial.md")

@@ -2,10 +2,15 @@ package mutate
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
+	"go/types"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,14 +18,13 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Program is what is mutated: files with all mutations in them.
+// Program is a set of files with all mutations.
 type Program struct {
 	Mutations []*Mutation
 	files     map[string][]byte // by absolute name
 }
 
-// Load finds the mutations of packages. Root is the directory of the module;
-// patterns are as of the go command.
+// Load finds the mutations of packages. Root is the directory of the module; patterns are those of the go command.
 func Load(root string, patterns ...string) (*Program, error) {
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Mode: packages.NeedName | packages.NeedFiles |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
@@ -69,7 +73,7 @@ func (p *Program) add(root string, pkg *packages.Package, file *ast.File, name s
 	return nil
 }
 
-// number tells apart mutations of one function that read the same.
+// number distinguishes mutations of one function with equal text.
 func (p *Program) number() {
 	seen := map[string]int{}
 	for _, m := range p.Mutations {
@@ -80,8 +84,7 @@ func (p *Program) number() {
 	}
 }
 
-// apply makes the edits, of which those that enclose others come first. No line
-// changes its number.
+// apply makes the edits, enclosing ones first. Line numbers stay.
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
@@ -113,4 +116,171 @@ func apply(src []byte, file *token.File, edits []edit) []byte {
 	}
 	out.Write(src[last:])
 	return out.Bytes()
+}
+
+type Mutation struct {
+	ID      int    // from 1, in the order of packages, files and places
+	Package string // below the module: "controllers/ref"
+	File    string // below the module
+	Func    string // "Manager.Claim", "Claim"; "" outside of functions
+	Line    int
+	What    string // the operator and what it changes: "negate err != nil"
+	Init    bool   // in the initialisation of its package
+}
+
+func (m *Mutation) String() string {
+	return fmt.Sprintf("%s:%d %s: %s", m.File, m.Line, m.Func, m.What)
+}
+
+type Op string
+
+const (
+	Negate    Op = "negate"     // a condition, or a boolean that is returned
+	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
+	DropRight Op = "drop right" // only the left one counts
+	Equal     Op = "equal"      // < becomes <=, and back; > becomes >=
+	Drop      Op = "drop"       // a statement: a call, an assignment, a count
+	Nothing   Op = "nothing"    // a call in an expression statement of values: they are zero, and it is not made
+	NoError   Op = "no error"   // an error that is returned is nil
+	Without   Op = "without"    // an element of a composite
+)
+
+// edit puts text before and after a part of a file, or in its place.
+type edit struct {
+	from, to     token.Pos
+	before, then string
+	cut          bool // what is between from and to goes
+}
+
+const switchesName = "mutate_"
+
+// names names types in a file by imports of its own, which cannot clash with the file's declarations.
+type names struct {
+	pkg     *types.Package
+	imports []string // paths
+	at      map[string]int
+}
+
+// name returns a type's name; false if the package cannot name it.
+func (n *names) name(t types.Type) (string, bool) {
+	reachable := true
+	name := types.TypeString(t, func(p *types.Package) string {
+		if p == n.pkg {
+			return ""
+		}
+		if strings.Contains(p.Path(), "/internal/") && !strings.HasPrefix(p.Path(), module) {
+			reachable = false
+		}
+		i, known := n.at[p.Path()]
+		if !known {
+			i = len(n.imports)
+			n.imports = append(n.imports, p.Path())
+			n.at[p.Path()] = i
+		}
+		return fmt.Sprintf("mutate_%d", i)
+	})
+	// A name that is not exported belongs to its own package.
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("[]*(){}, ", r) }) {
+		if p, id, qualified := strings.Cut(part, "."); qualified && strings.HasPrefix(p, "mutate_") &&
+			!(id[0] >= 'A' && id[0] <= 'Z') {
+			reachable = false
+		}
+	}
+	if b, is := t.(*types.Basic); is && (b.Kind() == types.UntypedNil || b.Kind() == types.Invalid) {
+		reachable = false
+	}
+	return name, reachable
+}
+
+func (n *names) of(t *types.Tuple, count int) (string, bool) {
+	var list []string
+	for i := range count {
+		name, ok := n.name(types.Default(t.At(i).Type()))
+		if !ok {
+			return "", false
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", "), true
+}
+
+// clause returns the additional import clauses, in one line.
+func (n *names) clause() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "; import %s %q", switchesName, switchesPath)
+	for i, path := range n.imports {
+		fmt.Fprintf(&b, "; import mutate_%d %q", i, path)
+	}
+	return b.String()
+}
+
+const (
+	module       = "github.com/threelaws/threelaws/"
+	switchesPath = module + "lab/mutate/switches"
+)
+
+// Build is a compiled program with all its mutations.
+type Build struct {
+	root, dir string
+	replace   map[string]string // by absolute name
+}
+
+// Overlay writes the mutated files to a directory, for go build -overlay.
+func (p *Program) Overlay(root, dir string) (*Build, error) {
+	b := &Build{root: root, dir: dir, replace: map[string]string{
+		filepath.Join(root, "lab", "go.mod"): "", // so that mutated files can import the switches
+	}}
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		if err := b.put(name, p.files[name]); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// put replaces or adds a file.
+func (b *Build) put(name string, src []byte) error {
+	to := filepath.Join(b.dir, fmt.Sprintf("%03d_%s", len(b.replace), filepath.Base(name)))
+	b.replace[name] = to
+	return os.WriteFile(to, src, 0o644)
+}
+
+func (b *Build) Command(pkg string) (string, error) {
+	out := filepath.Join(b.dir, filepath.Base(pkg))
+	return out, b.goTool("build", "-o", out, pkg)
+}
+
+// test builds the tests of a package with an additional file.
+func (b *Build) test(pkg, file string) (string, error) {
+	dir := filepath.Join(b.root, pkg)
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+	if err != nil {
+		return "", err
+	}
+	src := fmt.Appendf(nil, mainOfTests, f.Name.Name, switchesPath)
+	if err := b.put(filepath.Join(dir, mainFile), src); err != nil {
+		return "", err
+	}
+	out := filepath.Join(b.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
+	return out, b.goTool("test", "-c", "-o", out, dir)
+}
+
+func (b *Build) goTool(command string, args ...string) error {
+	raw, err := json.Marshal(map[string]any{"Replace": b.replace})
+	if err != nil {
+		return err
+	}
+	overlay := filepath.Join(b.dir, "overlay.json")
+	if err := os.WriteFile(overlay, raw, 0o644); err != nil {
+		return err
+	}
+	c := exec.Command("go", append([]string{command, "-overlay", overlay}, args...)...)
+	if c.Dir = b.root; command == "test" {
+		c.Args = slices.Insert(c.Args, 2, "-vet=off")
+		c.Dir = args[len(args)-1] // its own module has the packages that it imports
+	}
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s %v: %w\n%s", command, args, err, out)
+	}
+	return nil
 }

@@ -5,12 +5,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// finder finds the mutations of one file.
 type finder struct {
 	pkg   *packages.Package
 	file  *ast.File
@@ -26,7 +26,6 @@ type finder struct {
 	literal int                // how many of them are function literals
 }
 
-// find finds the mutations of a file.
 func (f *finder) find() {
 	for _, d := range f.file.Decls {
 		switch d := d.(type) {
@@ -45,7 +44,7 @@ func (f *finder) find() {
 	}
 }
 
-// funcName is the name of a function, with that of its receiver's type.
+// funcName returns a function's name with its receiver's type.
 func funcName(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return d.Name.Name
@@ -123,7 +122,7 @@ func (f *finder) visit(root ast.Node) {
 	})
 }
 
-// branches finds the mutations of a statement of whose branches one is for mutants alone.
+// branches mutates a statement one of whose branches only mutants run.
 func (f *finder) branches(n *ast.IfStmt, then bool) {
 	if n.Init != nil {
 		f.visit(n.Init)
@@ -137,7 +136,7 @@ func (f *finder) branches(n *ast.IfStmt, then bool) {
 	}
 }
 
-// add notes a mutation, and returns its number.
+// add records a mutation, and returns its number.
 func (f *finder) add(op Op, n ast.Node, text string) int {
 	id := f.next
 	f.next++
@@ -147,7 +146,7 @@ func (f *finder) add(op Op, n ast.Node, text string) int {
 	return id
 }
 
-// text is the source of a node, in one line.
+// text returns the source of a node in one line.
 func (f *finder) text(n ast.Node) string {
 	file := f.pkg.Fset.File(n.Pos())
 	return strings.Join(strings.Fields(string(f.src[file.Offset(n.Pos()):file.Offset(n.End())])), " ")
@@ -157,7 +156,6 @@ func (f *finder) wrap(n ast.Node, before, then string, args ...any) {
 	f.edits = append(f.edits, edit{from: n.Pos(), to: n.End(), before: fmt.Sprintf(before, args...), then: then})
 }
 
-// isBool reports whether a value is of the type that conditions have.
 func (f *finder) isBool(e ast.Expr) bool {
 	t := f.pkg.TypesInfo.TypeOf(e)
 	b, ok := t.(*types.Basic)
@@ -197,7 +195,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// turn has < include what is equal, and <= exclude it. a > b is !(a <= b).
+// turn makes < include equality, and <= exclude it. a > b is !(a <= b).
 func (f *finder) turn(n *ast.BinaryExpr) {
 	not := ""
 	if n.Op == token.GTR || n.Op == token.GEQ {
@@ -207,7 +205,7 @@ func (f *finder) turn(n *ast.BinaryExpr) {
 	f.edits = append(f.edits, edit{from: n.OpPos, to: n.OpPos + token.Pos(len(n.Op.String())), before: ",", cut: true})
 }
 
-// returns has a boolean be another, and an error be none.
+// returns negates a boolean result, or drops an error.
 func (f *finder) returns(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 || len(f.funcs) == 0 {
 		return
@@ -236,3 +234,54 @@ func (f *finder) returns(n *ast.ReturnStmt) {
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
 func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+
+// composite omits fields, entries and elements.
+func (f *finder) composite(n *ast.CompositeLit) {
+	if len(n.Elts) == 0 {
+		return
+	}
+	t := f.pkg.TypesInfo.TypeOf(n).Underlying()
+	if _, ok := t.(*types.Slice); ok {
+		f.list(n)
+		return
+	}
+	for _, e := range n.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		if c, ok := kv.Value.(*ast.CompositeLit); ok && c.Type == nil {
+			continue // what has no type of its own cannot be handed on
+		}
+		var of types.Type
+		switch t := t.(type) {
+		case *types.Struct:
+			of = f.pkg.TypesInfo.ObjectOf(kv.Key.(*ast.Ident)).Type()
+		case *types.Map:
+			of = t.Elem()
+		default:
+			continue
+		}
+		if isGuards(of) {
+			continue // and its name is not to be imported
+		}
+		if name, ok := f.names.name(of); ok {
+			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))
+		}
+	}
+}
+
+func (f *finder) list(n *ast.CompositeLit) {
+	keyed := func(e ast.Expr) bool {
+		_, is := e.(*ast.KeyValueExpr)
+		return is
+	}
+	if n.Type == nil || slices.ContainsFunc(n.Elts, keyed) {
+		return
+	}
+	first := f.next
+	for _, e := range n.Elts {
+		f.add(Without, e, f.text(e))
+	}
+	f.wrap(n, switchesName+".Slice(%d, ", ")", first)
+}

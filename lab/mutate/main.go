@@ -1,3 +1,12 @@
+// Package mutate changes the controllers mechanically, one place at a time, and reports which changes no check notices.
+// Handmade mutants show that each guard is needed; these show what nothing tests.
+//
+// One program has all mutations ([Program.Overlay]); each asks package switches whether it is on. Each check runs once
+// without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach it, until
+// one fails: scenario files, tests, laws in generated worlds, recorded cases, and the comparison with upstream's
+// controllers. The overlay adds a TestMain that serves tests from one process.
+//
+// A survivor is a gap, or has a row in [Excuses].
 package mutate
 
 import (
@@ -9,7 +18,6 @@ import (
 	"strings"
 )
 
-// Options are those of the command.
 type Options struct {
 	Root      string   // the directory of the module that is mutated
 	Only      []string // packages; all without any
@@ -23,8 +31,7 @@ type Options struct {
 	Processes int
 }
 
-// target is what is mutated: the controllers, but for tests, for the mutants that are
-// made by hand, and for the list of what there is.
+// target has the mutated packages.
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
@@ -32,8 +39,8 @@ func mutated(pkg string) bool {
 		"controllers/states", "controllers/generated"}, pkg)
 }
 
-// Main mutates the controllers of a module, and reports whether all is well: no survivor without an excuse, and no
-// excuse without a survivor.
+// Main mutates the controllers of a module. It reports whether every survivor has an excuse and every excuse a
+// survivor.
 func Main(o *Options, out, progress io.Writer) (bool, error) {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
@@ -93,7 +100,7 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	return len(stale) == 0 && !alive, nil
 }
 
-// packagesOf are the packages of mutations, in the order in which they are asked for.
+// packagesOf returns the packages of mutations, in the requested order.
 func packagesOf(list []*Mutation, only []string) []string {
 	var names []string
 	for _, m := range list {
@@ -106,4 +113,39 @@ func packagesOf(list []*Mutation, only []string) []string {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	return names
+}
+
+// The format of killed mutants.
+const (
+	killedBegins = "killed: "
+	byBegins     = "    by "
+)
+
+// place identifies a mutation independently of its line.
+func (m *Mutation) place() string { return m.File + " " + m.Func + ": " + m.What }
+
+// killedEarlier returns the mutants that an earlier run killed, by place, with the check.
+func (o *Options) killedEarlier() (map[string]string, error) {
+	if o.Again == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(o.Again)
+	if err != nil {
+		return nil, err
+	}
+	killers, last := map[string]string{}, ""
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSuffix(line, "\n")
+		if m, ok := strings.CutPrefix(line, killedBegins); ok {
+			file, rest, _ := strings.Cut(m, ":")
+			_, what, _ := strings.Cut(rest, " ")
+			last = file + " " + what
+		} else if by, ok := strings.CutPrefix(line, byBegins); ok {
+			killers[last] = by
+		}
+	}
+	if len(killers) == 0 {
+		return nil, fmt.Errorf("%s: it lists no mutant as killed: it is to be the output of a run with -v", o.Again)
+	}
+	return killers, nil
 }

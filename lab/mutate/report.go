@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-// Score counts the mutants of a package.
 type Score struct {
 	Package                              string
 	Mutants, Killed, Equivalent, Excused int // the equivalent ones are not among those excused
 }
 
-// Surviving are those that live without an excuse.
 func (s *Score) Surviving() int { return s.Mutants - s.Killed - s.Equivalent - s.Excused }
 
-// Percent is how many of those that are not equivalent were killed.
+// Percent is the share of killed mutants among those that are not equivalent.
 func (s *Score) Percent() float64 {
 	if s.Mutants == s.Equivalent {
 		return 100
@@ -36,10 +34,9 @@ func (s *Score) count(f *Fate) {
 	}
 }
 
-// sum is what the row of all packages is called.
 const sum = "all"
 
-// Scores are those of each package, and of all.
+// Scores returns the score of each package, and of all.
 func Scores(fates []*Fate) []Score {
 	var list []Score
 	total := Score{Package: sum}
@@ -55,7 +52,7 @@ func Scores(fates []*Fate) []Score {
 	return append(list, total)
 }
 
-// Survivors prints who survived without an excuse, and what killed the others where that is asked for.
+// Survivors prints the survivors without an excuse, and with all the checks that killed the others.
 func Survivors(w io.Writer, fates []*Fate, all bool) {
 	for _, f := range fates {
 		switch {
@@ -70,7 +67,7 @@ func Survivors(w io.Writer, fates []*Fate, all bool) {
 	}
 }
 
-// Report prints which excuses nobody needs, and what it all comes to.
+// Report prints unused excuses and the scores.
 func Report(w io.Writer, fates []*Fate, stale []*Excuse) {
 	for _, e := range stale {
 		fmt.Fprintf(w, "needs no excuse: %s\n", e)
@@ -83,9 +80,81 @@ func Report(w io.Writer, fates []*Fate, stale []*Excuse) {
 	}
 }
 
-// matches reports whether a package is asked for: all are without a word.
 func matches(pkg string, only []string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool {
 		return pkg == o || strings.HasSuffix(pkg, "/"+o)
 	})
+}
+
+// Class is the reason why a mutant may survive.
+type Class string
+
+// An equivalent mutant does not count.
+const (
+	Equivalent  Class = "equivalent"  // nobody could tell the difference
+	Cosmetic    Class = "cosmetic"    // the difference is in words, names or orders that nothing depends on
+	Performance Class = "performance" // the difference is in work that is done in vain
+)
+
+// Excuse lets mutants survive that match all three patterns. In a pattern * matches any text.
+type Excuse struct {
+	File, Func string
+	What       string // as in [Mutation]
+	Class      Class
+	Reason     string
+}
+
+func (e *Excuse) covers(m *Mutation) bool {
+	return like(e.File, m.File) && like(e.Func, m.Func) && like(e.What, m.What)
+}
+
+func like(pattern, text string) bool {
+	if pattern == text {
+		return true
+	}
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return false
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, p := range parts[1:last] {
+		_, after, found := strings.Cut(text, p)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return strings.HasSuffix(text, parts[last])
+}
+
+func (e *Excuse) String() string { return e.File + " " + e.Func + ": " + e.What }
+
+// Forgive assigns survivors the first excuse that covers them. It returns the unused excuses of the packages that were
+// tried. An excuse for several packages may be used elsewhere.
+func Forgive(fates []*Fate, table []Excuse) (stale []*Excuse) {
+	tried := map[string]bool{}
+	for _, f := range fates {
+		tried[f.Package] = true
+	}
+	for i := range table {
+		e := &table[i]
+		used := false
+		for _, f := range fates {
+			if f.Killed() || !e.covers(f.Mutation) {
+				continue
+			}
+			used = true
+			if f.Excuse == nil {
+				f.Excuse = e
+			}
+		}
+		if !used && !strings.Contains(e.File, "*") && tried[e.File[:max(strings.LastIndex(e.File, "/"), 0)]] {
+			stale = append(stale, e)
+		}
+	}
+	return stale
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Fates are those of mutants that nothing has been tried on.
+// Fates returns the fates of untried mutants.
 func Fates(all []*Mutation) []*Fate {
 	fates := make([]*Fate, len(all))
 	for i, m := range all {
@@ -21,8 +21,7 @@ func Fates(all []*Mutation) []*Fate {
 	return fates
 }
 
-// Suite is a command that serves checks (see [switches.Serve]), and how many processes
-// of it run at once.
+// Suite is a command that serves checks (see [switches.Serve]), run by several processes.
 type Suite struct {
 	Name       string // what stands before the names of its checks
 	Root, Path string
@@ -33,7 +32,6 @@ type Suite struct {
 	list *list
 }
 
-// Fate is what became of a mutant.
 type Fate struct {
 	*Mutation
 	Reached bool   // some check reaches it
@@ -41,10 +39,9 @@ type Fate struct {
 	Excuse  *Excuse
 }
 
-// Killed reports whether a check killed it.
 func (f *Fate) Killed() bool { return f.By != "" }
 
-// list is what a suite has: its checks, what each reaches, and how long it takes.
+// list has the checks of a suite, what each reaches, and how long it takes.
 type list struct {
 	names   []string
 	took    []time.Duration
@@ -57,9 +54,8 @@ type list struct {
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
-// Run tries to kill those that live, each by the checks that reach it: those for which
-// which says so, those first that reach most of all these mutants for their time, as long as they take less than
-// so much of a processor together; 0: however long that is.
+// Run tries to kill living mutants by the checks that reach them and that which selects. Checks that reach most per
+// time come first. All together may take budget of processor time; 0 is no limit.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
@@ -108,10 +104,9 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 	return nil
 }
 
-// leastTime is how much processor time a check has at least.
+// leastTime is the minimum processor time of a check.
 const leastTime = time.Second / 2
 
-// cover runs every check without a mutation.
 func (s *Suite) cover() error {
 	w := s.worker()
 	first, err := w.ask(switches.Request{}, false)
@@ -149,8 +144,8 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// turnTo has the checks be tried in the order that is best for some mutants: what builds the table of all
-// controllers, every check reaches, and those tell most of it that are about that controller.
+// turnTo orders the checks for some mutants. Every check reaches the code that builds the table of controllers; those
+// that reach most of a controller's other code come first.
 func (l *list) turnTo(fates []*Fate) {
 	l.pertinent = make([]int, len(l.names))
 	for i, reaches := range l.reaches {
@@ -162,13 +157,13 @@ func (l *list) turnTo(fates []*Fate) {
 	}
 }
 
-// cost is how long a check takes for each of the mutants that it reaches.
+// cost returns the time of a check per mutant that it reaches.
 func (l *list) cost(check int) float64 {
 	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }
 
-// reaching lists the checks that reach a mutation, in the order in which to try them: those that
-// have killed others of the function, then those that reach most for the time that they take.
+// reaching returns the checks that reach a mutation in the order of trying: those that killed others of the function,
+// then those that reach most per time.
 func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
 	everywhere := l.only(m.ID)
@@ -197,10 +192,9 @@ func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.
 	return checks
 }
 
-// mostKillers is how many checks that have killed before are tried first.
+// mostKillers is how many earlier killers are tried first.
 const mostKillers = 5
 
-// killed notes what has killed a mutant of a function.
 func (l *list) killed(m *Mutation, check int) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -209,8 +203,7 @@ func (l *list) killed(m *Mutation, check int) {
 	l.killers[key] = append([]int{check}, rest[:min(len(rest), mostKillers-1)]...)
 }
 
-// only reports whether nothing but the initialisation reaches a mutation: a process
-// has to begin with it.
+// only reports whether only initialization reaches a mutation: the process must start with it.
 func (l *list) only(id int) bool {
 	return slices.Contains(l.init, id) &&
 		!slices.ContainsFunc(l.reaches, func(r map[int]bool) bool { return r[id] })
@@ -220,7 +213,6 @@ func (s *Suite) worker() *worker {
 	return &worker{path: s.Path, args: s.Args, env: s.Env, root: s.Root}
 }
 
-// each calls do for 0 to n-1, by several processes.
 func (s *Suite) each(n int, do func(w *worker, i int) error) error {
 	var next atomic.Int32
 	var group sync.WaitGroup

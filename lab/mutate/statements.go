@@ -4,10 +4,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
-// statements leaves out statements of a list.
 func (f *finder) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -33,19 +33,17 @@ func (f *finder) statements(list []ast.Stmt) {
 	}
 }
 
-// drop leaves out a statement.
 func (f *finder) drop(s ast.Stmt) {
 	f.wrap(s, "if !"+switchesName+".On(%d) { ", " }", f.add(Drop, s, f.text(s)))
 }
 
-// isPanic reports whether a call ends everything: a bug of the program's own.
+// isPanic reports whether a call is a panic: a bug of the program itself.
 func (f *finder) isPanic(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
 }
 
-// valued leaves out the calls of a statement whose values something else needs: they
-// are zero.
+// valued omits calls whose values are used: they become zero.
 func (f *finder) valued(s ast.Stmt) {
 	if a, ok := s.(*ast.AssignStmt); ok {
 		f.calls(a.Rhs, s)
@@ -73,7 +71,7 @@ func (f *finder) calls(values []ast.Expr, s ast.Stmt) {
 	f.wrap(c, call, " })", n, f.add(Nothing, s, strings.TrimSuffix(f.text(s), ";")))
 }
 
-// makes reports whether a call makes something that is nothing without it.
+// makes reports whether a call creates something that cannot be omitted.
 func (f *finder) makes(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	if !ok {
@@ -81,4 +79,105 @@ func (f *finder) makes(c *ast.CallExpr) bool {
 	}
 	b, ok := f.pkg.TypesInfo.Uses[id].(*types.Builtin)
 	return ok && (b.Name() == "make" || b.Name() == "new")
+}
+
+// settled returns the value of a condition in a controller with all guards: a field of a Without is false. Code that
+// only handmade mutants run is not mutated.
+func (f *finder) settled(e ast.Expr) (value, ok bool) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return f.settled(e.X)
+	case *ast.UnaryExpr:
+		value, ok = f.settled(e.X)
+		return !value, ok && e.Op == token.NOT
+	case *ast.SelectorExpr:
+		return false, f.isGuard(e)
+	case *ast.BinaryExpr:
+		if e.Op != token.LAND && e.Op != token.LOR {
+			return false, false
+		}
+		decides := e.Op == token.LOR
+		x, xok := f.settled(e.X)
+		y, yok := f.settled(e.Y)
+		if xok && x == decides || yok && y == decides {
+			return decides, true
+		}
+		return !decides, xok && yok
+	}
+	return false, false
+}
+
+// never reports whether only mutants reach a case.
+func (f *finder) never(n *ast.CaseClause) bool {
+	return len(n.List) > 0 && !slices.ContainsFunc(n.List, func(cond ast.Expr) bool {
+		v, ok := f.settled(cond)
+		return v || !ok
+	})
+}
+
+// isGuard reports whether a field belongs to a struct of guards.
+func (f *finder) isGuard(e *ast.SelectorExpr) bool {
+	t := f.pkg.TypesInfo.TypeOf(e.X)
+	return t != nil && f.isBool(e) && isGuards(t)
+}
+
+func isGuards(t types.Type) bool {
+	if p, is := t.(*types.Pointer); is {
+		t = p.Elem()
+	}
+	n, is := t.(*types.Named)
+	return is && strings.HasPrefix(n.Obj().Name(), "Without")
+}
+
+// idle reports whether omitting an operand of && or || makes no difference.
+func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
+	decides := op == token.LOR
+	if v, ok := f.settled(left); ok && v != decides {
+		return true // it never decides
+	}
+	v, ok := f.settled(kept)
+	return ok && v == decides // the other one always does
+}
+
+// forMutants reports whether only handmade mutants call a function.
+func (f *finder) forMutants(d *ast.FuncDecl) bool {
+	of, said, lives := f.pkg.TypesInfo.Defs[d.Name], false, false
+	for _, file := range f.pkg.Syntax {
+		f.uses(file, false, func(what *ast.Ident, dead bool) {
+			if f.pkg.TypesInfo.Uses[what] == of {
+				said, lives = true, lives || !dead
+			}
+		})
+	}
+	return said && !lives
+}
+
+// uses calls say for each name below a node, and whether only handmade mutants reach it.
+func (f *finder) uses(root ast.Node, dead bool, say func(name *ast.Ident, dead bool)) {
+	ast.Inspect(root, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			say(n, dead)
+		case *ast.CaseClause:
+			if f.never(n) && !dead {
+				f.uses(n, true, say)
+				return false
+			}
+		case *ast.IfStmt:
+			v, ok := f.settled(n.Cond)
+			if !ok || dead {
+				return true
+			}
+			for _, part := range []struct {
+				ast.Node
+				dead bool
+			}{{n.Init, false}, {n.Cond, false}, {n.Body, !v}, {n.Else, v}} {
+				if part.Node != nil {
+					f.uses(part.Node, part.dead, say)
+				}
+			}
+			return false
+		}
+		return true
+	})
 }

@@ -1,15 +1,22 @@
 package mutate
 
 import (
+	"bufio"
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Budgets of processor time that a survivor is given, of each sort of check, as the
-// checks take without a mutation.
+// Budgets of processor time for a survivor, per kind of check.
 const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second
@@ -19,13 +26,12 @@ const (
 	mutantBudget   = time.Second
 )
 
-// The test that compares the controllers with upstream's, in drawn worlds, and its package.
+// The comparison of the controllers with upstream's in drawn worlds.
 const (
 	upstreamTests = "upstream/hosted"
 	sameEnd       = "^TestDrawnWorlds$/^same_end$"
 )
 
-// trial is what mutants are tried by: suites that are built once.
 type trial struct {
 	b      *Build
 	o      *Options
@@ -37,7 +43,6 @@ func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {
 	return &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
 }
 
-// scenarios are the scenario files as checks.
 func (t *trial) scenarios() (*Suite, error) {
 	path, err := t.b.Command("./lab/mutate/worker")
 	if err != nil {
@@ -57,17 +62,13 @@ func (t *trial) serving(s *Suite) *Suite {
 	return s
 }
 
-// stage is one sort of checks.
 type stage struct {
 	suite, kind string
 	budget      time.Duration
 	slow        bool
 }
 
-// try tries the mutants of a package: the default schedules of the scenario files, the tests of the package, the laws
-// in generated worlds, the states, the recorded cases, the tests of package controllers, and the comparison with
-// upstream's controllers. On those that survive it tries a few other schedules, and whether the mutants made by hand
-// still die.
+// try tries the mutants of a package with the checks in the order of docs/inside/mutation.md.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
 		{budget: fileBudget},
@@ -101,7 +102,6 @@ func (t *trial) try(pkg string, fates []*Fate) error {
 	return nil
 }
 
-// has reports whether a check is one of a stage.
 func (s *stage) has(check string) bool {
 	_, kind, _ := strings.Cut(check, " ")
 	return s.suite != "" || kind == s.kind
@@ -138,4 +138,161 @@ func living(fates []*Fate) int {
 		}
 	}
 	return n
+}
+
+// worker is a process that tries one mutant after another. It is restarted when a mutant ends it.
+type worker struct {
+	path string
+	args []string
+	env  []string
+	root string
+
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	from *os.File // what out reads
+	out  *json.Decoder
+}
+
+// ask tries a mutant. If the process dies, the first check counts as the killer: the real one is unknown.
+func (w *worker) ask(r switches.Request, init bool) (*switches.Answer, error) {
+	if w.cmd == nil || init {
+		w.stop()
+		begin := switches.None
+		if init {
+			begin = r.Mutation
+		}
+		if err := w.start(begin); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.NewEncoder(w.in).Encode(r); err != nil {
+		return w.died(), nil
+	}
+	var a switches.Answer
+	if err := w.out.Decode(&a); err != nil {
+		return w.died(), nil
+	}
+	if a.Ended || init {
+		w.stop()
+	}
+	return &a, nil
+}
+
+func (w *worker) start(mutation int) error {
+	w.cmd = exec.Command(w.path, w.args...)
+	w.cmd.Dir = w.root
+	w.cmd.Env = append(append(os.Environ(), w.env...), "GOMAXPROCS=1", switches.Env+"="+strconv.Itoa(mutation))
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, answers, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	w.cmd.ExtraFiles = []*os.File{answers} // the first is [switches.AnswersFile]
+	w.in, w.from, w.out = in, out, json.NewDecoder(bufio.NewReader(out))
+	if err := w.cmd.Start(); err != nil {
+		in.Close()
+		out.Close()
+		w.cmd = nil // there is none to stop
+		return fmt.Errorf("%s: %w", w.path, err)
+	}
+	return nil
+}
+
+func (w *worker) died() *switches.Answer {
+	w.stop()
+	return &switches.Answer{By: 0, Why: "the process dies"}
+}
+
+func (w *worker) stop() {
+	if w.cmd == nil {
+		return
+	}
+	w.in.Close()
+	_ = w.cmd.Process.Kill()
+	_ = w.cmd.Wait()
+	w.from.Close()
+	w.cmd = nil
+}
+
+// mainOfTests is compiled into the tests of a package, so that they serve as checks. A package with a TestMain of its
+// own cannot be mutated.
+const mainOfTests = `package %s
+
+import (
+	"os"
+	"testing"
+
+	%q
+)
+
+func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
+`
+
+const mainFile = "mutated_main_test.go"
+
+// Tests returns the tests of a package as checks: with deep the leaves among subtests; with only those that match, as
+// with -run. It returns nil for a package without tests.
+func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
+	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	path, err := b.test(pkg, files[0])
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(b.root, pkg)
+	args := []string{"-test.list", "^Test"}
+	if deep {
+		args = []string{"-test.short", "-test.v", "-test.run", only}
+	}
+	c := exec.Command(path, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), few)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s fails without a mutation: %w\n%s", pkg, err, out)
+	}
+	names := testsOf(string(out))
+	if len(names) == 0 {
+		return nil, nil
+	}
+	checks := path + ".checks"
+	if err := os.WriteFile(checks, []byte(strings.Join(names, "\n")), 0o644); err != nil {
+		return nil, err
+	}
+	return &Suite{Name: pkg + " test ", Root: dir, Path: path, Args: []string{"-test.short"},
+		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
+}
+
+// few replays recorded cases under fewer schedules.
+const few = "SCHEDULES=2"
+
+// testsOf returns the names of tests without subtests in a test run's output.
+func testsOf(out string) []string {
+	var names []string
+	for line := range strings.Lines(out) {
+		name, ran := strings.CutPrefix(strings.TrimSpace(line), "=== RUN   ")
+		if !ran && !strings.HasPrefix(name, "Test") {
+			continue
+		}
+		for parent := name; ; {
+			i := strings.LastIndexByte(parent, '/')
+			if i < 0 {
+				break
+			}
+			parent = parent[:i]
+			for j, n := range names {
+				if n == parent {
+					names = append(names[:j], names[j+1:]...)
+					break
+				}
+			}
+		}
+		names = append(names, name)
+	}
+	return names
 }

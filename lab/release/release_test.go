@@ -59,7 +59,6 @@ func TestModulesAreInstalled(t *testing.T) {
 	run(t, user, env, "build", "-o", filepath.Join(dir, "user.bin"), ".")
 }
 
-// run runs the go command and returns what it printed.
 func run(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("go", args...)

@@ -1,5 +1,3 @@
-// Package controllermanager holds tests only: kube-controller-manager's own command, of
-// k8s.io/kubernetes v1.36.3 with all its controllers, runs in their process against a
-// server of package fakeapi, over HTTP, and does with Deployments, Jobs and the like
-// what it does in a cluster. What it is compiled of is compiled for these tests alone.
+// Package controllermanager holds tests only. They run kube-controller-manager's own command, of k8s.io/kubernetes
+// v1.36.3 with all its controllers, in real time and over HTTP against a server of package fakeapi.
 package controllermanager

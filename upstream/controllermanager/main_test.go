@@ -2,13 +2,19 @@ package controllermanager_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -18,8 +24,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// cluster is a server on which kube-controller-manager acts, and a kubelet that
-// does what it is to do at once.
+// cluster is a server on which kube-controller-manager acts, and a kubelet that does what it is to do at once.
 type cluster struct {
 	*kubernetes.Clientset
 	dynamic dynamic.Interface
@@ -27,7 +32,6 @@ type cluster struct {
 	changed chan struct{} // has something in it when something has been written
 }
 
-// it is the one cluster of all tests: the command cannot be ended.
 var it *cluster
 
 func TestMain(m *testing.M) {
@@ -84,3 +88,91 @@ contexts: [{name: c, context: {cluster: c, user: u}}]
 users: [{name: u, user: {}}]
 current-context: c
 `
+
+var ctx = context.Background()
+
+// patience is how long anything may take: the slowest controllers look around every half minute.
+const patience = 2 * time.Minute
+
+// until waits until something is so, and looks after each write of anybody.
+func (c *cluster) until(t *testing.T, what string, so func() (bool, any)) {
+	t.Helper()
+	end := time.After(patience)
+	for {
+		ok, have := so()
+		if ok {
+			return
+		}
+		select {
+		case <-c.changed:
+		case <-end:
+			raw, _ := json.MarshalIndent(have, "", " ")
+			t.Fatalf("%s: not in %v: %s", what, patience, raw)
+		}
+	}
+}
+
+func (c *cluster) namespace(t *testing.T) string {
+	name := strings.ToLower(t.Name())
+	must(c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		metav1.CreateOptions{}))
+	return name
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// kubelet runs every Pod as soon as it is there; those of Jobs do their work at once.
+func (c *cluster) kubelet() {
+	for {
+		w, err := c.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			panic(err)
+		}
+		for ev := range w.ResultChan() {
+			if pod, ok := ev.Object.(*corev1.Pod); ok && ev.Type == watch.Added {
+				c.run(pod)
+			}
+		}
+	}
+}
+
+func (c *cluster) run(pod *corev1.Pod) {
+	phase, ready := corev1.PodRunning, corev1.ConditionTrue
+	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" {
+		phase, ready = corev1.PodSucceeded, corev1.ConditionFalse
+	}
+	now := metav1.Now()
+	var containers []corev1.ContainerStatus
+	for _, c := range pod.Spec.Containers {
+		containers = append(containers, corev1.ContainerStatus{Name: c.Name, Image: c.Image,
+			Ready: ready == corev1.ConditionTrue,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}})
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": corev1.PodStatus{
+		Phase: phase, StartTime: &now, ContainerStatuses: containers,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: now}}}})
+	if err != nil {
+		panic(err)
+	}
+	// A Pod that has gone meanwhile needs no kubelet.
+	_, _ = c.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch,
+		metav1.PatchOptions{}, "status")
+}
+
+func labels(name string) map[string]string { return map[string]string{"app": name} }
+
+func selector(name string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: labels(name)}
+}
+
+func template(name string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels(name)},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i:1"}}}}
+}
+
+func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }

@@ -26,7 +26,6 @@ const (
 	ourSeeds   = 40
 )
 
-// kept are the kinds whose objects are compared at the end.
 var kept = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "ReplicationController"}, {Version: "v1", Kind: "ConfigMap"},
 	{Version: "v1", Kind: "Secret"}, {Version: "v1", Kind: "PersistentVolumeClaim"},
@@ -70,7 +69,6 @@ func ends(into *string, more func(o runtime.Object, all []runtime.Object) string
 	}
 }
 
-// row is an object without its name.
 func row(m metav1.Object, kinds map[string]string) string {
 	text := kinds[string(m.GetUID())]
 	for _, ref := range m.GetOwnerReferences() {
@@ -133,7 +131,6 @@ func (w *world) plain(t *testing.T) *scenarios.File {
 	return f
 }
 
-// end is how a run ended.
 type end struct {
 	state, law string
 	restless   bool
@@ -143,7 +140,6 @@ func (e end) String() string {
 	return e.state + "laws broken: " + e.law + fmt.Sprintf("; at rest: %t\n", !e.restless)
 }
 
-// choices are those of a seed; of 0 those of the default schedule.
 func choices(seed uint64) sim.Choices {
 	if seed == 0 {
 		return sim.Zero{}
@@ -151,7 +147,6 @@ func choices(seed uint64) sim.Choices {
 	return sim.NewSeed(seed)
 }
 
-// play runs a world once.
 func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 	var e end
 	g.Funcs = map[string]scenarios.Func{"ends": ends(&e.state, nil)}

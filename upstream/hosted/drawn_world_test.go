@@ -5,12 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// drawing is a world that is drawn: who runs in it, and what a user does, which settles
-// before he does the next.
+// drawing is a world that is drawn: who runs in it, and what a user does, which settles before he does the next.
 type drawing struct {
 	started []string
 	acts    []act
@@ -50,7 +56,6 @@ var drawn = rapid.Custom(func(t *rapid.T) *drawing {
 	return d
 })
 
-// String is the world as somebody reads it.
 func (d *drawing) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "controllers %s\n", strings.Join(d.started, " "))
@@ -64,7 +69,6 @@ func (d *drawing) flip() bool { return rapid.Bool().Draw(d.t, "flip") }
 
 func (d *drawing) number(from, to int) int { return rapid.IntRange(from, to).Draw(d.t, "number") }
 
-// one draws one of some texts.
 func (d *drawing) one(texts ...string) string { return rapid.SampledFrom(texts).Draw(d.t, "one") }
 
 func (d *drawing) shape() *shape { return &shapes[d.number(0, len(shapes)-1)] }
@@ -105,7 +109,6 @@ func (d *drawing) stray(s *shape) {
 		Replace(strayOf[s.adopts](d)))
 }
 
-// act has the user do something to one of the owners or strays.
 func (d *drawing) act() {
 	if len(d.owners) == 0 {
 		d.make(d.shape())
@@ -152,3 +155,214 @@ func (d *drawing) edit(o owner) {
 }
 
 func (d *drawing) aStray() place { return d.strays[d.number(0, len(d.strays)-1)] }
+
+type act struct {
+	verb, text string
+	place
+	policy metav1.DeletionPropagation
+}
+
+func (a act) String() string {
+	return strings.TrimRight(fmt.Sprintf("%s %s %s%s", a.verb, a.place, a.policy, a.text), "\n ")
+}
+
+// on has the user do it. What is refused is refused here and there alike, unless the worlds differ.
+func (a act) on(w *trial.Trial) error {
+	other := ""
+	if o := w.Server.Lookup(w.Server.KindNamed("cm"), "default", "other"); o != nil {
+		other = string(o.(metav1.Object).GetUID())
+	}
+	if a.verb == "create" {
+		for _, doc := range strings.Split(strings.ReplaceAll(a.text, "OTHER", other), "\n---\n") {
+			raw, err := yaml.YAMLToJSON([]byte(doc))
+			if err != nil {
+				return fmt.Errorf("%s: %w", doc, err)
+			}
+			obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", doc, err)
+			}
+			gvk := obj.GetObjectKind().GroupVersionKind()
+			r := &fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.Kind(gvk), Object: obj}
+			if r.Kind.Namespaced {
+				r.Namespace = "default"
+			}
+			if _, err := w.Request(r); err != nil && !apierrors.IsAlreadyExists(err) {
+				return fmt.Errorf("%s: %w", doc, err)
+			}
+		}
+		return nil
+	}
+	r := &fakeapi.Request{Verb: fakeapi.Delete, Kind: w.Server.KindNamed(a.kind), Namespace: "default", Name: a.name}
+	if a.policy != "" {
+		r.Delete.PropagationPolicy = &a.policy
+	}
+	if a.verb == "patch" {
+		patch, err := yaml.YAMLToJSON([]byte(a.text))
+		if err != nil {
+			return err
+		}
+		r.Verb, r.PatchType, r.Patch = fakeapi.Patch, types.MergePatchType, patch
+	}
+	if _, err := w.Request(r); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) {
+		return err
+	}
+	return nil
+}
+
+// shape is a kind of owners: what they are like, and what is done to them.
+type shape struct {
+	kind   string
+	by     []string // who works on it
+	adopts string   // the kind of what it may adopt; "" for none
+	scales bool
+	edits  []string // merge patches of it
+	text   func(d *drawing) string
+}
+
+const template = "{metadata: {labels: {app: APP}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
+
+// What there is in every world, and what a stray has in its metadata: somebody's finalizer, a controller, an owner.
+const (
+	around = `
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: a}}
+`
+	held   = ", finalizers: [example.com/hold]"
+	others = ", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: other, uid: OTHER, controller: true}]"
+	shared = ", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: other, uid: OTHER}]"
+)
+
+// strayOf are manifests of what may be adopted, by kind.
+var strayOf = map[string]func(d *drawing) string{
+	"pod": func(d *drawing) string {
+		return `
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME, labels: {app: APP}META}
+spec: {` + d.one("", "nodeName: a, ") + `containers: [{name: main, image: registry.example/web}]}
+`
+	},
+	"rs": func(d *drawing) string {
+		return `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: NAME, labels: {app: APP}META}
+spec: {replicas: ` + d.one("0", "1", "2") + `, selector: {matchLabels: {app: APP}}, template: ` + template + `}
+`
+	},
+}
+
+const (
+	newImage = "{spec: {template: {spec: {containers: [{name: main, image: registry.example/web2}]}}}}"
+	oldImage = "{spec: {template: {spec: {containers: [{name: main, image: registry.example/web}]}}}}"
+)
+
+var shapes = []shape{
+	{"rs", []string{"replicaset"}, "pod", true, []string{newImage, "{metadata: {labels: {note: x}}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: NAME}
+spec: {replicas: ` + d.one("2", "1", "3", "0") + `, selector: ` + d.one("{matchLabels: {app: APP}}",
+				"{matchExpressions: [{key: app, operator: In, values: [APP]}]}") + `, template: ` + template + `}
+`
+		}},
+	{"rc", []string{"replication"}, "pod", true, []string{newImage}, func(d *drawing) string {
+		return `
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: NAME}
+spec: {replicas: ` + d.one("2", "1", "0") + `, selector: {app: APP}, template: ` + template + `}
+`
+	}},
+	{"deploy", []string{"deployment", "replicaset"}, "rs", true, []string{newImage, newImage, oldImage,
+		"{spec: {paused: true}}", "{spec: {paused: false}}", "{spec: {revisionHistoryLimit: 0}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec:
+  replicas: ` + d.one("2", "1", "3", "0") + `
+  revisionHistoryLimit: ` + d.one("10", "1", "0") + `
+  strategy: ` + d.one("{}", "{type: Recreate}", "{rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}",
+				"{rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}") + `
+  selector: {matchLabels: {app: APP}}
+  template: ` + template + `
+`
+		}},
+	{"sts", []string{"statefulset"}, "pod", true, []string{newImage, newImage, oldImage,
+		"{spec: {updateStrategy: {rollingUpdate: {partition: 1}}}}",
+		"{spec: {updateStrategy: {type: OnDelete, rollingUpdate: null}}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: NAME}
+spec:
+  replicas: ` + d.one("2", "1", "3", "0") + `
+  serviceName: web
+  podManagementPolicy: ` + d.one("OrderedReady", "Parallel") + `
+  revisionHistoryLimit: ` + d.one("10", "0") + `
+  selector: {matchLabels: {app: APP}}
+  template: ` + template + `
+`
+		}},
+	{"ds", []string{"daemonset", "scheduler"}, "pod", false, []string{newImage, newImage, oldImage,
+		"{spec: {updateStrategy: {type: OnDelete, rollingUpdate: null}}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: NAME}
+spec: {selector: {matchLabels: {app: APP}}, template: ` + template + `}
+`
+		}},
+	{"job", []string{"job"}, "pod", false, []string{"{spec: {suspend: true}}", "{spec: {suspend: false}}",
+		"{spec: {parallelism: 3}}", "{spec: {parallelism: 0}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: NAME}
+spec:
+  completions: ` + d.one("2", "1", "3") + `
+  parallelism: ` + d.one("2", "1", "0") + `
+  backoffLimit: ` + d.one("1", "0") + `
+  completionMode: ` + d.one("NonIndexed", "Indexed") + `
+  suspend: ` + d.one("false", "false", "true") + d.one("", "", `
+  manualSelector: true
+  selector: {matchLabels: {app: APP}}`) + `
+  template:
+    metadata:
+      labels: {app: APP}
+      annotations: {threelaws.example/exit-code: "` + d.one("0", "0", "1") + `"}
+    spec:
+      restartPolicy: ` + d.one("Never", "Never", "OnFailure") + `
+      containers: [{name: main, image: registry.example/web}]
+`
+		}},
+	{"svc", []string{"endpointslice"}, "", false, []string{"{spec: {selector: {app: api}}}",
+		"{spec: {ports: [{port: 81}]}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: v1
+kind: Service
+metadata: {name: NAME}
+spec: {selector: {app: APP}, ports: [{port: 80}]}
+`
+		}},
+	{"pdb", []string{"disruption"}, "", false, []string{"{spec: {minAvailable: 2}}"},
+		func(d *drawing) string {
+			return `
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: NAME}
+spec: {` + d.one("minAvailable: 1", "maxUnavailable: 1", `minAvailable: "50%"`) +
+				`, selector: {matchLabels: {app: APP}}}
+`
+		}},
+}

@@ -2,22 +2,30 @@ package hosted_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/trial"
-	"github.com/threelaws/threelaws/upstream/hosted"
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
 func controller(t testing.TB, name string) host.Controller {
@@ -65,7 +73,6 @@ type object = interface {
 	apiruntime.Object
 }
 
-// hashes are those of the runs of so many schedules, with faults.
 func hashes(t *testing.T, seeds int) string {
 	var all strings.Builder
 	for seed := range uint64(seeds) {
@@ -82,8 +89,7 @@ func hashes(t *testing.T, seeds int) string {
 	return all.String()
 }
 
-// elsewhere says to the test below that it runs in a process of another one's, and how many
-// schedules are wanted.
+// elsewhere says to the test below that it runs in a process of another one's, and how many schedules are wanted.
 const elsewhere = "THREELAWS_HASHES"
 
 // Runs of one schedule are one run, in another process too.
@@ -142,11 +148,157 @@ func TestMemoryOfRunsIsFlat(t *testing.T) {
 	}
 }
 
-// live is how many bytes of the heap are in use.
 func live() uint64 {
 	runtime.GC()
 	runtime.GC() // what has a finalizer goes with the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+func init() {
+	klog.SetLogger(logr.Discard()) // upstream's controllers say a great deal
+}
+
+// twofold are worlds in which upstream's garbage collector tells of an owner in a namespace where
+// it cannot be, by an event, while it lists and watches everything there is.
+var twofold = []string{
+	"bugs/d25-cluster-scoped-object-of-a-namespaced-owner",
+	"orphan/cluster-scoped-object-is-known-from-its-dependent",
+	"orphan/cluster-scoped-object-names-a-namespaced-owner",
+}
+
+// Schedules that are run twice are one run, faults and all: of each world 40 of them, and 300 by
+// either way of drawing them in a long run.
+func TestCollectorsScheduleIsOneRun(t *testing.T) {
+	runs, strategies := 40, []explore.Strategy{explore.Random}
+	if long() {
+		runs, strategies = enough, append(strategies, explore.Mixed)
+	}
+	all, _ := worlds(t)
+	seen := 0
+	for _, name := range twofold {
+		for _, w := range all {
+			if w.name != name {
+				continue
+			}
+			seen++
+			for _, s := range strategies {
+				if err := w.twice(t, s, runs); err != nil {
+					t.Errorf("%s: %v", w.name, err)
+				}
+			}
+		}
+	}
+	if seen != len(twofold) {
+		t.Errorf("of the %d worlds %d are there", len(twofold), seen)
+	}
+}
+
+func (w *world) twice(t *testing.T, by explore.Strategy, runs int) error {
+	p := &scenarios.Script{File: w.file, Registry: inTheirPlace(), Until: w.until, Faults: w.options(t).Faults}
+	r, err := explore.Config{New: func() explore.Program { return p.Run }, Runs: runs, Seed: 1, Strategy: by,
+		Workers: 1, All: true, Double: 1}.Run(t.Context())
+	if err == nil && r.Doubled != runs {
+		err = fmt.Errorf("of %d schedules %d were run twice", runs, r.Doubled)
+	}
+	return err
+}
+
+// BenchmarkHosted is unmodified controllers in a world of two rival ReplicaSets and twenty
+// owners of three pods each, from their start to rest.
+func BenchmarkHosted(b *testing.B) {
+	for _, names := range [][]string{{"replicaset", "replication"},
+		{"replicaset", "replication", "deployment", "statefulset", "job", "garbagecollector"}} {
+		b.Run(fmt.Sprint(len(names)), func(b *testing.B) {
+			steps := 0
+			for b.Loop() {
+				w := rivals(b, sim.NewSeed(1), nil, names...)
+				own(b, w, 20)
+				s := w.Settle(trial.Limits{})
+				if !s.Settled || w.Broken() != nil {
+					b.Fatalf("%+v %v", s, w.Broken())
+				}
+				steps += w.World.Steps()
+				w.Stop()
+			}
+			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+			b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+		})
+	}
+}
+
+func own(b *testing.B, w *trial.Trial, n int) {
+	for i := range n {
+		labels := map[string]string{"app": fmt.Sprint("own-", i)}
+		pod := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+		meta := metav1.ObjectMeta{Name: labels["app"], Namespace: "default"}
+		var obj object = &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(3)),
+			Template: pod, Selector: &metav1.LabelSelector{MatchLabels: labels}}}
+		if i%2 == 1 {
+			obj = &corev1.ReplicationController{ObjectMeta: meta, Spec: corev1.ReplicationControllerSpec{
+				Replicas: new(int32(3)), Template: &pod, Selector: labels}}
+		}
+		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(obj), Namespace: "default",
+			Object: obj}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Those of kube-controller-manager's controllers that start and do nothing here, and why.
+var idle = map[string]string{
+	"certificatesigningrequest-signing-controller":                   "it is given no key to sign with",
+	"cloud-node-lifecycle-controller":                                "there is no cloud",
+	"node-route-controller":                                          "there is no cloud",
+	"service-lb-controller":                                          "there is no cloud",
+	"node-ipam-controller":                                           "it is not told to give nodes addresses",
+	"serviceaccount-token-controller":                                "it is given no key to sign with",
+	"kube-apiserver-serving-clustertrustbundle-publisher-controller": "its feature gate is off by default",
+	"podcertificaterequest-cleaner-controller":                       "its feature gate is off by default",
+	"podgroup-protection-controller":                                 "its feature gate is off by default",
+	"resourcepoolstatusrequest-controller":                           "its feature gate is off by default",
+	"storage-version-migrator-controller":                            "its feature gate is off by default",
+	"storageversion-garbage-collector-controller":                    "its feature gate is off by default",
+}
+
+// Those that no bubble can hold, since they watch a directory for plugins of volumes: a goroutine of theirs waits for
+// the machine that the test runs on, and is told as one that does not settle.
+var outside = []string{"persistentvolume-attach-detach-controller", "selinux-warning-controller"}
+
+// Every controller of kube-controller-manager's own list starts in a world, and fills its caches; who does nothing is
+// known, and why.
+func TestEveryControllerStarts(t *testing.T) {
+	descriptors := app.NewControllerDescriptors()
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(idle)), outside) {
+		if descriptors[name] == nil {
+			t.Errorf("there is no %s any more", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(descriptors)) {
+		if slices.Contains(outside, name) {
+			continue
+		}
+		w := rivals(t, sim.NewSeed(1), nil)
+		as := host.Controller{Name: name, For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")}
+		w.Start(name, hosted.Controller(name, as))
+		if s := w.Settle(trial.Limits{Steps: 20_000}); !s.Settled || w.Broken() != nil {
+			t.Errorf("%s: %+v, %v", name, s, w.Broken())
+		}
+		asks := 0
+		for i := range w.World.History.Len() {
+			switch r := w.World.History.At(i); {
+			case r.Process != name:
+			case r.Op == sim.FaultHit:
+				t.Errorf("%s ended: %s", name, r.Reason)
+			case r.Op == sim.Read || r.Op == sim.Commit:
+				asks++
+			}
+		}
+		if (asks == 0) != (idle[name] != "") {
+			t.Errorf("%s has asked %d times; it is said to be idle because %q", name, asks, idle[name])
+		}
+		w.Stop()
+	}
 }

@@ -1,12 +1,16 @@
 package hosted_test
 
 import (
+	"flag"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
@@ -56,9 +60,8 @@ const oneInstant = "upstream's controller has two timers due at one instant, and
 
 const unwatched = "it holds a watch before a program has opened it"
 
-// worlds are the files of the library whose first exploration the right controllers
-// survive, by the names of their directory and file; left is how many others there are, by
-// why.
+// worlds are the files of the library whose first exploration the right controllers survive, by the names of their
+// directory and file; left is how many others there are, by why.
 func worlds(t *testing.T) (all []world, left map[string]int) {
 	left = map[string]int{}
 	lib := scenarios.Library()
@@ -111,4 +114,165 @@ func (w *world) options(t *testing.T) scenarios.ExploreOptions {
 	}
 	o.Strategy, o.LawsOnly, o.Workers = "mix", true, 1
 	return o
+}
+
+// differences are the worlds that end otherwise with upstream's controllers than with ours:
+// by the findings that they are.
+var differences = map[string]string{
+	"bugs/c17-slice-held-by-a-finalizer": "C17: the Service has no slice beside the one that is held",
+	"bugs/d21-two-that-own-each-other":   "D21: both wait for each other for ever",
+
+	"cronjob/killed-after-the-start": "cronjob-forbids-and-starts-a-second: there are two Jobs",
+
+	"daemonset/pod-is-another":     byName,
+	"job/namesake-of-a-pod":        byName,
+	"job/namesake-of-a-pod-unseen": "job-strips-a-namesake",
+	"overlap/victim-is-another":    byName,
+
+	"orphan/cluster-scoped-object-is-known-from-its-dependent": "the collector looks for its owner in the " +
+		"dependent's namespace",
+	"orphan/kind-of-the-owner-goes-and-comes": unserved,
+	"orphan/orphan-asked-for-twice":           twice,
+
+	"statefulset/name-is-taken": "statefulset-takes-web-01-for-web-1",
+	"statefulset/names-decide":  "statefulset-takes-web-01-for-web-1",
+}
+
+// accusation is a law that upstream's controllers break in a world of the library.
+type accusation struct{ world, law string }
+
+const unserved = "gc-takes-an-unserved-kind-for-an-absent-owner"
+
+const twice = "gc-misses-a-second-deletion: D12 is mended where there is no gap in the watch"
+
+const byName = "replicaset-deletes-a-namesake: a pod is deleted by its name, without a uid"
+
+// findings are the accusations that are true: the bug of the collection, or the finding of
+// docs/evidence/findings.md, that each of them is.
+var findings = map[accusation]string{
+	{"bugs/b21-cronjob-takes-jobs-by-name", "dont-interfere"}:  "B21: Jobs are known by the name of their controller",
+	{"bugs/c17-slice-held-by-a-finalizer", "exact-sum"}:        "C17: a slice that is held counts as one to come",
+	{"bugs/c21-daemonset-stays-one-short", "one-on-each-node"}: "C21: nobody is told that an orphan is gone",
+	{"bugs/d21-two-that-own-each-other", "resolve-the-unseen"}: "D21: a circle whose objects both wait is not broken",
+
+	{"cronjob/replaces-the-first", "never-too-many"}:           "cronjob-forbids-and-starts-a-second, by Replace",
+	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
+	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
+
+	{"orphan/cluster-scoped-object-is-known-from-its-dependent", "check-before-collecting"}: "gc-borrows-a-namespace",
+
+	{"bugs/b19-children-found-by-labels-that-change", "never-too-many"}: "cronjob-asks-in-no-namespace",
+	{"cronjob/forbids-a-second", "never-too-many"}:                      "cronjob-asks-in-no-namespace",
+	{"bugs/b26-endpointslices-that-others-change", "exact-sum"}:         "endpointslice-forgets-what-it-made",
+	{"deployment/history-is-forgotten", "same-incarnation"}:             "deployment-deletes-a-namesake",
+
+	{"daemonset/pod-is-another", "same-incarnation"}:  byName,
+	{"job/namesake-of-a-pod", "dont-interfere"}:       byName,
+	{"job/namesake-of-a-pod", "same-incarnation"}:     byName,
+	{"overlap/victim-is-another", "same-incarnation"}: byName,
+
+	{"job/namesake-of-a-pod-unseen", "same-incarnation"}: "job-strips-a-namesake",
+	{"overlap/set-replaced-amid-a-sync", "exact-sum"}:    "waits-for-its-predecessor",
+
+	{"statefulset/name-is-taken", "release-what-left"}:    "statefulset-takes-web-01-for-web-1",
+	{"statefulset/names-decide", "exact-sum"}:             "statefulset-takes-web-01-for-web-1",
+	{"statefulset/victim-is-another", "same-incarnation"}: "statefulset-deletes-a-namesake",
+
+	{"orphan/foreground-asked-for-twice", "owner-waits"}:     twice,
+	{"orphan/orphan-asked-for-twice", "orphan-before-going"}: twice,
+
+	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: unserved,
+}
+
+var (
+	only      = flag.String("only", "", "the worlds whose names contain this")
+	schedules = flag.Int("schedules", 2, "how many schedules of each world; SOAK says how many of all")
+)
+
+// enough is how many schedules of a world find each row of the table.
+const enough = 300
+
+// In worlds in which this module's controllers keep the laws, upstream's break those that the table lists and no
+// others. An ordinary run explores every sixth world. With SOAK it explores all of them, and every row of the table
+// must be found once each world has enough schedules.
+func TestUpstreamIsAccusedOfNothingElse(t *testing.T) {
+	all, left := worlds(t)
+	each := max(*schedules, soak()/len(all))
+	all = sample(all, 0)
+	g, began, total, found := inTheirPlace(), time.Now(), 0, map[accusation]bool{}
+	for _, w := range all {
+		if !strings.Contains(w.name, *only) {
+			continue
+		}
+		o, at := w.options(t), time.Now()
+		o.Schedules, o.Budget, o.Steps = each, 1, 5000
+		x, err := scenarios.Explore(t.Context(), w.file, w.until, g, o)
+		if err != nil {
+			t.Errorf("%s: %v", w.name, err)
+			continue
+		}
+		if total += x.Schedules; x.Ended == 0 {
+			t.Errorf("%s: no schedule came to its end: nothing was asked of it", w.name)
+		}
+		if took := time.Since(at); took > 5*time.Second {
+			t.Logf("%s took %v", w.name, took)
+		}
+		for _, a := range accusations(w.name, x) {
+			if found[a] = true; findings[a] == "" {
+				t.Errorf("%s is broken in %s%s", a.law, a.world, w.shortest(t, g, o, a.law))
+			}
+		}
+	}
+	for a := range findings {
+		if strings.Contains(a.world, *only) && each >= enough && !found[a] {
+			t.Errorf("the table says that %s is broken in %s: it is not", a.law, a.world)
+		}
+	}
+	t.Logf("%d schedules of %d worlds, %d accusations, in %v; other worlds: %v", total, len(all), len(found),
+		time.Since(began).Round(time.Second), left)
+}
+
+// soak is how many schedules a long run has; 0 for an ordinary one.
+func soak() int {
+	n, _ := strconv.Atoi(os.Getenv("SOAK"))
+	return n
+}
+
+// sample is every sixth of the worlds, from one on; all of them in a long run, or where some are asked for by name.
+func sample(all []world, from int) []world {
+	if long() || *only != "" {
+		return all
+	}
+	var some []world
+	for i := from; i < len(all); i += 6 {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+func long() bool { return soak() > 0 }
+
+// accusations are the laws that were broken in an exploration.
+func accusations(world string, x *scenarios.Exploration) []accusation {
+	var all []accusation
+	for _, f := range x.Failures {
+		all = append(all, accusation{world, f.Law})
+	}
+	if x.Unsettled > 0 {
+		all = append(all, accusation{world, "unsettled"})
+	}
+	return all
+}
+
+// shortest is the shortest schedule that breaks a law.
+func (w *world) shortest(t *testing.T, g *scenarios.Registry, o scenarios.ExploreOptions, law string) string {
+	if law == "unsettled" {
+		return ""
+	}
+	o.Laws, o.First, o.Budget = []string{law}, true, 300
+	x, err := scenarios.Explore(t.Context(), w.file, w.until, g, o)
+	if err != nil || len(x.Failures) == 0 {
+		return ", beside others only"
+	}
+	return ":\n" + x.Failures[0].Page.Text()
 }

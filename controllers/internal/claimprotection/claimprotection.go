@@ -18,13 +18,11 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Finalizer is the one that keeps a claim.
 const Finalizer = "kubernetes.io/pvc-protection"
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	InUse bool // release a claim although a pod uses it
 	Live  bool // trust the cache that no pod uses a claim
@@ -87,7 +85,6 @@ func eachClaim(p *corev1.Pod, out *host.Effect) {
 	}
 }
 
-// claimOf returns the claim of a pod's volume, or "".
 func claimOf(p *corev1.Pod, v *corev1.Volume) string {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -109,7 +106,6 @@ type controller struct {
 	pods    cache.Indexer
 }
 
-// Digest does nothing: the controller has no memory.
 func (c *controller) Digest(*sim.Hash) {}
 
 // Sync removes the finalizer from an unused claim that is terminating, or adds it to a claim that lacks it.

@@ -6,16 +6,20 @@
 package consistency
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // Store holds a controller's writes for each of its owners. It is memory: a restarted process waits for no writes
@@ -97,7 +101,6 @@ type NotSeen struct {
 	Version string
 }
 
-// Error says which.
 func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
@@ -121,5 +124,49 @@ func (s *Store) Digest(h *sim.Hash) {
 			h.String(string(o.uid))
 			h.Word(unseen)
 		}
+	}
+}
+
+// Pods returns a client that records created, updated and patched pods, each for the controller in the answer. So it
+// does not record a release, whose answer names none, or a deletion (RULES D46, D47).
+func (s *Store) Pods(c host.Client) host.Client {
+	if s == nil {
+		return c
+	}
+	return &recorder{c, s}
+}
+
+type recorder struct {
+	host.Client
+	store *Store
+}
+
+func (r *recorder) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	made, err := r.Client.Create(ctx, obj)
+	r.record(made)
+	return made, err
+}
+
+func (r *recorder) Update(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	made, err := r.Client.Update(ctx, obj)
+	r.record(made)
+	return made, err
+}
+
+func (r *recorder) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
+	made, err := r.Client.Patch(ctx, gvk, namespace, name, p)
+	r.record(made)
+	return made, err
+}
+
+// record records the answer to a request; a refusal has no object.
+func (r *recorder) record(obj runtime.Object) {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
+		r.store.Wrote(p.Namespace+"/"+owner.Name, owner.UID, corev1.SchemeGroupVersion.WithKind("Pod"), p)
 	}
 }

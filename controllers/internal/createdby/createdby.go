@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Annotation is its key.
 const Annotation = "kubernetes.io/created-by"
 
 // Annotate returns annotations with the creator added. Upstream's annotation also had the creator's resourceVersion. It

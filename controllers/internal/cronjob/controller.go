@@ -1,8 +1,15 @@
+// Package cronjob is the CronJob controller in three eras: two that poll, and the current one, which watches.
+//
+// A CronJob adopts and releases nothing (RULES J87): a Job is its own if the Job's ControllerRef says so. Its status
+// lists the Jobs that it started and that still run. A Job's name contains its scheduled minute, so none is started
+// twice (EXACT-3).
 package cronjob
 
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -95,19 +102,16 @@ func finished(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// listed reports whether a CronJob's status lists a Job as active.
 func listed(cj *batchv1.CronJob, uid types.UID) bool {
 	return slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == uid })
 }
 
-// unlist removes a Job from the active list.
 func unlist(cj *batchv1.CronJob, uid types.UID) {
 	cj.Status.Active = slices.DeleteFunc(slices.Clone(cj.Status.Active), func(r corev1.ObjectReference) bool {
 		return r.UID == uid
 	})
 }
 
-// reconciler has no memory.
 type reconciler struct {
 	env      *host.Env
 	without  *Without
@@ -166,7 +170,6 @@ func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	return own
 }
 
-// round is one sync of one CronJob.
 type round struct {
 	*reconciler
 	ctx     context.Context
@@ -175,4 +178,74 @@ type round struct {
 	now     time.Time
 	changed bool // the status must be written
 	polls   bool // for a polling era
+}
+
+// Without names guards to disable; see package mutants.
+type Without struct {
+	Routing routing.Without
+
+	TakeOwned   bool // start Jobs without a reference to their CronJob
+	ChildUID    bool // own Jobs of any controller of the CronJob's name (RULES J88)
+	ByReference bool // own Jobs with the template's labels, not those that refer to it
+	Name        bool // use server-generated names for Jobs
+	Stranger    bool // treat any Job of the name as the one started before
+	Victim      bool // replace a Job whoever owns it now
+	Newest      bool // clean up the last of the ended Jobs, not the first
+	Itself      bool // ... and the Job that is due itself, if the status does not list it yet
+	Unread      bool // ... and one that the status does not list, as the cache shows it
+	VictimUID   bool // delete Jobs by name, whichever Job has it now
+	LiveChild   bool // treat a Job missing from the cache as gone
+	LiveUID     bool // ... and another Job of its name as the same
+	Missing     bool // ... and keep one that is gone in the active list
+	Forgotten   bool // do not wait for a running Job that is not in that list
+	Running     bool // nor for one that is in the list
+	Suspended   bool // start Jobs while the CronJob is suspended
+	Terminating bool // ... and while it is terminating
+	History     bool // clean up finished Jobs while it is terminating (RULES J91)
+}
+
+// oversteps reports the deletion of a running Job of the schedule's last time: only the Job of a later time may replace
+// it (EXACT-11). The Job's name, which is immutable, tells its time.
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+	_ func(kind string) []runtime.Object) string {
+	cj, job := owner.(*batchv1.CronJob), before
+	if after != nil {
+		return ""
+	}
+	if how := finished(job.(*batchv1.Job)); how != "" {
+		return forgets(cj, job.(*batchv1.Job), how, others)
+	}
+	if !running(job.(*batchv1.Job)) {
+		return ""
+	}
+	digits, named := strings.CutPrefix(job.(*batchv1.Job).Name, cj.Name+"-")
+	minutes, err := strconv.ParseInt(digits, 10, 64)
+	times, unreadable := schedule(cj)
+	if !named || err != nil || unreadable != nil {
+		return ""
+	}
+	at := time.Unix(minutes*60, 0).UTC()
+	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise somebody else created it
+	if scheduled && !at.After(now) && times.Next(at).After(now) {
+		return "deleted before the next is due"
+	}
+	return ""
+}
+
+// forgets reports the deletion of an ended Job that the history limit keeps: it is among the last to have begun of
+// those that ended so.
+func forgets(cj *batchv1.CronJob, job *batchv1.Job, how batchv1.JobConditionType, others []runtime.Object) string {
+	limit, newer := cj.Spec.SuccessfulJobsHistoryLimit, 0
+	if how == batchv1.JobFailed {
+		limit = cj.Spec.FailedJobsHistoryLimit
+	}
+	for _, obj := range others {
+		if j := obj.(*batchv1.Job); finished(j) == how && byStart(j, job) > 0 {
+			newer++
+		}
+	}
+	if limit == nil || newer < int(*limit) {
+		return "deleted though it is among the last that are kept"
+	}
+	return ""
 }

@@ -1,11 +1,15 @@
 package cronjob
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	_ "time/tzdata" // a time zone means the same on a machine without a time zone database
 
+	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // start starts the due Job, if any, and returns the delay until the next check. A suspended CronJob, or one with an
@@ -185,4 +191,125 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 		job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.cj, cronJobKind)}
 	}
 	return job
+}
+
+// late delays the reconcile of a CronJob after its time, so that slightly different clocks do not make it early.
+const late = 100 * time.Millisecond
+
+// schedule parses a CronJob's schedule. A time zone in the spec works like one in the schedule.
+func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
+	text := cj.Spec.Schedule
+	if cj.Spec.TimeZone != nil { // the server refuses a schedule that also names one
+		text = "TZ=" + *cj.Spec.TimeZone + " " + text
+	}
+	return cron.ParseStandard(text)
+}
+
+type missed struct {
+	since time.Time  // where counting begins
+	last  *time.Time // the latest passed time; nil for none
+	some  bool       // whether any time passed, although it may not be found again
+}
+
+var errTooDense = errors.New("two times of the schedule are less than a second apart")
+
+// passed finds the latest passed time of a schedule. It counts from the last start, or from the CronJob's creation, but
+// not from before the starting deadline if that counts.
+//
+// It does not list missed times one by one. It derives their number from the distance of the first two, and looks for
+// the last one from there. A schedule that is dense at night and rare by day may thus seem to have nothing due.
+func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) (missed, error) {
+	m := missed{since: cj.CreationTimestamp.Time}
+	if t := cj.Status.LastScheduleTime; t != nil {
+		m.since = t.Time
+	}
+	if d := cj.Spec.StartingDeadlineSeconds; deadline && d != nil {
+		if t := now.Add(-time.Duration(*d) * time.Second); t.After(m.since) {
+			m.since = t
+		}
+	}
+	m.since = m.since.UTC() // kube-controller-manager's own time zone, for schedules without one
+	first := s.Next(m.since)
+	second := s.Next(first)
+	switch {
+	case now.Before(first):
+		return m, nil
+	case now.Before(second):
+		m.last = &first
+		return m, nil
+	}
+	between := int64(second.Sub(first).Round(time.Second).Seconds())
+	if between < 1 {
+		return m, errTooDense // such as the 31st of February, which never comes
+	}
+	m.some = true
+	fit := int64(now.Sub(first).Seconds()) / between
+	from := first.Add(time.Duration((fit-1)*between) * time.Second)
+	for t := s.Next(from); !t.After(now); t = s.Next(t) {
+		m.last = &t
+	}
+	return m, nil
+}
+
+// due returns the time for which to start a Job, or nil.
+func due(cj *batchv1.CronJob, now time.Time, s cron.Schedule) (*time.Time, error) {
+	m, err := passed(cj, now, s, true)
+	return m.last, err
+}
+
+func untilNext(cj *batchv1.CronJob, now time.Time, s cron.Schedule) *time.Duration {
+	m, err := passed(cj, now, s, false)
+	from := now
+	switch {
+	case err != nil:
+	case m.last != nil:
+		from = *m.last
+	case !m.some:
+		from = m.since
+	}
+	d := s.Next(from.UTC()).Add(late).Sub(now)
+	return &d
+}
+
+// A CronJob with a changed schedule has a key of its own in the queue. No CronJob has such a name.
+const rescheduleMark = "/rescheduled:"
+
+func rescheduled(key string) (cj string, ok bool) {
+	namespace, name, ok := strings.Cut(key, rescheduleMark)
+	return namespace + "/" + name, ok
+}
+
+// cronJobRoute routes events on CronJobs. If the schedule or time zone changed, the CronJob waits for its next time.
+// Missed times of the new schedule are not made up for until another event.
+func cronJobRoute(without *Without) host.Route {
+	own := routing.Own(cronJobKind, &without.Routing)
+	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		old, _ := e.Old.(*batchv1.CronJob)
+		cur, _ := e.New.(*batchv1.CronJob)
+		if old != nil && cur != nil && old.UID == cur.UID && times(old) != times(cur) {
+			out.Keys = append(out.Keys, cur.Namespace+rescheduleMark+cur.Name)
+			return
+		}
+		own.Do(v, e, out)
+	}}
+}
+
+// times returns what determines the times of a CronJob.
+func times(cj *batchv1.CronJob) string {
+	if cj.Spec.TimeZone == nil {
+		return cj.Spec.Schedule
+	}
+	return "TZ=" + *cj.Spec.TimeZone + " " + cj.Spec.Schedule
+}
+
+// await requeues a CronJob for its next time; never if its schedule is unreadable.
+func (r *reconciler) await(key string) {
+	obj, exists, _ := r.cronJobs.GetByKey(key)
+	if !exists {
+		return
+	}
+	cj := obj.(*batchv1.CronJob)
+	if s, err := schedule(cj); err == nil {
+		r.env.Queue.AddAfter(key, *untilNext(cj, r.env.Now(), s))
+	}
 }

@@ -10,10 +10,13 @@
 package daemonset
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +29,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Kind is the kind of the sets.
 var Kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 
 var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
@@ -34,7 +36,6 @@ var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 // Era decides which pods a set owns.
 type Era string
 
-// The eras.
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
@@ -49,14 +50,12 @@ const (
 	Current Era = "current"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era     Era
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref       ref.Without
 	Revisions ref.Without // of the claims of revisions
@@ -103,8 +102,8 @@ func New(o Options) host.Controller {
 		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes: []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
 		Contract: law.Contract{
-			Selector:       func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
-			Ignores:        func(owner runtime.Object) bool { return selector(owner.(*appsv1.DaemonSet)) == nil },
+			Selector:       selector,
+			Ignores:        func(owner runtime.Object) bool { return selector(owner) == nil },
 			Identity:       identity,
 			Profile:        law.Upstream,
 			Active:         active,
@@ -129,26 +128,14 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector returns a set's selector; nil if it selects nothing, or an earlier version of the server stored it and it is
-// unreadable.
-func selector(set *appsv1.DaemonSet) labels.Selector {
-	s, _ := readSelector(set)
+// selector returns a set's selector; nil if it selects nothing or is unreadable.
+func selector(set runtime.Object) labels.Selector {
+	s, _ := ref.ParseSome(set.(*appsv1.DaemonSet).Spec.Selector)
 	return s
 }
 
-// readSelector returns a set's selector; nil if it selects nothing. A selector that matches everything selects nothing:
-// no set is meant to own every pod (RULES G70).
-func readSelector(set *appsv1.DaemonSet) (labels.Selector, error) {
-	s, err := ref.Parse(set.Spec.Selector)
-	if err != nil || set.Spec.Selector == nil || s.Empty() {
-		return nil, err
-	}
-	return s, nil
-}
-
 func selects(owner runtime.Object, have map[string]string) bool {
-	s := owner.(*appsv1.DaemonSet).Spec.Selector
-	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && ref.Selects(s, have)
+	return ref.SelectsSome(owner.(*appsv1.DaemonSet).Spec.Selector, have)
 }
 
 // availableLater returns when to check whether a pod that became ready is available: one second late, because clocks
@@ -159,4 +146,71 @@ func availableLater(owner, old, cur runtime.Object) time.Duration {
 		return time.Duration(least)*time.Second + time.Second
 	}
 	return 0
+}
+
+func podRoute(o *Options) host.Route {
+	if o.Era == Selector || o.Era == Gated {
+		t := &routing.TieBreak{Owner: Kind, Selects: selects}
+		return t.Route(pod.Kind)
+	}
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Later: availableLater, Without: &o.Without.Routing}
+	return d.Route(pod.Kind)
+}
+
+// revisionRoute routes revisions like pods, without expectations: a revision's name identifies it.
+func revisionRoute(o *Options) host.Route {
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
+	return host.Route{Kind: history.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		effect := *out
+		d.Do(v, e, &effect)
+		out.Keys = effect.Keys
+	}}
+}
+
+// nodeRoute enqueues the sets that a new or changed node affects: a set that lacks a pod there, has one that may not
+// stay, or miscounts. It considers only bound pods. The deletion of a node enqueues nothing.
+func nodeRoute(o *Options) host.Route {
+	return host.Route{Kind: nodeKind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		node, _ := e.New.(*corev1.Node)
+		if old, _ := e.Old.(*corev1.Node); node == nil || old != nil && alike(old, node) {
+			return
+		}
+		v.Each(Kind, "", func(obj runtime.Object) bool {
+			set := obj.(*appsv1.DaemonSet)
+			run, stay := fits(set, node, o)
+			bound := boundTo(v, set, node.Name, o)
+			if run && !bound || !stay && bound || bound && set.Status.NumberMisscheduled > 0 {
+				out.Keys = append(out.Keys, routing.Key(set))
+			}
+			return true
+		})
+	}}
+}
+
+// alike reports whether two versions of a node are equal for every set.
+func alike(a, b *corev1.Node) bool {
+	same := func(x, y corev1.Taint) bool {
+		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect && x.TimeAdded.Equal(y.TimeAdded)
+	}
+	return maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, same)
+}
+
+// boundTo reports whether a pod of a set is bound to a node. The name in its ControllerRef decides, or in earlier eras
+// the selector.
+func boundTo(v host.View, set *appsv1.DaemonSet, node string, o *Options) bool {
+	found := false
+	v.Each(pod.Kind, set.Namespace, func(obj runtime.Object) bool {
+		p := obj.(*corev1.Pod)
+		if p.Spec.NodeName != node {
+			return true
+		}
+		if o.Era == Selector || o.Era == Gated {
+			found = selects(set, p.Labels)
+		} else {
+			ref := metav1.GetControllerOfNoCopy(p)
+			found = ref != nil && ref.Kind == Kind.Kind && ref.Name == set.Name
+		}
+		return !found
+	})
+	return found
 }

@@ -211,24 +211,6 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
-// An unreadable selector is an error; one that selects nothing or everything is not.
-func TestReadSelector(t *testing.T) {
-	for name, c := range map[string]struct {
-		selector *metav1.LabelSelector
-		reads    bool
-	}{
-		"none": {nil, true}, "all": {&metav1.LabelSelector{}, true},
-		"odd": {&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a",
-			Operator: "Resembles"}}}, false},
-	} {
-		set := &appsv1.DaemonSet{}
-		set.Spec.Selector = c.selector
-		if s, err := readSelector(set); s != nil || (err == nil) != c.reads {
-			t.Errorf("%s: %v, %v", name, s, err)
-		}
-	}
-}
-
 // Two versions of a node are equal for every set if labels and taints are equal.
 func TestAlike(t *testing.T) {
 	node := func(change func(t *corev1.Taint)) *corev1.Node {

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
@@ -52,7 +53,6 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed removes an expectation that an event has fulfilled.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	if deletion {
 		r.expected.Deleted(key, object)
@@ -62,24 +62,20 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops the memory of a key.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	r.written.Clear(key, "")
 	delete(r.encoded, key)
 }
 
-// Waiting lists the keys that wait for expectations.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// Digest hashes the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.written.Digest(h)
 	r.failures.digest(h, r.env.Now())
 }
 
-// work is one reconcile of one set.
 type work struct {
 	*reconciler
 	key     string
@@ -102,7 +98,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	w := &work{reconciler: r, key: key, set: obj.(*appsv1.DaemonSet)}
-	switch s, err := readSelector(w.set); {
+	switch s, err := ref.ParseSome(w.set.Spec.Selector); {
 	case w.stopped():
 		return nil
 	case err != nil:
@@ -160,25 +156,9 @@ func (w *work) satisfied() bool {
 // the cache, as for a ReplicaSet.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
-		w.expected.Recheck(w.key, w.sight)
+		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))
 	}
 	return w.satisfied() || w.options.Without.Wait
-}
-
-// sight returns how the cache shows a pod that the set deletes.
-func (w *work) sight(object string) expectations.Sight {
-	obj, exists, _ := w.reconciler.pods.GetByKey(object)
-	if !exists {
-		return expectations.Moot
-	}
-	p := obj.(*corev1.Pod)
-	switch controller := metav1.GetControllerOfNoCopy(p); {
-	case controller == nil:
-		return expectations.Lost
-	case controller.UID != w.set.UID, p.DeletionTimestamp != nil:
-		return expectations.Moot
-	}
-	return expectations.Owned
 }
 
 func (w *work) bySelector() bool {
@@ -215,4 +195,85 @@ func (w *work) selected() []*corev1.Pod {
 	s := selector(w.set)
 	return slices.DeleteFunc(pod.In(w.reconciler.pods, w.set.Namespace),
 		func(p *corev1.Pod) bool { return !s.Matches(labels.Set(p.Labels)) })
+}
+
+// writeStatus writes the status if it changed. The observed generation is set only if the reconcile did all the spec
+// asks for.
+func (w *work) writeStatus(ctx context.Context, observed bool) error {
+	status := w.count()
+	if observed {
+		status.ObservedGeneration = max(status.ObservedGeneration, w.set.Generation)
+	}
+	if !equality.Semantic.DeepEqual(status, w.set.Status) || w.options.Without.Unchanged {
+		if err := w.store(ctx, status); err != nil {
+			return err
+		}
+	}
+	if status.NumberReady != status.NumberAvailable {
+		w.env.Queue.AddAfter(w.key, time.Duration(w.set.Spec.MinReadySeconds)*time.Second)
+	}
+	return nil
+}
+
+// count counts nodes: those that should have a pod, have one, and should have none. The first of several pods on a node
+// counts.
+func (w *work) count() appsv1.DaemonSetStatus {
+	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
+		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}
+	pods := w.pods
+	if w.options.Without.OwnStatus {
+		pods = w.selected()
+	}
+	have := w.byNode(pods)
+	for _, node := range w.nodes {
+		run, _ := fits(w.set, node, w.options)
+		on := have[node.Name]
+		switch {
+		case !run && len(on) > 0:
+			s.NumberMisscheduled++
+		case run:
+			s.DesiredNumberScheduled++
+		}
+		if !run || len(on) == 0 {
+			continue
+		}
+		s.CurrentNumberScheduled++
+		if pod.Ready(on[0]) {
+			s.NumberReady++
+			if w.available(on[0]) {
+				s.NumberAvailable++
+			}
+		}
+		if w.updated(on[0]) {
+			s.UpdatedNumberScheduled++
+		}
+	}
+	s.NumberUnavailable = s.DesiredNumberScheduled - s.NumberAvailable
+	return s
+}
+
+// store writes a status. After a conflict it reads the set and retries once, unless it is another set of the name.
+func (w *work) store(ctx context.Context, status appsv1.DaemonSetStatus) error {
+	set := *w.set
+	for try := 0; ; try++ {
+		changed := set
+		changed.Status = status
+		changed.Status.CollisionCount, changed.Status.Conditions = set.Status.CollisionCount, set.Status.Conditions
+		obj, err := w.env.Client.UpdateStatus(ctx, &changed)
+		if err == nil {
+			w.written.Wrote(w.key, w.set.UID, Kind, obj.(*appsv1.DaemonSet))
+			return nil
+		}
+		if try > 0 {
+			return err
+		}
+		live, getErr := w.env.Client.Get(ctx, Kind, w.set.Namespace, w.set.Name)
+		if getErr != nil {
+			return getErr
+		}
+		set = *live.(*appsv1.DaemonSet)
+		if set.UID != w.set.UID {
+			return err
+		}
+	}
 }

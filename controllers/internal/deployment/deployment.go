@@ -1,3 +1,11 @@
+// Package deployment is the Deployment controller. It keeps one ReplicaSet of its template: created, adopted or found
+// again. It moves pods to it from the ReplicaSets of earlier templates by scaling. It claims and releases ReplicaSets
+// by ControllerRef, never Pods (KIND-DEPLOY), which belong to their ReplicaSets.
+//
+// Read from the top: sync.go is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the
+// two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go reports.
+//
+// The rules are those of Kubernetes v1.36.3; comments name the exceptions.
 package deployment
 
 import (
@@ -5,11 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/template"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // The kinds it reads. It writes Deployments and ReplicaSets; Pods belong to ReplicaSets (KIND-DEPLOY).
@@ -22,7 +34,6 @@ var (
 // Era decides which ReplicaSets a Deployment owns.
 type Era string
 
-// The eras.
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
@@ -35,14 +46,12 @@ const (
 	Current Era = "current"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era     Era
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -68,21 +77,10 @@ type Without struct {
 	Pods      bool // the Deployment itself deletes pods of old ReplicaSets
 }
 
-// selector returns a Deployment's selector; nil if it selects nothing, or an earlier version of the server stored it
-// and it is unreadable.
-func selector(d *appsv1.Deployment) labels.Selector {
-	s, _ := readSelector(d)
+// selector returns a Deployment's selector; nil if it selects nothing or is unreadable.
+func selector(d runtime.Object) labels.Selector {
+	s, _ := ref.ParseSome(d.(*appsv1.Deployment).Spec.Selector)
 	return s
-}
-
-// readSelector returns a Deployment's selector; nil if it selects nothing. A missing or empty one selects nothing: no
-// Deployment is meant to own every ReplicaSet.
-func readSelector(d *appsv1.Deployment) (labels.Selector, error) {
-	s, err := ref.Parse(d.Spec.Selector)
-	if err != nil || d.Spec.Selector == nil || s.Empty() {
-		return nil, err
-	}
-	return s, nil
 }
 
 // reconciler is the controller; it has no memory (API-5).
@@ -135,4 +133,123 @@ func index(from cache.Indexer, name, value string) []any {
 		panic("deployment: " + err.Error())
 	}
 	return objs
+}
+
+// New returns the controller in an era.
+func New(o Options) host.Controller {
+	return host.Controller{
+		Name:   "deployment",
+		Era:    string(o.Era),
+		For:    Kind,
+		Owns:   []schema.GroupVersionKind{SetKind},
+		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes: routes(&o),
+		Contract: law.Contract{
+			Selector: selector,
+			Ignores:  func(owner runtime.Object) bool { return selector(owner) == nil },
+			Identity: identity,
+			Counts:   counts(),
+			Invariants: []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
+				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			}}},
+			Profile: law.Upstream,
+		},
+	}
+}
+
+// identity is unique among the ReplicaSets that a Deployment creates: the template (EXACT-3). The rollout decides their
+// pods, so no number of ReplicaSets is declared.
+func identity(dependent runtime.Object) string {
+	rs := dependent.(*appsv1.ReplicaSet)
+	t := rs.Spec.Template
+	t.Labels = template.Plain(t.Labels)
+	return "the ReplicaSet of template " + template.Hash(&t, nil)
+}
+
+// counts returns the numbers of the status; each sums the pod numbers of ReplicaSets (EXACT-8).
+func counts() []law.Count {
+	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
+		each func(s *appsv1.ReplicaSetStatus) int32) law.Count {
+		return law.Count{
+			Name: name,
+			Of:   func(owner runtime.Object) int { return int(of(&owner.(*appsv1.Deployment).Status)) },
+			Each: func(_, dependent runtime.Object) int {
+				return int(each(&dependent.(*appsv1.ReplicaSet).Status))
+			},
+		}
+	}
+	return []law.Count{
+		number("replicas", func(s *appsv1.DeploymentStatus) int32 { return s.Replicas },
+			func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas }),
+		number("readyReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.ReadyReplicas },
+			func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas }),
+		number("availableReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.AvailableReplicas },
+			func(s *appsv1.ReplicaSetStatus) int32 { return s.AvailableReplicas }),
+	}
+}
+
+func routes(o *Options) []host.Route {
+	sets := (&routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}).Route(SetKind)
+	if o.Era == Selector || o.Era == Gated {
+		sets = host.Route{Kind: SetKind, Do: tieBreak}
+	}
+	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}
+}
+
+// tieBreak enqueues one of the Deployments that select a ReplicaSet. They have no expectations: a name derived from the
+// template is created once.
+func tieBreak(v host.View, e host.Event, out *host.Effect) {
+	(&routing.TieBreak{Owner: Kind, Selects: selects}).Do(v, e, out)
+	out.Created, out.Deleted = out.Created[:0], out.Deleted[:0]
+}
+
+func selects(owner runtime.Object, have map[string]string) bool {
+	return len(have) > 0 && ref.SelectsSome(owner.(*appsv1.Deployment).Spec.Selector, have)
+}
+
+// podGone enqueues a Deployment of strategy Recreate whose last pod is gone, because it waits for that. Other pod
+// events do not concern a Deployment, which reads its ReplicaSets' status (RULES B34).
+//
+// Upstream lists the ReplicaSets from the server here; this uses the cache. The ReplicaSet of the deleted pod is in it,
+// and a new one will cause an event.
+func podGone(v host.View, e host.Event, out *host.Effect) {
+	if e.New != nil {
+		return
+	}
+	d := deploymentOf(v, e.Old.(*corev1.Pod))
+	if d == nil || d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType || hasPods(v, d) {
+		return
+	}
+	out.Keys = append(out.Keys, routing.Key(d))
+}
+
+// deploymentOf returns the Deployment that owns a pod's ReplicaSet, or nil.
+func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return nil
+	}
+	rs, _ := v.Get(SetKind, pod.Namespace, ref.Name).(*appsv1.ReplicaSet)
+	if rs == nil || rs.UID != ref.UID {
+		return nil
+	}
+	if ref = metav1.GetControllerOfNoCopy(rs); ref == nil {
+		return nil
+	}
+	d, _ := v.Get(Kind, pod.Namespace, ref.Name).(*appsv1.Deployment)
+	if d == nil || d.UID != ref.UID {
+		return nil
+	}
+	return d
+}
+
+// hasPods reports whether one of a Deployment's ReplicaSets owns a pod.
+func hasPods(v host.View, d *appsv1.Deployment) bool {
+	found := false
+	v.Each(podKind, d.Namespace, func(obj runtime.Object) bool {
+		owner := deploymentOf(v, obj.(*corev1.Pod))
+		found = owner != nil && owner.UID == d.UID
+		return !found
+	})
+	return found
 }

@@ -100,7 +100,8 @@ func (writesNone) UpdateStatus(context.Context, runtime.Object) (runtime.Object,
 	return nil, errRefused
 }
 
-// of which that is not known, nor others that have taken a name.
+// Old ReplicaSets beyond the limit are deleted, the lowest revisions first. Those with pods, or with an unknown number,
+// stay, and so does another object of the name.
 func TestCleanUp(t *testing.T) {
 	limit := func(n int32) func(d *appsv1.Deployment) {
 		return func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = &n }
@@ -207,7 +208,7 @@ func TestSaysWhatIsNotWritten(t *testing.T) {
 	}
 }
 
-// whether any went.
+// Old ReplicaSets shrink, unavailable pods first, as far as enough stay available.
 func TestShrink(t *testing.T) {
 	strategy := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType }
 	like := func(name string, size, available int32) *appsv1.ReplicaSet {

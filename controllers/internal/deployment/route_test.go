@@ -2,7 +2,9 @@ package deployment
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +92,110 @@ func TestPodGone(t *testing.T) {
 		}
 		if slices.Contains(out.Keys, "default/web") != c.wakes || len(out.Keys) > 1 {
 			t.Errorf("%s: it wakes %q", c.name, out.Keys)
+		}
+	}
+}
+
+// A change of size is shared among ReplicaSets by their annotations. A saturated ReplicaSet gets all.
+func TestShares(t *testing.T) {
+	for _, c := range []struct {
+		name                     string
+		wanted, size, before, is int32
+		annotation               string
+		want                     int32
+	}{
+		{"in proportion", 8, 3, 4, 0, "4", 3}, {"no annotation", 8, 3, 0, 6, "", 1}, {"an annotation of 0", 8, 3, 0,
+			6, "0", 1},
+		{"an odd annotation", 8, 3, 0, 6, "99999999999", 1},
+		{"nobody knows", 8, 3, 0, 0, "x", 0}, {"to none", 0, 3, 4, 4, "4", -3},
+	} {
+		rs := setOf("a", "i", c.size, "1")
+		rs.Annotations[maxAnnotation] = c.annotation
+		u := &rollout{d: &appsv1.Deployment{}}
+		u.d.Spec.Replicas, u.d.Status.Replicas = &c.wanted, c.is
+		if got := u.fraction(rs); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		desired         string
+		size, available int32
+		want            bool
+	}{
+		"all": {"4", 4, 4, true}, "asks for fewer": {"4", 3, 4, false}, "fewer are available": {"4", 4, 3, false},
+		"was to have fewer": {"3", 4, 4, false}, "says nothing": {"", 4, 4, false},
+	} {
+		rs, four := setOf("a", "i", c.size, "1"), int32(4)
+		rs.Annotations[desiredAnnotation], rs.Status.AvailableReplicas = c.desired, c.available
+		u := &rollout{d: &appsv1.Deployment{}, sets: []*appsv1.ReplicaSet{rs}}
+		if u.d.Spec.Replicas = &four; u.saturated() != c.want {
+			t.Errorf("%s: saturated: %v", name, !c.want)
+		}
+	}
+	u := &rollout{d: &appsv1.Deployment{}, sets: []*appsv1.ReplicaSet{setOf("a", "i", 0, "1")}}
+	if u.d.Spec.Replicas = new(int32); u.saturated() {
+		t.Error("of none that are asked for one that says nothing has all")
+	}
+}
+
+// A ReplicaSet without labels is no Deployment's, even of one that selects by what is not there.
+func TestSelectsNoneWithoutLabels(t *testing.T) {
+	d := &appsv1.Deployment{}
+	d.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "odd",
+		Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	if selects(d, nil) || !selects(d, map[string]string{"app": "x"}) {
+		t.Error("labels that are not there are selected, or some that are, not")
+	}
+}
+
+// The laws hear how a scaled ReplicaSet exceeds the bounds of a rollout.
+func TestOversteps(t *testing.T) {
+	sized := func(name, image string, size, available int32) *appsv1.ReplicaSet {
+		rs := setOf(name, image, size, "1")
+		rs.Status.AvailableReplicas = available
+		return rs
+	}
+	for _, c := range []struct {
+		name          string
+		change        func(d *appsv1.Deployment)
+		others        []runtime.Object
+		before, after *appsv1.ReplicaSet
+		want          string
+	}{
+		{"grows", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 2,
+			1), ""},
+		{"grows too much", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1),
+			sized("now", "now", 3, 1), "ask for 6 pods"},
+		{"stays, and there are too many", nil, []runtime.Object{sized("a", "old", 6, 3)}, sized("now", "now", 1, 1),
+			sized("now", "now", 1, 1), ""},
+		{"grows too much while paused", func(d *appsv1.Deployment) { d.Spec.Paused = true },
+			[]runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
+		{"grows too much, and the size has changed", nil, []runtime.Object{
+			func() *appsv1.ReplicaSet {
+				rs := sized("a", "old", 3, 3)
+				rs.Annotations[desiredAnnotation] = "3"
+				return rs
+			}()}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
+		{"shrinks", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3), sized("a", "old", 1,
+			3), ""},
+		{"shrinks too much", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3),
+			sized("a", "old", 0, 3), "leaves 2 available pods"},
+		{"shrinks beside one that is about to", nil, []runtime.Object{sized("b", "older", 0, 3)}, sized("a", "old", 4,
+			4),
+			sized("a", "old", 2, 4), "leaves 2 available pods"},
+		{"shrinks beside a current one that is about to", nil, []runtime.Object{sized("now", "now", 0, 3)},
+			sized("a", "old", 4, 4), sized("a", "old", 2, 4), ""},
+	} {
+		u, _ := rolloutOf(t, c.change)
+		u.d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
+		for _, rs := range []*appsv1.ReplicaSet{c.others[0].(*appsv1.ReplicaSet), c.before, c.after} {
+			if rs.Name == "now" {
+				rs.Spec.Template = u.d.Spec.Template
+			}
+		}
+		got := oversteps(u.d, c.others, c.before, c.after, time.Time{}, nil)
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

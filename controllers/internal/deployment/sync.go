@@ -8,9 +8,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/template"
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Sync brings one Deployment closer to its spec.
@@ -32,7 +36,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 
 func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment) error {
 	u := &rollout{reconciler: r, key: key, d: d}
-	s, err := readSelector(d)
+	s, err := ref.ParseSome(d.Spec.Selector)
 	if err != nil {
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
@@ -78,7 +82,6 @@ func (u *rollout) writeOff(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// rollout is one reconcile of one Deployment.
 type rollout struct {
 	*reconciler
 	key  string
@@ -96,7 +99,6 @@ func (u *rollout) take(sets []*appsv1.ReplicaSet) {
 	})
 }
 
-// matches reports whether a ReplicaSet has the Deployment's template.
 func (u *rollout) matches(rs *appsv1.ReplicaSet) bool {
 	if u.options.Without.SameTemplate {
 		return rs.Labels[template.HashLabel] == u.hash()
@@ -112,7 +114,6 @@ func older(a, b *appsv1.ReplicaSet) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// current returns the ReplicaSet of the Deployment's template, or nil.
 func (u *rollout) current() *appsv1.ReplicaSet {
 	if u.now < 0 {
 		return nil
@@ -135,10 +136,8 @@ func keep(sets []*appsv1.ReplicaSet, good func(*appsv1.ReplicaSet) bool) []*apps
 	return out
 }
 
-// active reports whether it wants pods.
 func active(rs *appsv1.ReplicaSet) bool { return size(rs) > 0 }
 
-// size returns the pods that a ReplicaSet wants.
 func size(rs *appsv1.ReplicaSet) int32 {
 	if rs.Spec.Replicas == nil {
 		return 1
@@ -146,7 +145,6 @@ func size(rs *appsv1.ReplicaSet) int32 {
 	return *rs.Spec.Replicas
 }
 
-// total sums a number of ReplicaSets.
 func total(sets []*appsv1.ReplicaSet, number func(*appsv1.ReplicaSet) int32) int32 {
 	sum := int32(0)
 	for _, rs := range sets {
@@ -173,4 +171,135 @@ func (u *rollout) put(rs *appsv1.ReplicaSet) int {
 	}
 	u.sets[i] = rs
 	return i
+}
+
+// own returns the Deployment's ReplicaSets, claimed by the rules of its era.
+func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
+	if r.options.Era == Selector {
+		return r.selected(d), nil
+	}
+	without := r.options.Without.Ref
+	if r.options.Era == Gated {
+		without.LiveCheck, without.ObjectDeletion = true, true
+	}
+	m := &ref.Manager{Client: r.env.Client, Owner: d, Kind: Kind, Dependent: SetKind, Without: &without}
+	sets := r.candidates(d)
+	claimed, err := ref.Claim(ctx, m, sets, func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })
+	if r.options.Without.ClaimFirst {
+		return keep(sets, func(rs *appsv1.ReplicaSet) bool { return metav1.IsControlledBy(rs, d) }), err
+	}
+	return claimed, err
+}
+
+// candidates returns the ReplicaSets that the Deployment may own now or after this reconcile: its own, and the orphans
+// of its namespace (KIND-DEPLOY, RULES H74). Those of others are not considered (LAW-2, LAW-3).
+func (r *reconciler) candidates(d *appsv1.Deployment) []*appsv1.ReplicaSet {
+	if r.options.Without.Ref.Foreign {
+		return listed(index(r.sets, cache.NamespaceIndex, d.Namespace))
+	}
+	return append(listed(index(r.sets, controllerIndex, string(d.UID))),
+		listed(index(r.sets, orphanIndex, d.Namespace))...)
+}
+
+func listed(objs []any) []*appsv1.ReplicaSet {
+	sets := make([]*appsv1.ReplicaSet, len(objs))
+	for i, obj := range objs {
+		sets[i] = obj.(*appsv1.ReplicaSet)
+	}
+	return sets
+}
+
+// selected implements the selector era: every matching ReplicaSet is the Deployment's, whoever created it.
+func (r *reconciler) selected(d *appsv1.Deployment) []*appsv1.ReplicaSet {
+	return keep(listed(index(r.sets, cache.NamespaceIndex, d.Namespace)),
+		func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })
+}
+
+// count returns the status that follows from the statuses of the Deployment's ReplicaSets (LAW-3). It keeps the
+// conditions, and updates whether enough pods are available.
+func (u *rollout) count() appsv1.DeploymentStatus {
+	sets := u.sets
+	if u.options.Without.OwnStatus {
+		sets = u.selected(u.d)
+	}
+	available := total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
+	s := appsv1.DeploymentStatus{
+		ObservedGeneration: u.d.Generation,
+		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
+		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
+		AvailableReplicas:  available,
+		// There may be more than wanted, when some are about to be deleted.
+		UnavailableReplicas: max(total(sets, size)-available, 0),
+		TerminatingReplicas: u.terminating(),
+		CollisionCount:      u.d.Status.CollisionCount,
+		Conditions:          u.d.Status.Conditions,
+	}
+	if rs := u.current(); rs != nil {
+		s.UpdatedReplicas = rs.Status.Replicas
+	}
+	if available >= least(u.d) {
+		u.say(&s, appsv1.DeploymentAvailable, corev1.ConditionTrue, enoughPods, "Deployment has minimum availability.")
+	} else {
+		u.say(&s, appsv1.DeploymentAvailable, corev1.ConditionFalse, notEnoughPods,
+			"Deployment does not have minimum availability.")
+	}
+	return s
+}
+
+// terminating counts terminating pods; nil if an observed ReplicaSet does not report them.
+func (u *rollout) terminating() *int32 {
+	if u.options.Era != Current {
+		return nil
+	}
+	sum := int32(0)
+	for _, rs := range u.sets {
+		switch n := rs.Status.TerminatingReplicas; {
+		case n != nil:
+			sum += *n
+		case rs.Status.ObservedGeneration != 0:
+			return nil
+		}
+	}
+	return &sum
+}
+
+// writeStatus writes a status if it changed (WRITE-9).
+func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
+	before := u.d.Status
+	if u.options.Era != Current {
+		before.TerminatingReplicas = nil // a field that older programs do not know
+	}
+	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
+		return nil
+	}
+	u.d.Status = s
+	return u.updateStatus(ctx)
+}
+
+// updateStatus writes the Deployment's status and annotations. The result replaces the Deployment for the rest of the
+// reconcile: its spec is the same, or the write would have conflicted.
+func (u *rollout) updateStatus(ctx context.Context) error {
+	obj, err := u.env.Client.UpdateStatus(ctx, u.d)
+	if err != nil {
+		return err
+	}
+	d := *obj.(*appsv1.Deployment)
+	u.d = &d
+	return nil
+}
+
+// observe only sets the observed generation.
+func (u *rollout) observe(ctx context.Context) error {
+	if u.d.Status.ObservedGeneration >= u.d.Generation {
+		return nil
+	}
+	u.d.Status.ObservedGeneration = u.d.Generation
+	return u.updateStatus(ctx)
+}
+
+// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other is left.
+func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
+	n := replicas(d)
+	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&
+		s.ObservedGeneration >= d.Generation
 }

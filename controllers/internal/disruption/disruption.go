@@ -2,12 +2,13 @@
 // now.
 //
 // It owns nothing, and finds the controllers of Pods by ControllerRef: a budget refers to the sum of their sizes (RULES
-// L114). If a Pod stays although its eviction was announced, it resets that condition (stale.go).
+// L114). If a Pod stays although its eviction was announced, it resets that condition.
 package disruption
 
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -36,17 +37,15 @@ var (
 	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 )
 
-// New returns the controller.
-//
-// Upstream reconciles one of the budgets that select a Pod, the first it finds; this controller reconciles all of them.
-// As upstream, it sees only with the next change of a Pod that a controller was scaled or is gone, or that a Pod is not
-// selected any more.
+// New returns the controller. Upstream reconciles only the first budget that selects a Pod; this one reconciles all. As
+// upstream, it learns only with the next change of a Pod that a controller was scaled, or that a Pod is not selected
+// any more.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their announced eviction (stale.go)
+			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their announced eviction
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
@@ -104,7 +103,6 @@ func wanted(obj runtime.Object) int32 {
 	return *n
 }
 
-// reconciler has no memory.
 type reconciler struct {
 	env     *host.Env
 	budgets cache.Indexer
@@ -182,4 +180,53 @@ func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) []*corev1.Pod 
 	}
 	return slices.DeleteFunc(pod.Labelled(r.pods, budget.Namespace, s.MatchLabels),
 		func(p *corev1.Pod) bool { return !ref.Selects(s, p.Labels) })
+}
+
+// Pods with an announced eviction have keys of their own in the queue. No budget has such a name.
+const podMark = "/pod:"
+
+func podKey(pod *corev1.Pod) string { return pod.Namespace + podMark + pod.Name }
+
+func podOf(key string) (pod string, ok bool) {
+	namespace, name, ok := strings.Cut(key, podMark)
+	return namespace + "/" + name, ok
+}
+
+// announced returns the condition of an announced eviction. It returns nil if the Pod is terminating or has ended, or
+// if its kubelet set the condition, since that may take any time.
+func announced(pod *corev1.Pod) *corev1.PodCondition {
+	i := slices.IndexFunc(pod.Status.Conditions,
+		func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })
+	if i < 0 || pod.DeletionTimestamp != nil ||
+		pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return nil
+	}
+	c := &pod.Status.Conditions[i]
+	if c.Status != corev1.ConditionTrue || c.Reason == corev1.PodReasonTerminationByKubelet {
+		return nil
+	}
+	return c
+}
+
+// stays resets a Pod's announced eviction after a time.
+func (r *reconciler) stays(ctx context.Context, key, pod string) error {
+	obj, exists, err := r.pods.GetByKey(pod)
+	if err != nil || !exists {
+		return err
+	}
+	p := obj.(*corev1.Pod)
+	c := announced(p)
+	if c == nil {
+		return nil
+	}
+	now := r.env.Now()
+	if left := c.LastTransitionTime.Add(patience).Sub(now); left > 0 {
+		r.env.Queue.AddAfter(key, left)
+		return nil
+	}
+	p = p.DeepCopy()
+	*announced(p) = corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse,
+		ObservedGeneration: p.Generation, LastTransitionTime: metav1.NewTime(now)}
+	_, err = r.env.Client.UpdateStatus(ctx, p)
+	return err
 }

@@ -1,14 +1,24 @@
 package disruption
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/threelaws/threelaws/fakeapi"
 )
 
 // patience is how long a Pod whose eviction was allowed counts as disrupted.
@@ -77,4 +87,128 @@ func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionS
 		ObservedGeneration: budget.Status.ObservedGeneration, LastTransitionTime: metav1.NewTime(now),
 	})
 	budget.Status.Conditions = conditions
+}
+
+// expect returns how many Pods a budget is about, and how many must be healthy. An absolute minimum counts existing
+// Pods. A percentage, or a maximum of unavailable Pods, counts the sizes of their controllers.
+func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionBudget,
+	pods []*corev1.Pod) (expected, desired int32, err error) {
+	least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
+	if most == nil && least == nil {
+		return 0, 0, nil
+	}
+	if most == nil && least.Type == intstr.Int {
+		return int32(len(pods)), least.IntVal, nil
+	}
+	if expected, err = r.scaleOf(ctx, pods); err != nil {
+		return 0, 0, err
+	}
+	share := least
+	if most != nil {
+		share = most
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(share, int(expected), true)
+	if err != nil {
+		return 0, 0, err
+	}
+	if most != nil {
+		return expected, max(0, expected-int32(n)), nil
+	}
+	return expected, int32(n), nil
+}
+
+// scaleOf returns the total size of Pods' controllers. A Pod without a ControllerRef is skipped; a missing controller
+// is an error.
+func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, error) {
+	scales := map[types.UID]int32{}
+	for _, pod := range pods {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref == nil {
+			continue
+		}
+		if _, known := scales[ref.UID]; known {
+			continue
+		}
+		uid, n, err := r.controllerOf(ctx, ref, pod.Namespace)
+		if err != nil {
+			return 0, err
+		}
+		if uid == "" {
+			return 0, fmt.Errorf("found no controllers for pod %q", pod.Name)
+		}
+		scales[uid] = n
+	}
+	var sum int32
+	for _, n := range scales { //detcheck:ordered a sum
+		sum += n
+	}
+	return sum, nil
+}
+
+// controllerOf finds a referenced controller by group, kind and uid, and its size; "" if there is none. A Deployment's
+// ReplicaSet counts as the Deployment.
+func (r *reconciler) controllerOf(ctx context.Context, ref *metav1.OwnerReference,
+	namespace string) (types.UID, int32, error) {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return "", 0, err
+	}
+	var obj runtime.Object
+	switch kind := (schema.GroupKind{Group: gv.Group, Kind: ref.Kind}); kind {
+	case replicationKind.GroupKind():
+		obj = r.named(replicationKind, ref, namespace)
+	case statefulSetKind.GroupKind():
+		obj = r.named(statefulSetKind, ref, namespace)
+	case replicaSetKind.GroupKind(), schema.GroupKind{Group: "extensions", Kind: replicaSetKind.Kind}:
+		obj = r.named(replicaSetKind, ref, namespace)
+		if obj != nil {
+			if above := metav1.GetControllerOfNoCopy(obj.(metav1.Object)); above != nil &&
+				above.Kind == deploymentKind.Kind {
+				obj = r.named(deploymentKind, above, namespace)
+			}
+		}
+	}
+	if obj != nil {
+		return obj.(metav1.Object).GetUID(), wanted(obj), nil
+	}
+	return r.asScale(ctx, ref, gv.WithKind(ref.Kind), namespace)
+}
+
+func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerReference, namespace string) runtime.Object {
+	obj, exists, err := r.env.Informer(kind).GetIndexer().GetByKey(namespace + "/" + ref.Name)
+	if err != nil || !exists || obj.(metav1.Object).GetUID() != ref.UID {
+		return nil
+	}
+	return obj.(runtime.Object)
+}
+
+// asScale reads the scale of a controller of any kind.
+func (r *reconciler) asScale(ctx context.Context, ref *metav1.OwnerReference, gvk schema.GroupVersionKind,
+	namespace string) (types.UID, int32, error) {
+	var kind *fakeapi.Kind
+	for _, k := range r.env.Kinds() {
+		if k.GVK == gvk {
+			kind = k
+		}
+	}
+	if kind == nil {
+		return "", 0, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
+	}
+	if !kind.Serves("scale") {
+		return "", 0, fmt.Errorf("%s does not implement the scale subresource", kind.GVR().GroupResource())
+	}
+	resp, err := r.env.Client.Do(ctx, &fakeapi.Request{
+		Verb: fakeapi.Get, Kind: kind, Subresource: "scale", Namespace: namespace, Name: ref.Name,
+	})
+	if apierrors.IsNotFound(err) {
+		return "", 0, nil
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	scale := resp.Object.(*autoscalingv1.Scale)
+	if scale.UID != ref.UID {
+		return "", 0, nil
+	}
+	return scale.UID, scale.Spec.Replicas, nil
 }

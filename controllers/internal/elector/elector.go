@@ -45,7 +45,6 @@ func New(candidate string, lead func(bool)) host.Controller {
 	}
 }
 
-// elector is a candidate's memory.
 type elector struct {
 	env       *host.Env
 	lead      func(bool)
@@ -160,7 +159,6 @@ func holderOf(l *coordinationv1.Lease) string {
 	return *l.Spec.HolderIdentity
 }
 
-// Digest hashes the memory: the holder, and for how long.
 func (e *elector) Digest(h *sim.Hash) {
 	h.Bool(e.leading)
 	h.Word(uint64(e.life))

@@ -1,3 +1,11 @@
+// Package endpointslice is the EndpointSlice controller: for each Service with a selector it keeps slices with the
+// addresses of the selected Pods.
+//
+// It reads Pods and owns slices. Two labels and the owner's uid say which slices are a Service's (RULES L115). Upstream
+// deletes slices with these labels and another owner; here the garbage collector does. The server generates names, so a
+// tracker of writes keeps a late cache from causing a second slice.
+//
+// Topology-aware hints by annotation, which weigh zones by CPU, are not computed; those by traffic distribution are.
 package endpointslice
 
 import (
@@ -15,6 +23,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -118,7 +127,6 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 	return r
 }
 
-// Digest hashes the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.written.digest(h)
 	r.told.digest(h)
@@ -193,4 +201,83 @@ func list(indexer cache.Indexer, namespace string) []any {
 		panic("endpointslice: " + err.Error())
 	}
 	return objs
+}
+
+// Without names guards to disable; see package mutants.
+type Without struct {
+	TakeOwned   bool // create slices without a reference to their Service
+	OwnerUID    bool // own slices of an earlier Service of that name
+	Stale       bool // reconcile although the cache does not show earlier writes
+	Lost        bool // wait for a written slice that is not shown, even if it is gone
+	Version     bool // write slices whatever their current version
+	Dying       bool // wait for a terminating slice
+	Children    bool // ignore changes and deletions of slices by others
+	Terminating bool // create slices for a terminating Service
+}
+
+func wakeService(_ host.View, e host.Event, out *host.Effect) {
+	obj := e.New
+	if obj == nil {
+		obj = e.Old
+	}
+	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
+}
+
+// wakeForPod enqueues the Services that select a Pod, or did, if its endpoint changed.
+func wakeForPod(v host.View, e host.Event, out *host.Effect) {
+	old, _ := e.Old.(*corev1.Pod)
+	cur, _ := e.New.(*corev1.Pod)
+	changed, moved := true, false
+	if old != nil && cur != nil {
+		if old.ResourceVersion == cur.ResourceVersion {
+			return
+		}
+		changed, moved = toldOtherwise(old, cur), moves(old, cur)
+	}
+	if !changed && !moved {
+		return
+	}
+	pod := cur
+	if pod == nil {
+		pod = old
+	}
+	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
+		svc := obj.(*corev1.Service)
+		if svc.Spec.Selector == nil {
+			return true
+		}
+		is := ref.Contains(pod.Labels, svc.Spec.Selector)
+		was := moved && ref.Contains(old.Labels, svc.Spec.Selector)
+		if is != was || changed && is {
+			out.Keys = append(out.Keys, routing.Key(svc))
+		}
+		return true
+	})
+}
+
+// wakeForNode enqueues the Services of Pods that were left out because their node was unknown. Upstream retries after a
+// while. Services that publish Pods in any state left none out.
+func wakeForNode(v host.View, e host.Event, out *host.Effect) {
+	if e.Old != nil {
+		return
+	}
+	node := e.New.(*corev1.Node)
+	v.Each(podKind, "", func(obj runtime.Object) bool {
+		if pod := obj.(*corev1.Pod); pod.Spec.NodeName == node.Name {
+			wakeLeftOut(v, pod, out)
+		}
+		return true
+	})
+}
+
+// wakeLeftOut enqueues the Services that select a Pod and would leave it out without its node.
+func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
+	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
+		svc := obj.(*corev1.Service)
+		if svc.Spec.Selector != nil && !svc.Spec.PublishNotReadyAddresses &&
+			ref.Contains(pod.Labels, svc.Spec.Selector) {
+			out.Keys = append(out.Keys, routing.Key(svc))
+		}
+		return true
+	})
 }

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -44,7 +46,6 @@ type record struct {
 	since     time.Time
 }
 
-// New returns empty expectations.
 func New(now func() time.Time) *Expectations {
 	return &Expectations{now: now, records: map[string]*record{}}
 }
@@ -131,10 +132,9 @@ func (e *Expectations) Deleted(key, object string) {
 	e.change(key, func(r *record) { take(&r.deletions, object) })
 }
 
-// Sight is how a cache shows an object whose deletion is expected.
+// Sight describes the cached state of an object whose deletion is expected.
 type Sight uint8
 
-// The sights.
 const (
 	Owned Sight = iota // it exists and is the owner's
 	Lost               // it has no owner: it lost it, or its adoption is not shown yet
@@ -155,6 +155,24 @@ func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 			return true
 		})
 	})
+}
+
+// Look returns, for [Expectations.Recheck], how a cache shows the objects that the object with uid owner deletes.
+func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
+	return func(object string) Sight {
+		obj, exists, _ := objects.GetByKey(object)
+		if !exists {
+			return Moot
+		}
+		m := obj.(metav1.Object)
+		switch controller := metav1.GetControllerOfNoCopy(m); {
+		case controller == nil:
+			return Lost
+		case controller.UID != owner, m.GetDeletionTimestamp() != nil:
+			return Moot
+		}
+		return Owned
+	}
 }
 
 // Answered ends a round of creations of key: all names are known.
@@ -198,7 +216,6 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	return r == nil || r.fulfilled()
 }
 
-// Forget drops the record of key.
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
 // Waiting lists the keys that still expect something, sorted. It includes expired records: only an event enqueues their

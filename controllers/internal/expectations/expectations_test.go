@@ -2,147 +2,106 @@ package expectations
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/sim"
 )
 
+// script carries out steps on the expectations of key k and owner me: "+N" expects N creations, "-a,b" expects these
+// deletions, "?owned", "?lost" and "?moot" recheck with that state of ns/a, "wait" lets the timeout pass.
+func script(e *Expectations, now *time.Time, steps string) {
+	sights := map[string]Sight{"?owned": Owned, "?lost": Lost, "?moot": Moot}
+	for step := range strings.FieldsSeq(steps) {
+		what, name, _ := strings.Cut(step, ":")
+		switch what {
+		case "created":
+			e.Created("k")
+		case "made":
+			e.Made("k", name)
+		case "seen":
+			e.Seen("k", name)
+		case "dying":
+			e.Dying("k", name)
+		case "deleted":
+			e.Deleted("k", name)
+		case "adopting":
+			e.ExpectDeletions("k", "me", []string{name}, name)
+		case "wait":
+			*now = now.Add(Timeout)
+		case "tick":
+			*now = now.Add(1)
+		case "forget":
+			e.Forget("k")
+		case "?owned", "?lost", "?moot":
+			e.Recheck("k", func(object string) Sight {
+				if object == "a" {
+					return sights[what]
+				}
+				return Owned
+			})
+		default:
+			if n, err := strconv.Atoi(step); err == nil && n > 0 {
+				e.ExpectCreations("k", "me", n)
+			} else {
+				e.ExpectDeletions("k", "me", strings.Split(step[1:], ","))
+			}
+		}
+	}
+}
+
 func TestExpectations(t *testing.T) {
 	for _, c := range []struct {
-		name      string
-		do        func(e *Expectations, clock *time.Time)
-		satisfied bool
+		name, steps string
+		satisfied   bool
 	}{
-		{"nothing expected", func(*Expectations, *time.Time) {}, true},
-		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k") }, false},
-		{"creations, all seen", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 2)
-			e.Created("k")
-			e.Created("k")
-		}, true},
-		{"more seen than expected, before the next", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Created("k")
-			e.Created("k")
-			e.ExpectCreations("k", "me", 1)
-		}, false},
-		{"seen by name", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "ns/a")
-			e.Seen("k", "ns/a")
-		}, true},
-		{"seen before its name was known", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 2)
-			e.Seen("k", "ns/a")
-			e.Made("k", "ns/a")
-			e.Created("k")
-		}, true},
-		{"another is seen before its name was known", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Seen("k", "ns/b")
-			e.Made("k", "ns/a")
-		}, false},
-		{"another is seen", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "ns/a")
-			e.Seen("k", "ns/b")
-		}, false},
-		{"one failed and was made all the same", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 2)
-			e.Made("k", "ns/a")
-			e.Created("k")
-			e.Seen("k", "ns/b")
-		}, false},
-		{"adopted, and not shown to be so yet", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a"}, "ns/a")
-			e.Recheck("k", func(string) Sight { return Lost })
-		}, false},
-		{"adopted, shown to be so, and lost", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a"}, "ns/a")
-			e.Recheck("k", func(string) Sight { return Owned })
-			e.Recheck("k", func(string) Sight { return Lost })
-		}, true},
-		{"another key's creation",
-			func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
-		{"made, and first seen dying", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "ns/a")
-			e.Dying("k", "ns/a")
-		}, true},
-		{"first seen dying, and made by the time of the response", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Dying("k", "ns/a")
-			e.Made("k", "ns/a")
-		}, true},
-		{"seen alive, and dying, counts once", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 2)
-			e.Seen("k", "ns/a")
-			e.Made("k", "ns/a")
-			e.Dying("k", "ns/a")
-		}, false},
-		{"another's object is first seen dying", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "ns/a")
-			e.Dying("k", "ns/z")
-		}, false},
-		{"a deletion seen twice counts once", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
-			e.Deleted("k", "ns/a")
-			e.Deleted("k", "ns/a")
-		}, false},
-		{"deletions, all seen", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
-			e.Deleted("k", "ns/b")
-			e.Deleted("k", "ns/a")
-		}, true},
-		{"a deletion nobody expects", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a"})
-			e.Deleted("k", "ns/z")
-		}, false},
-		{"a deletion is no creation", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a"})
-			e.Created("k")
-		}, false},
-		{"of a namesake", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "other", 1) }, true},
-		{"moot deletion", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
-			e.Recheck("k", func(object string) Sight {
-				if object == "ns/a" {
-					return Moot
-				}
-				return Owned
-			})
-			e.Deleted("k", "ns/b")
-		}, true},
-		{"one moot deletion", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
-			e.Recheck("k", func(object string) Sight {
-				if object == "ns/a" {
-					return Moot
-				}
-				return Owned
-			})
-		}, false},
-		{"forgotten", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Forget("k") }, true},
-		{"just before the timeout",
-			func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout) }, false},
-		{"after the timeout",
-			func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout + 1) },
-			true},
-		{"an event does not prolong it", func(e *Expectations, now *time.Time) {
-			e.ExpectCreations("k", "me", 2)
-			*now = now.Add(Timeout)
-			e.Created("k")
-			*now = now.Add(1)
-		}, true},
+		{"nothing expected", "", true},
+		{"creations", "+2 created", false},
+		{"creations, all seen", "+2 created created", true},
+		{"more seen than expected, before the next", "+1 created created +1", false},
+		{"seen by name", "+1 made:a seen:a", true},
+		{"seen before its name was known", "+2 seen:a made:a created", true},
+		{"another object is seen before its name was known", "+1 seen:b made:a", false},
+		{"another object is seen", "+1 made:a seen:b", false},
+		{"one creation failed and took effect", "+2 made:a created seen:b", false},
+		{"adopted, and not shown yet", "adopting:a ?lost", false},
+		{"adopted, shown, and lost", "adopting:a ?owned ?lost", true},
+		{"made, and first seen terminating", "+1 made:a dying:a", true},
+		{"first seen terminating, and made when the response arrives", "+1 dying:a made:a", true},
+		{"seen running, then terminating, counts once", "+2 seen:a made:a dying:a", false},
+		{"an object of another owner is first seen terminating", "+1 made:a dying:z", false},
+		{"a deletion seen twice counts once", "-a,b deleted:a deleted:a", false},
+		{"deletions, all seen", "-a,b deleted:b deleted:a", true},
+		{"an unexpected deletion", "-a deleted:z", false},
+		{"a deletion is no creation", "-a created", false},
+		{"moot deletion", "-a,b ?moot deleted:b", true},
+		{"one moot deletion", "-a,b ?moot", false},
+		{"forgotten", "+1 forget", true},
+		{"just before the timeout", "+1 wait", false},
+		{"after the timeout", "+1 wait tick", true},
+		{"an event does not prolong it", "+2 wait created tick", true},
 	} {
 		now := sim.Epoch
 		e := New(func() time.Time { return now })
-		c.do(e, &now)
-		if got := e.Satisfied("k", "me"); got != c.satisfied {
-			t.Errorf("%s: satisfied = %v, want %v", c.name, got, c.satisfied)
+		if script(e, &now, c.steps); e.Satisfied("k", "me") != c.satisfied {
+			t.Errorf("%s: satisfied = %v, want %v", c.name, !c.satisfied, c.satisfied)
 		}
+	}
+	e := New(func() time.Time { return sim.Epoch })
+	e.ExpectCreations("k", "other", 1)
+	if !e.Satisfied("k", "me") {
+		t.Error("a recreated object waits for the creations of its predecessor")
+	}
+	e.ExpectCreations("k", "me", 1)
+	if e.Created("other"); e.Satisfied("k", "me") {
+		t.Error("the creation of another key counts")
 	}
 }
 
@@ -192,31 +151,26 @@ func TestDigest(t *testing.T) {
 func TestDigestTellsRecordsApart(t *testing.T) {
 	now := sim.Epoch
 	seen := map[sim.Hash]string{}
-	for _, c := range []struct {
-		name string
-		do   func(e *Expectations)
-	}{
-		{"one creation", func(e *Expectations) { e.ExpectCreations("k", "me", 1) }},
-		{"two", func(e *Expectations) { e.ExpectCreations("k", "me", 2) }},
-		{"of another key", func(e *Expectations) { e.ExpectCreations("l", "me", 1) }},
-		{"by another owner", func(e *Expectations) { e.ExpectCreations("k", "you", 1) }},
-		{"all names known", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Answered("k") }},
-		{"known by name", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Made("k", "a") }},
-		{"seen early", func(e *Expectations) { e.ExpectCreations("k", "me", 2); e.Seen("k", "a") }},
-		{"seen dying", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Dying("k", "a") }},
-		{"a second ago", func(e *Expectations) {
-			e.ExpectCreations("k", "me", 1)
-			now = now.Add(time.Second)
-		}},
+	for name, do := range map[string]func(e *Expectations){
+		"one creation":     func(e *Expectations) { script(e, &now, "+1") },
+		"two":              func(e *Expectations) { script(e, &now, "+2") },
+		"of another key":   func(e *Expectations) { e.ExpectCreations("l", "me", 1) },
+		"by another owner": func(e *Expectations) { e.ExpectCreations("k", "you", 1) },
+		"all names known":  func(e *Expectations) { script(e, &now, "+1"); e.Answered("k") },
+		"known by name":    func(e *Expectations) { script(e, &now, "+1 made:a") },
+		"seen early":       func(e *Expectations) { script(e, &now, "+2 seen:a") },
+		"seen terminating": func(e *Expectations) { script(e, &now, "+1 dying:a") },
+		"earlier":          func(e *Expectations) { script(e, &now, "+1 tick") },
 	} {
+		now = sim.Epoch
 		e := New(func() time.Time { return now })
-		c.do(e)
+		do(e)
 		var h sim.Hash
 		e.Digest(&h)
 		if other, ok := seen[h]; ok {
-			t.Errorf("%s and %s have equal digests", c.name, other)
+			t.Errorf("%s and %s have equal digests", name, other)
 		}
-		seen[h] = c.name
+		seen[h] = name
 	}
 }
 
@@ -229,5 +183,36 @@ func TestNothingToRecheck(t *testing.T) {
 	e.Recheck("k", func(string) Sight { t.Error("looked for what is not deleted"); return Moot })
 	if !e.Satisfied("k", "successor") || len(e.Waiting()) != 0 {
 		t.Error("the record of one that was replaced is kept")
+	}
+}
+
+// The cached state of an object decides whether its deletion is still to be seen.
+func TestLook(t *testing.T) {
+	objects := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	yes := true
+	for name, c := range map[string]struct {
+		owner types.UID
+		going bool
+		want  Sight
+	}{
+		"owned": {"me", false, Owned}, "terminating": {"me", true, Moot}, "others": {"you", false, Moot},
+		"released": {"", false, Lost},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+		if c.owner != "" {
+			p.OwnerReferences = []metav1.OwnerReference{{UID: c.owner, Controller: &yes}}
+		}
+		if c.going {
+			p.DeletionTimestamp = &metav1.Time{Time: sim.Epoch}
+		}
+		if err := objects.Add(p); err != nil {
+			t.Fatal(err)
+		}
+		if got := Look(objects, "me")("ns/" + name); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	if got := Look(objects, "me")("ns/gone"); got != Moot {
+		t.Errorf("gone: %v", got)
 	}
 }

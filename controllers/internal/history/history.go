@@ -1,21 +1,34 @@
+// Package history keeps the earlier templates of a set as ControllerRevisions, for StatefulSet and DaemonSet: a
+// revision's content and name, a set's revisions, and how many are kept.
+//
+// A revision holds the template as a strategic merge patch that restores it. It is found by these bytes, not by name:
+// the name ends in a hash of them and may be taken.
 package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"hash/fnv"
 	"slices"
+	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place in the code checks each
-// guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Collision bool // do not use another name when another revision has the name
 	Live      bool // delete old revisions even if they are in use
@@ -61,7 +74,7 @@ func Adopt(ctx context.Context, m *ref.Manager,
 
 // Create creates a revision, named by the hash of its data and the number of collisions, which it returns. If a
 // revision of other data has the name, it counts one more collision and uses another name (CORPUS C32). An existing one
-// with the same data counts as created, whoever owns it (RULES L117).
+// with the same data counts as created, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
@@ -134,4 +147,165 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 		}
 	}
 	return nil
+}
+
+var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
+
+// HashLabel is the label of a StatefulSet's revision with the hash in its name.
+const HashLabel = "controller.kubernetes.io/hash"
+
+// Data returns the content of a template's revision. It depends on the template only, byte for byte. Fields are sorted
+// by name, as upstream's are, so both produce equal revisions and names.
+func Data(template *corev1.PodTemplateSpec) []byte {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
+	if err != nil {
+		panic("history: a template that the server took did not convert: " + err.Error())
+	}
+	fields["$patch"] = "replace"
+	data, err := json.Marshal(map[string]any{"spec": map[string]any{"template": fields}})
+	if err != nil {
+		panic("history: a template that the server took did not encode: " + err.Error())
+	}
+	return data
+}
+
+// Memo caches the content of a template's revision by the set's key.
+type Memo map[string]memorized
+
+type memorized struct {
+	uid        types.UID
+	generation int64
+	data       []byte
+}
+
+// Data returns [Data] of a set's template, cached by the set's generation.
+func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSpec) []byte {
+	e, ok := m[key]
+	if !ok || e.uid != set.GetUID() || e.generation != set.GetGeneration() {
+		e = memorized{set.GetUID(), set.GetGeneration(), Data(template)}
+		m[key] = e
+	}
+	return e.data
+}
+
+// Restore returns a set at a revision: with the template and everything else that the revision holds. It returns an
+// error if the revision is not a patch of such a set, as a hand-made one may be.
+func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
+	now, err := json.Marshal(set)
+	if err != nil {
+		panic("history: a set that the server took did not encode: " + err.Error())
+	}
+	then, err := strategicpatch.StrategicMergePatch(now, revision.Data.Raw, *set)
+	if err != nil {
+		return nil, err
+	}
+	restored := new(Set)
+	return restored, json.Unmarshal(then, restored)
+}
+
+// Hash returns a hash of a revision's data, of at most ten characters, for its name. Another collision count gives
+// another hash; nil differs from 0.
+func Hash(data []byte, collisions *int32) string {
+	h := fnv.New32()
+	h.Write(data)
+	if collisions != nil {
+		h.Write(strconv.AppendInt(nil, int64(*collisions), 10))
+	}
+	return Safe(h.Sum32())
+}
+
+// Safe formats a hash in characters that form no words: consonants and few digits.
+func Safe(hash uint32) string {
+	const letters = "bcdfghjklmnpqrstvwxz2456789"
+	text := strconv.AppendUint(nil, uint64(hash), 10)
+	for i, c := range text {
+		text[i] = letters[int(c)%len(letters)]
+	}
+	return string(text)
+}
+
+// Name returns the name of a set's revision. It shortens the set's name to leave room for the hash.
+func Name(set, hash string) string {
+	const room = 223
+	return set[:min(len(set), room)] + "-" + hash
+}
+
+// Sort sorts revisions by number, then by age, then by name.
+func Sort(revisions []*appsv1.ControllerRevision) {
+	slices.SortStableFunc(revisions, func(a, b *appsv1.ControllerRevision) int {
+		return cmp.Or(
+			cmp.Compare(a.Revision, b.Revision),
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			strings.Compare(a.Name, b.Name),
+		)
+	})
+}
+
+// Next returns the number of the next revision after these sorted ones.
+func Next(revisions []*appsv1.ControllerRevision) int64 {
+	if len(revisions) == 0 {
+		return 1
+	}
+	return revisions[len(revisions)-1].Revision + 1
+}
+
+func Holding(revisions []*appsv1.ControllerRevision, data []byte) []*appsv1.ControllerRevision {
+	var same []*appsv1.ControllerRevision
+	for _, r := range revisions {
+		if bytes.Equal(r.Data.Raw, data) {
+			same = append(same, r)
+		}
+	}
+	return same
+}
+
+// ownerIndex indexes revisions by the uid of their controller; ownerless ones by namespace, which is never a uid.
+const ownerIndex = "threelaws/owner"
+
+// Index adds the index that [Own] uses to a process's cache of revisions, so that a set need not read all revisions.
+// Every controller of the process may call it.
+func Index(revisions cache.Indexer) {
+	if revisions.GetIndexers()[ownerIndex] != nil {
+		return
+	}
+	err := revisions.AddIndexers(cache.Indexers{ownerIndex: func(obj any) ([]string, error) {
+		r := obj.(*appsv1.ControllerRevision)
+		if owner := metav1.GetControllerOfNoCopy(r); owner != nil {
+			return []string{string(owner.UID)}, nil
+		}
+		return []string{nobodys(r.Namespace)}, nil
+	}})
+	if err != nil {
+		panic("history: the index was there and was not: " + err.Error())
+	}
+}
+
+func nobodys(namespace string) string { return "in " + namespace }
+
+// Own returns the cached revisions of a set's namespace that are the set's or ownerless, sorted by key.
+func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
+	own := by(revisions, ownerIndex, string(set.GetUID()))
+	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })
+	if orphans := by(revisions, ownerIndex, nobodys(set.GetNamespace())); len(orphans) > 0 {
+		own = append(own, orphans...)
+		slices.SortFunc(own, func(a, b *appsv1.ControllerRevision) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return own
+}
+
+// In returns the cached revisions of a namespace, sorted by key.
+func In(revisions cache.Indexer, namespace string) []*appsv1.ControllerRevision {
+	return by(revisions, cache.NamespaceIndex, namespace)
+}
+
+func by(revisions cache.Indexer, index, value string) []*appsv1.ControllerRevision {
+	objs, err := revisions.ByIndex(index, value)
+	if err != nil {
+		panic("history: " + err.Error())
+	}
+	out := make([]*appsv1.ControllerRevision, len(objs))
+	for i, obj := range objs {
+		out[i] = obj.(*appsv1.ControllerRevision)
+	}
+	return out
 }

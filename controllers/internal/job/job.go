@@ -15,17 +15,18 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// New returns the controller.
 func New(o Options) host.Controller {
 	c := host.Controller{
 		Name:   "job",
@@ -64,4 +65,153 @@ func New(o Options) host.Controller {
 		c.Contract.Finalizers, c.Contract.FinalizerReason = nil, nil
 	}
 	return c
+}
+
+var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+// tracking is the finalizer that keeps a Job's pods until they are counted.
+const tracking = batchv1.JobTrackingFinalizer
+
+const (
+	batch        = time.Second      // the delay of an event, to batch it with others
+	firstBackoff = 10 * time.Second // before a failed pod is replaced; each failure doubles it
+	maxBackoff   = 10 * time.Minute
+	burst        = 500 // the most pods that a reconcile creates, or deletes as surplus
+	maxUncounted = 500 // the most uids in a status
+)
+
+// Era decides which pods a Job owns, and how it counts them.
+type Era string
+
+// The eras. Those before Current count the ended pods that still exist.
+const (
+	// Selector: every matching pod, whoever created it (before ControllerRef). An event goes to the oldest Job that
+	// matches.
+	Selector Era = "selector"
+	// Gated: the same, with the items that the proposal's checklist ticks for Job: a terminating Job leaves its pods
+	// alone.
+	Gated Era = "gated"
+	// ControllerRef: the proposal in full.
+	ControllerRef Era = "controllerref"
+	// Current is the controller of Kubernetes 1.36.
+	Current Era = "current"
+)
+
+type Options struct {
+	Era     Era
+	Without Without
+}
+
+// Without names guards to disable; see package mutants.
+type Without struct {
+	Ref     ref.Without
+	Routing routing.Without
+
+	TakeOwned   bool // create pods without a reference to the Job
+	Tracking    bool // ... without the finalizer
+	AdoptBare   bool // adopt pods without the finalizer
+	Shed        bool // never remove the finalizer
+	HoldDeleted bool // ... from the pods of a terminating Job
+	Orphans     bool // ... from pods that have lost their Job
+	Thief       bool // remove it whatever controls the pod
+	Adopted     bool // ... from a pod that was ownerless when read, although a Job has adopted it
+	OwnCount    bool // every matching pod counts as the Job's own
+	Terminating bool // a terminating Job creates and deletes pods
+	VictimUID   bool // write and delete pods by name, whichever pod has it now
+	Wait        bool // create pods despite pending expectations
+	Lag         bool // reconcile although the caches do not show earlier writes
+	Twice       bool // count a pod again while the cache still shows its finalizer
+	Indexes     bool // create pods for indexes that already have one
+	Least       bool // delete one pod more than the surplus
+	Surplus     bool // keep pods beyond the remaining completions
+	Linger      bool // keep pods that run when the Job ends
+	Late        bool // keep pods that were created after the Job had ended
+	Early       bool // end the Job while it waits to see its creations
+	Suspend     bool // a suspended Job runs on
+	Managed     bool // a Job that names another controller is synced all the same
+	Ready       bool // the status counts every active pod as ready
+	CountHeld   bool // pods are counted while the finalizer holds them, and again when it does not
+	SharedCache bool // the cached Job is changed in place
+}
+
+// jobRoute routes events on Jobs: a changed spec at once, a changed status after a delay. When a Job ends or is gone,
+// the pods that its selector matches are checked for leftover finalizers (RULES I82).
+func jobRoute(o *Options) host.Route {
+	own := routing.Own(Kind, &o.Without.Routing)
+	return host.Route{Kind: Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		own.Do(v, e, out)
+		old, _ := e.Old.(*batchv1.Job)
+		cur, _ := e.New.(*batchv1.Job)
+		same := old != nil && cur != nil && old.UID == cur.UID
+		if same && old.Generation == cur.Generation {
+			delay(out)
+		}
+		if old != nil && !same {
+			freeSelected(v, old, out)
+		}
+		if cur != nil && old != nil && finished(cur) {
+			freeSelected(v, cur, out)
+		}
+	}}
+}
+
+// podRoute routes events on pods after a delay, so that pods that end together are counted together.
+func podRoute(o *Options) host.Route {
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
+	return host.Route{Kind: pod.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		d.Do(v, e, out)
+		delay(out)
+		freeForsaken(v, e, out)
+	}}
+}
+
+// oldPodRoute routes events on pods in the eras before [Current].
+func oldPodRoute(o *Options) host.Route {
+	if o.Era != ControllerRef {
+		t := &routing.TieBreak{Owner: Kind, Selects: selects}
+		return t.Route(pod.Kind)
+	}
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
+	return d.Route(pod.Kind)
+}
+
+// delay delays the keys from an index on.
+func delay(out *host.Effect) {
+	for _, key := range out.Keys {
+		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})
+	}
+	out.Keys = out.Keys[:0]
+}
+
+// freeForsaken enqueues a pod whose finalizer nobody would remove: it has no controller, or it is terminating and its
+// Job is gone or has ended.
+func freeForsaken(v host.View, e host.Event, out *host.Effect) {
+	p, ok := e.New.(*corev1.Pod)
+	if !ok || !tracked(p) {
+		return
+	}
+	if old, ok := e.Old.(*corev1.Pod); ok && old.ResourceVersion == p.ResourceVersion {
+		return
+	}
+	owner := metav1.GetControllerOfNoCopy(p)
+	if owner != nil {
+		if p.DeletionTimestamp == nil {
+			return
+		}
+		if owner.Kind == Kind.Kind {
+			if j, ok := v.Get(Kind, p.Namespace, owner.Name).(*batchv1.Job); ok && j.UID == owner.UID && !finished(j) {
+				return
+			}
+		}
+	}
+	out.Keys = append(out.Keys, orphanKey(p))
+}
+
+func freeSelected(v host.View, j *batchv1.Job, out *host.Effect) {
+	v.Each(pod.Kind, j.Namespace, func(obj runtime.Object) bool {
+		if p := obj.(*corev1.Pod); tracked(p) && selects(j, p.Labels) {
+			out.Keys = append(out.Keys, orphanKey(p))
+		}
+		return true
+	})
 }

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/threelaws/threelaws/controllers/internal/expectations"
 )
 
 // A Job with unseen writes does not end, whatever has succeeded. Failed deletions are reported, and so is the end of
@@ -109,20 +107,6 @@ func TestForIndex(t *testing.T) {
 	}
 }
 
-// The cached state of a pod decides whether its deletion is still to be seen.
-func TestSight(t *testing.T) {
-	a, _ := attemptOf(t, nil, aPod("owned"), aPod("going"), aPod("others"), aPod("released"))
-	a.pods[1].DeletionTimestamp = &metav1.Time{Time: start}
-	a.pods[2].OwnerReferences[0].UID = "other"
-	a.pods[3].OwnerReferences = nil
-	for name, want := range map[string]expectations.Sight{"owned": expectations.Owned, "going": expectations.Moot,
-		"others": expectations.Moot, "released": expectations.Lost, "gone": expectations.Moot} {
-		if got := a.r.sight("default/"+name, a.job); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-}
-
 // The policy fails a Job for a pod that has failed, but not for one that succeeded while terminating.
 func TestWhyFailed(t *testing.T) {
 	a, _ := attemptOf(t, func(j *batchv1.Job) {
@@ -171,5 +155,16 @@ func TestMayGo(t *testing.T) {
 	got := a.uncountedPods(known, func(*corev1.Pod) bool { return true })
 	if len(got) != 1 || got[0] != a.pods[1] {
 		t.Errorf("%d pods have not been told of", len(got))
+	}
+}
+
+// Before ControllerRef the key identified a Job's expectations, since then the uid: a recreated Job does not wait for
+// those of the old one.
+func TestWhoseExpectationsTheyAre(t *testing.T) {
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
+	for g, want := range map[Era]types.UID{Selector: "", Gated: "", ControllerRef: "u", Current: "u"} {
+		if got := (&reconciler{options: &Options{Era: g}}).owner(j); got != want {
+			t.Errorf("%s: %q, want %q", g, got, want)
+		}
 	}
 }

@@ -1,18 +1,24 @@
 package job
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/consistency"
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -45,7 +51,6 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed removes an expectation that an event has fulfilled.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	if deletion {
 		r.expected.Deleted(key, object)
@@ -55,7 +60,6 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops the memory of a Job that is gone or was recreated.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	delete(r.backoffs, key)
@@ -64,7 +68,6 @@ func (r *reconciler) Forget(key string) {
 	r.wrote.Clear(key, "")
 }
 
-// Waiting lists the keys that wait for expectations.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
 // noteShed records that a pod's finalizer was removed, and the resulting version. A terminating pod cannot get it
@@ -107,7 +110,6 @@ func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	}
 }
 
-// Digest hashes what affects later reconciles.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.wrote.Digest(h)
@@ -140,4 +142,103 @@ func (r *reconciler) digestBackoffs(h *sim.Hash) {
 		h.Word(uint64(b.failures))
 		h.Word(uint64(b.remaining(r.env.Now())))
 	}
+}
+
+// claim returns the Job's pods. It keeps and releases its own pods and adopts orphans of its namespace, including ended
+// and terminating ones, which must be counted. The finalizer is added and removed in the same patch as the reference
+// (RULES I80): an adopted pod counts like a created one.
+func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
+	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
+		Without: &r.options.Without.Ref}
+	if r.options.Era == Current && !r.options.Without.AdoptBare {
+		m.Finalizers = []string{tracking}
+	}
+	if r.options.Without.OwnCount {
+		return keep(pod.In(r.pods, j.Namespace), func(p *corev1.Pod) bool { return selects(j, p.Labels) }), nil
+	}
+	candidates := slices.Concat(pod.Of(r.pods, j.UID), pod.Orphans(r.pods, j.Namespace))
+	r.forgetShed(key, candidates)
+	pods, err := ref.Claim(ctx, m, candidates, func(p *corev1.Pod) bool { return selects(j, p.Labels) })
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range pods {
+		if !metav1.IsControlledBy(p, j) && !tracked(p) && len(m.Finalizers) > 0 {
+			adopted := *p
+			adopted.Finalizers = append(slices.Clip(p.Finalizers), tracking)
+			pods[i] = &adopted
+		}
+	}
+	return pods, nil
+}
+
+// awake reports whether the Job may create and delete pods, or waits for its expectations. An expected deletion may
+// never be shown: the pod may have lost its owner (WATCH-5), or the deletion was shown too early. So expectations are
+// compared with the cache, too.
+func (r *reconciler) awake(key string, j *batchv1.Job) bool {
+	if r.options.Era == Current {
+		r.expected.Recheck(key, expectations.Look(r.pods, j.UID))
+	}
+	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
+}
+
+// owner returns the uid for a Job's expectations. Before ControllerRef only the key counted.
+func (r *reconciler) owner(j *batchv1.Job) types.UID {
+	if r.options.Era == Selector || r.options.Era == Gated {
+		return ""
+	}
+	return j.UID
+}
+
+// failed reports whether a pod counts as a failure of its Job. A terminating pod does, as it may never report its end,
+// unless the Job replaces only failed pods.
+func failed(p *corev1.Pod, j *batchv1.Job) bool {
+	return p.Status.Phase == corev1.PodFailed ||
+		!onlyFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
+}
+
+// onlyFailed reports whether terminating pods are replaced only once they have failed.
+func onlyFailed(j *batchv1.Job) bool {
+	return j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed ||
+		j.Spec.PodFailurePolicy != nil
+}
+
+func tracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, tracking) }
+
+func keep(pods []*corev1.Pod, is func(*corev1.Pod) bool) []*corev1.Pod {
+	var kept []*corev1.Pod
+	for _, p := range pods {
+		if is(p) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
+	n := int32(0)
+	for _, p := range pods {
+		if is(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// selectorOf returns a Job's selector; nil if it has none or it is unreadable. An empty one selects every pod.
+func selectorOf(j *batchv1.Job) labels.Selector {
+	s, _ := readSelector(j)
+	return s
+}
+
+func readSelector(j *batchv1.Job) (labels.Selector, error) {
+	s, err := ref.Parse(j.Spec.Selector)
+	if err != nil || j.Spec.Selector == nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func selects(owner runtime.Object, have map[string]string) bool {
+	return ref.Selects(owner.(*batchv1.Job).Spec.Selector, have)
 }

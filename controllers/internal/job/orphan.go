@@ -15,23 +15,20 @@ import (
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
-// Pods that have the finalizer and no Job that would take it off have keys of their
-// own in the queue. No Job has such a name.
+// Pods with a leftover finalizer have keys of their own in the queue. No Job has such a name.
 const orphanMark = "/orphan:"
 
-// orphanKey is the key of such a pod.
 func orphanKey(p *corev1.Pod) string { return p.Namespace + orphanMark + p.Name }
 
-// orphanOf is the key of the pod that such a key stands for.
+// orphanOf returns the pod's key from such a key.
 func orphanOf(key string) (p string, ok bool) {
 	namespace, name, ok := strings.Cut(key, orphanMark)
 	return namespace + "/" + name, ok
 }
 
-// free takes the finalizer off a pod that no Job will free: it has no controller, or
-// its Job is gone, or has ended. It lets be what a controller of another kind has, or
-// a Job that another controller runs (RULES I81). That a controller is a Job is told
-// by its apiVersion, too.
+// free removes the finalizer of a pod that no Job will free: it has no controller, or its Job is gone or has ended. It
+// skips pods of other controllers, and of Jobs that another controller runs (RULES I81). A Job is recognized by its
+// apiVersion, too.
 func (r *reconciler) free(ctx context.Context, key string) error {
 	obj, exists, _ := r.pods.GetByKey(key)
 	if !exists {
@@ -55,7 +52,7 @@ func (r *reconciler) free(ctx context.Context, key string) error {
 	return nil
 }
 
-// keeps says why the finalizer is not taken off a pod that is being deleted (RULES I81).
+// keeps returns why a terminating pod keeps the finalizer (RULES I81).
 func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -83,17 +80,17 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	return ""
 }
 
-// awaited: a Job that replaces failed pods alone waits until one that is being deleted
-// says how it ended, which the kubelet does, or PodGC (job_controller.go, isPodFailed).
+// awaited reports whether a Job that replaces only failed pods waits for a terminating pod to report its end. The
+// kubelet or PodGC reports it (job_controller.go, isPodFailed).
 func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	return onlyFailed(j) && p.DeletionTimestamp != nil && !ended && j.DeletionTimestamp == nil && !finished(j) &&
 		!met(j, batchv1.JobFailureTarget) && !met(j, batchv1.JobSuccessCriteriaMet)
 }
 
-// tallies: a Job that limits the failures of each index tells from the last pod of one that
-// failed how often that was, until the index is started again: which a Job does not that is suspended,
-// or runs as many as it may (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
+// tallies reports whether a terminating pod holds the number of failures of its index, until the index is started
+// again. A Job that is suspended, or runs as many pods as it may, does not start it (indexed_job_utils.go,
+// getPodsWithDelayedDeletionPerIndex).
 func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	if p.DeletionTimestamp == nil || !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) ||
 		met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet) || !within(p, j) || !failed(p, j) ||
@@ -112,7 +109,7 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	})
 }
 
-// follows: of two failed pods of an index it is this one from which it is told how often that was.
+// follows reports whether the first of two failed pods of an index holds the number of failures.
 func follows(o, p *corev1.Pod) bool {
 	_, ours := failures(o)
 	_, theirs := failures(p)
@@ -122,7 +119,7 @@ func follows(o, p *corev1.Pod) bool {
 	return theirs < ours || endedAt(p).Before(endedAt(o))
 }
 
-// named is the cached Job that a reference names, nil for none.
+// named returns the cached Job of a reference, or nil.
 func (r *reconciler) named(namespace string, owner *metav1.OwnerReference) *batchv1.Job {
 	obj, exists, _ := r.jobs.GetByKey(routing.Key(&metav1.ObjectMeta{Namespace: namespace, Name: owner.Name}))
 	if !exists {

@@ -7,12 +7,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// attempt is one sync of a Job: what it found, and what it comes to.
+// attempt is one reconcile of a Job.
 type attempt struct {
 	r     *reconciler
 	key   string
@@ -34,7 +35,7 @@ type attempt struct {
 	end                                 *batchv1.JobCondition // why the Job ends; nil if it does not
 }
 
-// Sync brings one Job, or one pod that has lost its Job, closer to its end.
+// Sync reconciles one Job, or one pod that has lost its Job.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if p, ok := orphanOf(key); ok {
 		return r.free(ctx, p)
@@ -71,11 +72,10 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return r.attempt(ctx, key, j)
 }
 
-// attempt syncs a Job that goes on.
+// attempt reconciles a Job that has not ended.
 func (r *reconciler) attempt(ctx context.Context, key string, j *batchv1.Job) error {
 	a := &attempt{r: r, key: key, job: r.copyOf(j)}
-	// Before the pods are listed: what is seen in between may be listed or not, but
-	// is not acted upon (RULES C40).
+	// Before the pods are listed: an event in between may or may not be in the list, but is not acted upon (RULES C40).
 	a.awake = r.awake(key, j)
 	var err error
 	if a.pods, err = r.claim(ctx, key, j); err != nil {
@@ -96,7 +96,7 @@ func (r *reconciler) attempt(ctx context.Context, key string, j *batchv1.Job) er
 	return podsErr
 }
 
-// copyOf is a Job of which the status may be written.
+// copyOf returns a Job whose status may be written.
 func (r *reconciler) copyOf(j *batchv1.Job) *batchv1.Job {
 	own := *j
 	if !r.options.Without.SharedCache {
@@ -108,7 +108,6 @@ func (r *reconciler) copyOf(j *batchv1.Job) *batchv1.Job {
 	return &own
 }
 
-// survey counts the pods.
 func (a *attempt) survey() {
 	s := &a.job.Status
 	a.active = keep(a.pods, pod.Active)
@@ -151,16 +150,15 @@ func set(uids []types.UID) map[types.UID]bool {
 	return m
 }
 
-// uncountedPods are the pods that the status has not heard of: the finalizer is on
-// them, and they are not among those it knows.
+// uncountedPods returns the pods with the finalizer that the status does not name yet.
 func (a *attempt) uncountedPods(known map[types.UID]bool, is func(*corev1.Pod) bool) []*corev1.Pod {
 	return keep(a.pods, func(p *corev1.Pod) bool {
 		return tracked(p) && !known[p.UID] && !a.r.hasShed(a.key, p) && within(p, a.job) && is(p)
 	})
 }
 
-// decide says whether the Job ends, by what was decided before, else by failures,
-// else by success. A Job that has met its success criteria cannot fail any more.
+// decide decides whether the Job ends: by an earlier decision, or else by failures, or else by success. A Job that has
+// met its success criteria cannot fail any more.
 func (a *attempt) decide() {
 	j, now := a.job, a.r.env.Now()
 	if c := find(j.Status.Conditions, batchv1.JobSuccessCriteriaMet); c != nil && c.Status == corev1.ConditionTrue {
@@ -182,7 +180,7 @@ func (a *attempt) decide() {
 	}
 }
 
-// whyFailed is the first reason for which the Job fails; "" for none.
+// whyFailed returns the first reason why the Job fails, or "".
 func (a *attempt) whyFailed(now time.Time) (reason, message string) {
 	j := a.job
 	for _, p := range a.pods {
@@ -214,8 +212,7 @@ func (a *attempt) whyFailed(now time.Time) (reason, message string) {
 	return "", ""
 }
 
-// restartedTooOften: where containers are restarted in their pod, restarts are the
-// failures.
+// restartedTooOften reports that containers were restarted too often, in a Job that restarts them in place.
 func restartedTooOften(j *batchv1.Job, pods []*corev1.Pod) bool {
 	if j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return false
@@ -232,4 +229,66 @@ func restartedTooOften(j *batchv1.Job, pods []*corev1.Pod) bool {
 		}
 	}
 	return n >= max(*j.Spec.BackoffLimit, 1)
+}
+
+func find(list []batchv1.JobCondition, of batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range list {
+		if list[i].Type == of {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func met(j *batchv1.Job, of batchv1.JobConditionType) bool {
+	c := find(j.Status.Conditions, of)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// finished reports whether the Job has ended, so that nothing is done for it any more (RULES I85).
+func finished(j *batchv1.Job) bool { return met(j, batchv1.JobComplete) || met(j, batchv1.JobFailed) }
+
+func suspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
+
+func indexed(j *batchv1.Job) bool {
+	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+// foreign reports whether another controller runs a Job.
+func foreign(j *batchv1.Job) bool {
+	return j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName
+}
+
+// moment returns a time as the API stores it, in whole seconds.
+func moment(now time.Time) metav1.Time { return metav1.NewTime(now.Truncate(time.Second)) }
+
+func newCondition(of batchv1.JobConditionType, reason, message string, now time.Time) *batchv1.JobCondition {
+	return &batchv1.JobCondition{Type: of, Status: corev1.ConditionTrue, Reason: reason, Message: message,
+		LastProbeTime: moment(now), LastTransitionTime: moment(now)}
+}
+
+// failure returns the condition that says why a Job will fail; success the one that it has succeeded. The condition
+// that ends the Job follows, in the same words, when all its pods are counted.
+func failure(reason, message string, now time.Time) *batchv1.JobCondition {
+	return newCondition(batchv1.JobFailureTarget, reason, message, now)
+}
+
+func success(reason, message string, now time.Time) *batchv1.JobCondition {
+	return newCondition(batchv1.JobSuccessCriteriaMet, reason, message, now)
+}
+
+// setCondition sets a condition and reports whether anything changed. It does not add a condition that is false.
+func setCondition(s *batchv1.JobStatus, c *batchv1.JobCondition) bool {
+	old := find(s.Conditions, c.Type)
+	switch {
+	case old == nil && c.Status == corev1.ConditionFalse:
+		return false
+	case old == nil:
+		s.Conditions = append(s.Conditions, *c)
+		return true
+	case old.Status == c.Status && old.Reason == c.Reason && old.Message == c.Message:
+		return false
+	}
+	*old = *c
+	return true
 }

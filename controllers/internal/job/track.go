@@ -15,10 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// account writes the status, in two steps where pods have ended. The first says which
-// they are, and that the Job is to end. Then their finalizers come off. The second
-// counts them, and says that the Job has ended. A sync that is lost in between is
-// taken up by the next: what the status names and no finalizer holds is counted then.
+// account writes the status in two steps if pods have ended. The first names them, and states that the Job will end.
+// Then their finalizers are removed. The second counts them, and states that the Job has ended. The next reconcile
+// continues an interrupted one: it counts named pods without a finalizer.
 func (a *attempt) account(ctx context.Context, changed bool) error {
 	changed = a.writeNumbers() || changed
 	held := a.held()
@@ -56,7 +55,7 @@ func (a *attempt) account(ctx context.Context, changed bool) error {
 	return nil
 }
 
-// flush writes the status, and goes on with what the server made of it.
+// flush writes the status, and continues with the stored one.
 func (a *attempt) flush(ctx context.Context) error {
 	obj, err := a.r.env.Client.UpdateStatus(ctx, a.job)
 	if err != nil {
@@ -67,8 +66,7 @@ func (a *attempt) flush(ctx context.Context) error {
 	return nil
 }
 
-// writeNumbers has the status say how many pods there are, and reports whether it
-// said something else.
+// writeNumbers updates the numbers of pods in the status, and reports whether one changed.
 func (a *attempt) writeNumbers() bool {
 	s := &a.job.Status
 	same := s.Active == a.running && s.Ready != nil && *s.Ready == a.ready &&
@@ -78,7 +76,7 @@ func (a *attempt) writeNumbers() bool {
 	return !same
 }
 
-// held are the pods that the finalizer is on.
+// held returns the pods with the finalizer.
 func (a *attempt) held() map[types.UID]bool {
 	held := make(map[types.UID]bool, len(a.pods))
 	for _, p := range a.pods {
@@ -89,8 +87,8 @@ func (a *attempt) held() map[types.UID]bool {
 	return held
 }
 
-// countFree counts the pods that the status names and that the finalizer holds no
-// more, and reports whether there are any.
+// countFree counts the pods that the status names and that have no finalizer any more. It reports whether there are
+// any.
 func (a *attempt) countFree(held map[types.UID]bool) bool {
 	s := &a.job.Status
 	free := func(uids *[]types.UID, counter *int32) bool {
@@ -106,10 +104,9 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 	return free(&u.Failed, &s.Failed) || some
 }
 
-// noteEnded has the status name the pods that have ended and are not counted, and
-// returns those whose finalizers may come off then; noted says that the status has
-// changed, full that it holds no more names. Of an Indexed Job the indexes that have
-// succeeded need no names: each counts once by itself.
+// noteEnded names ended, uncounted pods in the status, and returns those whose finalizers may be removed afterwards.
+// noted reports a changed status, full that it holds no more names. The succeeded indexes of an Indexed Job need no
+// names: each counts once.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)
@@ -140,8 +137,8 @@ func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	return pods, noted, full
 }
 
-// mayGo reports whether a pod need not be kept any longer: it has ended, or its Job
-// does. The last failed pod of an index stays until there is another for it.
+// mayGo reports whether a pod need not be kept: it has ended, or its Job ends. The last failed pod of an index stays
+// until it has a replacement.
 func (a *attempt) mayGo(p *corev1.Pod) bool {
 	switch {
 	case a.job.DeletionTimestamp != nil:
@@ -155,16 +152,14 @@ func (a *attempt) mayGo(p *corev1.Pod) bool {
 	return last == nil || last.UID != p.UID
 }
 
-// countsFailed reports whether a pod is to be counted as failed. When a Job fails
-// every pod of it that has not succeeded has failed.
+// countsFailed reports whether a pod counts as failed. When a Job fails, all pods that have not succeeded do.
 func (a *attempt) countsFailed(p *corev1.Pod) bool {
 	lost := a.end != nil && a.end.Type != batchv1.JobSuccessCriteriaMet
 	return (lost || failed(p, a.job)) && !a.uncountedFailed[p.UID] && within(p, a.job) &&
 		judge(a.job, p).counts()
 }
 
-// writeIndexes has the status name the indexes that have succeeded, and those that
-// have been given up.
+// writeIndexes updates the succeeded and failed indexes in the status.
 func (a *attempt) writeIndexes() bool {
 	s := &a.job.Status
 	text := a.succeededIndexes.String()
@@ -181,8 +176,7 @@ func (a *attempt) writeIndexes() bool {
 	return changed
 }
 
-// announce has the status say why the Job is to end, and makes of it the condition
-// that says that it has.
+// announce states in the status why the Job will end, and turns that into the condition that ends it.
 func (a *attempt) announce() bool {
 	if a.end == nil {
 		return false
@@ -203,8 +197,7 @@ func (a *attempt) announce() bool {
 	return true
 }
 
-// finish has the status say that the Job has ended, if nothing is left to be counted
-// and nothing is on its way out (RULES I86).
+// finish states in the status that the Job has ended, once all pods are counted and none is terminating (RULES I86).
 func (a *attempt) finish() bool {
 	s := &a.job.Status
 	if u := s.UncountedTerminatedPods; a.end == nil || len(u.Succeeded)+len(u.Failed) > 0 || a.terminating > 0 {
@@ -217,7 +210,7 @@ func (a *attempt) finish() bool {
 	return true
 }
 
-// shedAll takes the finalizer off pods. Held loses those that are free by then.
+// shedAll removes the finalizer from pods, and removes those without it from held.
 func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[types.UID]bool) error {
 	var errs []error
 	for _, p := range pods {
@@ -232,11 +225,9 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 	return utilerrors.NewAggregate(errs)
 }
 
-// shedOne takes the finalizer off one incarnation of a pod. Of one that another has
-// replaced it says that it is gone, as of one that nothing has replaced. Eras from
-// before there was tracking know of no finalizer, and leave it to those that do. A pod that
-// is nobody's, key "", has to be as it was read: upstream, which does not say so, takes the
-// finalizer off what a Job has adopted since, which then never counts it.
+// shedOne removes the finalizer from this incarnation of a pod; a replaced pod counts as gone. Eras before tracking
+// leave the finalizer alone. A pod without a controller, key "", must be unchanged since it was read. Upstream does not
+// check that, and frees what a Job has adopted since, which is then never counted.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil

@@ -1,6 +1,9 @@
 package job
 
 import (
+	"fmt"
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -9,9 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wants is how many active pods a Job asks for by its spec and status; -1 where that
-// is not this controller's to say. The pods may tell that it has ended, and then none
-// of them is one too few: upstream deletes first and writes the condition after.
+// wants returns how many active pods a Job's spec and status ask for; -1 if another controller decides. If the pods
+// show that the Job has ended, a missing one is no violation: upstream deletes first and writes the condition later.
 func wants(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	switch {
@@ -24,13 +26,13 @@ func wants(owner runtime.Object) int {
 	}
 	n := most(j)
 	if onlyFailed(j) && j.Status.Terminating != nil {
-		// None is made in the place of one that is going, and none that runs goes for it.
+		// A terminating pod is not replaced, and no running pod is deleted for it.
 		n = max(n-int(*j.Status.Terminating), min(n, int(j.Status.Active)))
 	}
 	return max(n, 0)
 }
 
-// most is how many pods a Job may run at once.
+// most returns how many pods a Job may run at once.
 func most(j *batchv1.Job) int {
 	n := int(*j.Spec.Parallelism)
 	if j.Spec.Completions != nil {
@@ -43,9 +45,8 @@ func most(j *batchv1.Job) int {
 	return max(n, 0)
 }
 
-// succeeded is how many pods a Job needs no more. Of an Indexed one that is how many of the indexes that it has:
-// the counter keeps those that it had before it shrank, since the server takes no lower one. Before there were
-// indexes nobody wrote them down.
+// succeeded returns how many pods a Job needs no more. For an Indexed Job it counts the succeeded indexes below
+// completions: the counter stays when the Job shrinks. Before there were indexes, only the counter was written.
 func succeeded(j *batchv1.Job) int {
 	if j.Status.CompletedIndexes != "" { // the server takes it of Indexed ones alone
 		return parseIntervals(j.Status.CompletedIndexes, int(*j.Spec.Completions)).total()
@@ -53,8 +54,8 @@ func succeeded(j *batchv1.Job) int {
 	return int(j.Status.Succeeded)
 }
 
-// surge is how many more it may have than it asks for: its status may tell of pods
-// that are gone by now, and that are to be replaced.
+// surge returns how many pods more than [wants] a Job may have: its status may name pods that are gone and will be
+// replaced.
 func surge(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	if n := wants(owner); n > 0 || n == 0 && onlyFailed(j) && !suspended(j) && !finished(j) {
@@ -63,9 +64,8 @@ func surge(owner runtime.Object) int {
 	return 0
 }
 
-// counts are the numbers of a Job's status that count its pods (EXACT-8). How many
-// are terminating is not among them: a pod that nothing holds is gone by its
-// deletion, and the status says for a moment that it is terminating.
+// counts are the numbers of a Job's status that count its pods (EXACT-8). The number of terminating pods is left out: a
+// pod that nothing holds is gone at once, while the status may still count it.
 var counts = []law.Count{
 	{Name: "active",
 		Of: func(owner runtime.Object) int { return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Active)) },
@@ -89,10 +89,8 @@ var counts = []law.Count{
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
 }
 
-// onces are the numbers that say how many have ended for good, with those that are named as
-// still to be counted (EXACT-12). When a Job fails, every pod that has not succeeded has
-// failed, so that of failed ones there may be as many as there were pods that are not
-// counted as succeeded.
+// onces count the pods that have ended, with those that the status still has to count (EXACT-12). When a Job fails,
+// every pod that has not succeeded counts as failed.
 var onces = []law.Count{
 	{Name: "pods that succeeded", Once: true,
 		Of: func(owner runtime.Object) int {
@@ -116,10 +114,58 @@ var onces = []law.Count{
 		Is: func(_, _ runtime.Object) bool { return true }},
 }
 
-// unlessLeft is a number of the status of a Job that is not left alone; -1 of one that is.
+// unlessLeft returns a number of a Job's status; -1 if the controller does not manage the Job.
 func unlessLeft(owner runtime.Object, n int) int {
 	if j := owner.(*batchv1.Job); foreign(j) || selectorOf(j) == nil {
 		return -1
 	}
 	return n
+}
+
+// oversteps reports that deleting a running pod leaves fewer than a Job wants (EXACT-11). It skips Jobs that may end
+// because of their pods: upstream deletes first and writes the condition afterwards. In an Indexed Job, pods are not
+// interchangeable.
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+	_ func(kind string) []runtime.Object) string {
+	j := owner.(*batchv1.Job)
+	if after != nil || !pod.Active(before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {
+		return ""
+	}
+	active, succeeded, lost := 0, 0, 0
+	for _, obj := range others {
+		switch p := obj.(*corev1.Pod); {
+		case pod.Active(p):
+			active++
+		case p.Status.Phase == corev1.PodSucceeded:
+			succeeded++
+		default:
+			lost++
+		}
+	}
+	u := j.Status.UncountedTerminatedPods
+	if u != nil {
+		succeeded += len(u.Succeeded)
+		lost += len(u.Failed)
+	}
+	if lost+int(j.Status.Failed) > int(*j.Spec.BackoffLimit) || j.Spec.Completions == nil && succeeded > 0 {
+		return ""
+	}
+	least := most(j)
+	if j.Spec.Completions != nil {
+		least = min(least, int(*j.Spec.Completions-j.Status.Succeeded)-succeeded)
+	}
+	if onlyFailed(j) {
+		least -= lost
+	}
+	if active >= least {
+		return ""
+	}
+	return fmt.Sprintf("leaves %d active pods, at least %d there have to be", active, least)
+}
+
+// endsOtherwise reports whether a Job may end for other reasons than its numbers of succeeded and failed pods: the
+// clock, rules, container restarts.
+func endsOtherwise(j *batchv1.Job) bool {
+	return len(j.Status.Conditions) > 0 || j.Spec.ActiveDeadlineSeconds != nil || j.Spec.SuccessPolicy != nil ||
+		j.Spec.PodFailurePolicy != nil || j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever
 }

@@ -1,6 +1,5 @@
-// Package placement says which nodes a pod may run on, by what the node and the
-// pod's spec say of each other: taints and tolerations, node selector and required
-// node affinity. The scheduler and the DaemonSet controller ask it alike.
+// Package placement decides which nodes a pod may run on: by taints and tolerations, node selector and required node
+// affinity. The scheduler and the DaemonSet controller use it.
 package placement
 
 import (
@@ -14,16 +13,15 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// Untolerated reports whether a node has a taint of one of the effects that none
-// of the tolerations is for.
+// Untolerated reports whether a node has a taint of one of the effects that no toleration matches.
 func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...corev1.TaintEffect) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 		return slices.Contains(effects, taint.Effect) && !Tolerated(&taint, tolerations)
 	})
 }
 
-// Tolerated reports whether one of the tolerations is for a taint. Of the
-// operators those that compare numbers are not in force (their gate is off).
+// Tolerated reports whether a toleration matches a taint. Operators that compare numbers are ignored: their feature
+// gate is off.
 func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
 	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
@@ -39,8 +37,7 @@ func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
 	})
 }
 
-// Selected reports whether a pod's node selector and its required node affinity
-// both select a node.
+// Selected reports whether a pod's node selector and required node affinity select a node.
 func Selected(spec *corev1.PodSpec, node *corev1.Node) bool {
 	if !ref.Contains(node.Labels, spec.NodeSelector) {
 		return false
@@ -50,7 +47,6 @@ func Selected(spec *corev1.PodSpec, node *corev1.Node) bool {
 		func(term corev1.NodeSelectorTerm) bool { return matches(&term, node) })
 }
 
-// required is the node affinity that a pod's spec requires, nil for none.
 func required(spec *corev1.PodSpec) *corev1.NodeSelector {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
 		return nil
@@ -58,8 +54,7 @@ func required(spec *corev1.PodSpec) *corev1.NodeSelector {
 	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// matches reports whether a node meets all that a term requires. A term that
-// requires nothing is met by nobody, and one that makes no sense neither.
+// matches reports whether a node meets all requirements of a term. An empty or unreadable term matches nothing.
 func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
 		return false
@@ -77,7 +72,7 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
-// operators are those that [meets] leaves to a label selector.
+// operators are those that [meets] delegates to a label selector.
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
@@ -85,9 +80,8 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// meets reads a requirement as one of a label selector. It keeps the values as
-// they are: one that is no label value, as a name of 70 characters, can be
-// wanted of a field.
+// meets evaluates a requirement like a label selector's, but without validating values: a field may have one that is no
+// valid label value.
 func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	value, exists := have[r.Key]
 	switch r.Operator {
@@ -100,10 +94,8 @@ func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	return err == nil && requirement.Matches(have)
 }
 
-// Target is the node that a pod is on, or, while it is on none, the one that its
-// required affinity names, as that of a DaemonSet's pod does; "" for no such node
-// (RULES G73). The first term that names nodes decides, and one that names several
-// names none.
+// Target returns the node of a pod; for a pod without one, the node that its required affinity names, as a DaemonSet's
+// pod has; or "" (RULES G73). The first term that names nodes decides; several names count as none.
 func Target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

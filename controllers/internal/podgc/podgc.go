@@ -1,22 +1,29 @@
-// Package podgc is the pod garbage collector: it removes pods that no kubelet will
-// remove, whoever owns them (RULES L112). Every 20 seconds it looks at all pods:
+// Package podgc is the pod garbage collector: it removes pods of any owner that no kubelet will remove (RULES L112).
+// Every 20 seconds it removes:
 //
-//   - of those that have ended the oldest, where there are more than a threshold;
-//   - those that are being deleted on a node that is out of service;
-//   - those on a node that does not exist;
-//   - those that are being deleted and never had a node.
+//   - the oldest ended pods, above a threshold;
+//   - terminating pods on a node that is out of service;
+//   - pods on a node that does not exist;
+//   - terminating pods that never had a node.
 //
-// A pod that has not ended is marked Failed before it is removed, as its owner is
-// to know that it will not come back. Nothing is tried again before the next round.
+// A pod that has not ended is first marked as failed, so that its owner knows that it will not come back. Nothing is
+// retried before the next round.
 package podgc
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/sim"
@@ -26,15 +33,13 @@ import (
 
 const (
 	period = 20 * time.Second
-	// quarantine is how long a node must have been missing, so that one that has
-	// only not been shown yet may appear.
+	// quarantine is how long a node must be missing: the cache may only be late.
 	quarantine = 40 * time.Second
-	// round is the one key of its queue.
+	// round is the only key of the queue.
 	round = "round"
 )
 
-// Threshold is how many pods that have ended may stay, if Options do not say: what
-// kube-controller-manager's --terminated-pod-gc-threshold is without more.
+// Threshold is the default number of ended pods that may stay: kube-controller-manager's --terminated-pod-gc-threshold.
 const Threshold = 12500
 
 var (
@@ -42,14 +47,13 @@ var (
 	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// Options choose a collector.
 type Options struct {
-	// Threshold is how many pods that have ended may stay; negative for all.
+	// Threshold is the number of ended pods that may stay; negative for all.
 	Threshold int
 	Without   Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Quarantine bool // a node that the cache does not show is taken for missing at once
 	LiveNode   bool // ... and is not looked for at the server
@@ -62,8 +66,7 @@ type Without struct {
 	RemoveUID  bool // ... is removed
 }
 
-// New returns the collector. It declares no kind of its own, as the laws of
-// ownership do not concern it: it removes what cannot run, whoever owns it.
+// New returns the controller. The ownership laws do not concern it: it removes any pod that cannot run.
 func New(o Options) host.Controller {
 	if o.Threshold == 0 {
 		o.Threshold = Threshold
@@ -83,7 +86,7 @@ func New(o Options) host.Controller {
 	}
 }
 
-// collector remembers which nodes it misses, and until when it will wait for each.
+// collector holds the missing nodes, and when the quarantine of each ends.
 type collector struct {
 	options *Options
 	env     *host.Env
@@ -92,7 +95,6 @@ type collector struct {
 	missing map[string]time.Time
 }
 
-// Digest folds the nodes that are missing, and how long they will be waited for.
 func (c *collector) Digest(h *sim.Hash) {
 	for _, name := range slices.Sorted(maps.Keys(c.missing)) {
 		h.String(name)
@@ -100,7 +102,7 @@ func (c *collector) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync is one round. What it could not do is left to the next.
+// Sync runs one round. The next round repeats what failed.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	var pods []*corev1.Pod
 	for _, obj := range c.pods.List() {
@@ -117,4 +119,195 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 	c.unscheduled(ctx, pods)
 	c.env.Queue.AddAfter(key, period)
 	return nil
+}
+
+// ended removes ended pods above the threshold: evicted ones first, then the oldest.
+func (c *collector) ended(ctx context.Context, pods []*corev1.Pod) {
+	if c.options.Threshold < 0 {
+		return
+	}
+	done := filter(pods, func(pod *corev1.Pod) bool {
+		phase := pod.Status.Phase
+		return phase != corev1.PodPending && phase != corev1.PodRunning && phase != corev1.PodUnknown
+	})
+	slices.SortFunc(done, dispensable)
+	c.remove(ctx, done[:max(0, len(done)-c.options.Threshold)], nil)
+}
+
+// outOfService removes terminating pods of nodes with the out-of-service taint. The cache decides whether a node is
+// ready and has the taint (kubernetes#141887).
+func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
+	without := &c.options.Without
+	gone := filter(pods, func(pod *corev1.Pod) bool {
+		node := known[pod.Spec.NodeName]
+		return node != nil && (pod.DeletionTimestamp != nil || without.Dying) &&
+			(!ready(node) || without.OutOfUse) && (tainted(node) || without.Taint)
+	})
+	slices.SortFunc(gone, dispensable)
+	c.remove(ctx, gone, nil)
+}
+
+// orphaned removes pods of nodes that were missing from the cache for the quarantine, and that the server does not
+// have.
+func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
+	due := c.due(pods, known)
+	due = slices.DeleteFunc(due, func(name string) bool { return !c.gone(ctx, name) })
+	c.remove(ctx, filter(pods, func(pod *corev1.Pod) bool { return slices.Contains(due, pod.Spec.NodeName) }),
+		&corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByPodGC",
+			Message: "PodGC: node no longer exists"})
+}
+
+// due returns the missing nodes whose quarantine is over, and starts a new one for every missing node without one.
+func (c *collector) due(pods []*corev1.Pod, known map[string]*corev1.Node) []string {
+	now := c.env.Now()
+	var due []string
+	for _, name := range slices.Sorted(maps.Keys(c.missing)) {
+		if until := c.missing[name]; !until.After(now) {
+			delete(c.missing, name)
+			if known[name] == nil {
+				due = append(due, name)
+			}
+		}
+	}
+	for _, pod := range pods {
+		name := pod.Spec.NodeName
+		if name == "" || known[name] != nil {
+			continue
+		}
+		if _, waiting := c.missing[name]; !waiting {
+			c.missing[name] = now.Add(quarantine)
+		}
+		if c.options.Without.Quarantine && !slices.Contains(due, name) {
+			due = append(due, name)
+		}
+	}
+	return due
+}
+
+func (c *collector) gone(ctx context.Context, node string) bool {
+	if c.options.Without.LiveNode {
+		return true
+	}
+	_, err := c.env.Client.Get(ctx, nodeKind, "", node)
+	return apierrors.IsNotFound(err)
+}
+
+// unscheduled removes pods that were deleted before they had a node.
+func (c *collector) unscheduled(ctx context.Context, pods []*corev1.Pod) {
+	c.remove(ctx, filter(pods, func(pod *corev1.Pod) bool {
+		return pod.Spec.NodeName == "" && (pod.DeletionTimestamp != nil || c.options.Without.Unbound)
+	}), nil)
+}
+
+// dispensable orders pods: evicted before others, older before younger, then by name.
+func dispensable(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		strings.Compare(a.Name, b.Name),
+		strings.Compare(a.Namespace, b.Namespace))
+}
+
+func evicted(pod *corev1.Pod) int {
+	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == "Evicted" {
+		return 1
+	}
+	return 0
+}
+
+func ready(node *corev1.Node) bool {
+	i := slices.IndexFunc(node.Status.Conditions,
+		func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	return i >= 0 && node.Status.Conditions[i].Status == corev1.ConditionTrue
+}
+
+func tainted(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints,
+		func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })
+}
+
+func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
+	var kept []*corev1.Pod
+	for _, pod := range pods {
+		if keep(pod) {
+			kept = append(kept, pod)
+		}
+	}
+	return kept
+}
+
+// spares returns why a pod must not be marked or removed now (PODGC-1): it waits for a node, its node exists and is in
+// service, or it was not marked before its removal. An ended pod may always go.
+func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
+	pod, ok := obj.(*corev1.Pod)
+	switch {
+	case !ok, pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
+		return ""
+	case deletes:
+		return "removed without being marked Failed"
+	case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil:
+		return "marked Failed while it waits for a node"
+	case pod.Spec.NodeName == "":
+		return ""
+	}
+	node, there := get(nodeKind.Kind, "", pod.Spec.NodeName).(*corev1.Node)
+	switch {
+	case !there:
+		return ""
+	case ready(node):
+		return "marked Failed while node/" + node.Name + " is there and ready"
+	case !tainted(node):
+		return "marked Failed while node/" + node.Name + " is there and not out of service"
+	case pod.DeletionTimestamp == nil:
+		return "marked Failed though nobody deletes it"
+	}
+	return ""
+}
+
+// remove marks pods as failed, if there is a condition, and removes them. A pod that cannot be marked stays for the
+// next round. Both requests carry the uid (EXACT-4); upstream removes by name (RULES L112).
+func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
+	for _, pod := range pods {
+		if c.mark(ctx, pod, condition) == nil {
+			now := int64(0)
+			guards := &metav1.Preconditions{UID: &pod.UID}
+			if c.options.Without.RemoveUID {
+				guards = nil
+			}
+			_ = c.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name,
+				metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: guards})
+		}
+	}
+}
+
+// mark sets a pod's status to failed, unless it has ended.
+func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1.PodCondition) error {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || c.options.Without.Mark {
+		return nil
+	}
+	status := map[string]any{"phase": corev1.PodFailed, "observedGeneration": pod.Generation}
+	if condition != nil {
+		status["conditions"] = []corev1.PodCondition{c.stamped(pod, *condition)}
+	}
+	patch := map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status}
+	if c.options.Without.MarkUID {
+		delete(patch, "metadata")
+	}
+	data, err := json.Marshal(patch)
+	if err != nil {
+		panic("podgc: a patch did not encode: " + err.Error())
+	}
+	_, err = c.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name,
+		host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
+	return err
+}
+
+// stamped returns a condition for a pod's status. It keeps the time of an unchanged one.
+func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
+	condition.ObservedGeneration = pod.Generation
+	condition.LastTransitionTime = metav1.NewTime(c.env.Now())
+	i := slices.IndexFunc(pod.Status.Conditions,
+		func(old corev1.PodCondition) bool { return old.Type == condition.Type })
+	if i >= 0 && pod.Status.Conditions[i].Status == condition.Status {
+		condition.LastTransitionTime = pod.Status.Conditions[i].LastTransitionTime
+	}
+	return condition
 }

@@ -1,7 +1,5 @@
-// Package quota is the ResourceQuota controller: it writes into the status of each
-// quota what its namespace uses of what the quota limits.
-//
-// It counts; what would be too much is refused by the server when it is created.
+// Package quota is the ResourceQuota controller: it writes into each quota's status what its namespace uses. It only
+// counts; the server refuses what exceeds a quota.
 package quota
 
 import (
@@ -25,7 +23,6 @@ import (
 
 var quotaKind = corev1.SchemeGroupVersion.WithKind("ResourceQuota")
 
-// New returns the controller.
 func New() host.Controller {
 	return host.Controller{
 		Name: "resourcequota", Contract: law.Contract{Profile: law.Upstream}, For: quotaKind,
@@ -37,8 +34,7 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota wakes a quota that is there again or limits something else. What became of
-// its status is the controller's own doing.
+// wakeQuota enqueues a new quota, or one with other limits. The controller itself writes the status.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)
 	cur, _ := e.New.(*corev1.ResourceQuota)
@@ -50,14 +46,14 @@ func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// reconciler remembers which kinds it watches: those that some quota counts.
+// reconciler remembers which kinds it watches: those that a quota counts.
 type reconciler struct {
 	env     *host.Env
 	quotas  cache.Indexer
 	watched map[schema.GroupVersionKind]bool
 }
 
-// Digest folds which kinds are watched: a quota that is gone had them watched as well.
+// Digest hashes the watched kinds: a deleted quota may have had them watched.
 func (r *reconciler) Digest(h *sim.Hash) {
 	var sum uint64
 	for kind := range r.watched { //detcheck:ordered a sum
@@ -68,7 +64,6 @@ func (r *reconciler) Digest(h *sim.Hash) {
 
 var errNotListed = errors.New("what is to be counted has not been listed yet")
 
-// Sync brings the status of one quota up to date.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, err := r.quotas.GetByKey(key)
 	if err != nil || !exists {
@@ -98,8 +93,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// measure puts into used what the quota's namespace uses of what it limits. It returns
-// after what time a Pod that is being deleted ceases to count.
+// measure writes the namespace's usage of the limited resources into used. It returns when a terminating Pod ceases to
+// count.
 func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) (soon time.Duration, err error) {
 	for _, k := range r.env.Kinds() {
 		if !limitedBy(q, k) {
@@ -130,7 +125,7 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 	return soon, nil
 }
 
-// list lists a kind from its informer, which is started when the first quota counts it.
+// list lists a kind from its informer. The first quota that counts the kind starts it.
 func (r *reconciler) list(k *fakeapi.Kind, namespace string) ([]runtime.Object, error) {
 	informer := r.env.Informer(k.GVK)
 	if !r.watched[k.GVK] {
@@ -161,7 +156,6 @@ func (r *reconciler) list(k *fakeapi.Kind, namespace string) ([]runtime.Object, 
 	return out, nil
 }
 
-// wake wakes the quotas of an object's namespace.
 func (r *reconciler) wake(obj any) {
 	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = t.Obj
@@ -175,7 +169,7 @@ func (r *reconciler) wake(obj any) {
 	}
 }
 
-// limitedBy reports whether a quota limits something that is measured in objects of a kind.
+// limitedBy reports whether a quota limits a resource that counts objects of a kind.
 func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false

@@ -1,9 +1,16 @@
+// Package replicas is the common code of ReplicaSet and ReplicationController: it keeps a number of pods of one
+// template. [Traits] are the differences of the two kinds, and an [Era] decides which pods a set owns.
+//
+// A reconcile reads the set and its pods from the caches, claims pods, creates or deletes the difference, and writes
+// the status.
 package replicas
 
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,15 +26,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era Era
-	// GarbageCollector says that the garbage collector is enabled; of [Gated] only.
+	// GarbageCollector enables the garbage collector; only [Gated] asks for it.
 	GarbageCollector bool
 	Without          Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -67,7 +73,6 @@ type Without struct {
 	Unchanged   bool // a status that is right already is written again
 }
 
-// New returns the controller of a kind in an era.
 func New(kind *Traits, o Options) host.Controller {
 	c := host.Controller{
 		Name:   kind.Name,
@@ -90,8 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// The gated era, too: its checklist leaves "Use ControllerRef to
-		// map watch events to controllers" open.
+		// The gated era, too: its checklist leaves open "Use ControllerRef to map watch events to controllers".
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -100,8 +104,7 @@ func podRoute(kind *Traits, o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// availableLater is how long after a pod became ready its set has to look
-// whether it is available.
+// availableLater returns when to check whether a pod that became ready is available.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0
@@ -109,8 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: what it expects, and what it has written
-// and not been shown; nothing else (API-5).
+// reconciler is the controller's memory: its expectations, and its writes that were not seen yet (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -136,7 +138,6 @@ func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// Observed strikes out what a route says was seen.
 func (r *reconciler) Observed(key string, deletion bool, object string) {
 	switch {
 	case deletion:
@@ -149,17 +150,115 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops what was expected and written for a key.
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	r.written.Clear(key, "")
 }
 
-// Waiting lists the keys that will not scale until they have seen something.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// Digest digests the memory.
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.expected.Digest(h)
 	r.written.Digest(h)
 }
+
+// Traits are the differences between the two kinds of set.
+type Traits struct {
+	Name string // of the controller: "replicaset"
+	GVK  schema.GroupVersionKind
+
+	Read       func(obj runtime.Object) Set
+	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
+	// Terminating: the status counts terminating pods (in the current era).
+	Terminating bool
+	// Consistent: a reconcile waits until the cache shows the set's writes (in the current era: RULES D45, D50).
+	Consistent bool
+}
+
+// Set is a ReplicaSet or ReplicationController. It shares all parts with the object it was read from.
+type Set struct {
+	*metav1.ObjectMeta
+	Object          runtime.Object
+	Replicas        int
+	MinReadySeconds int32
+	Template        *corev1.PodTemplateSpec
+	Status          appsv1.ReplicaSetStatus
+
+	equal       map[string]string
+	expressions *metav1.LabelSelector
+}
+
+// Select selects by equal labels. No labels select nothing.
+func (s *Set) Select(equal map[string]string) { s.equal = equal }
+
+// SelectBy selects by a label selector. A nil or empty one selects nothing: no set is meant to own every pod.
+func (s *Set) SelectBy(selector *metav1.LabelSelector) {
+	if selector == nil {
+		return
+	}
+	s.equal = selector.MatchLabels
+	if len(selector.MatchExpressions) > 0 {
+		s.expressions = selector
+	}
+}
+
+func (s *Set) Matches(have map[string]string) bool {
+	if s.expressions != nil {
+		selector := s.Selector()
+		return selector != nil && selector.Matches(labels.Set(have))
+	}
+	return len(s.equal) > 0 && ref.Contains(have, s.equal)
+}
+
+// Selector returns the set's selector; nil if it selects nothing or is unreadable.
+func (s *Set) Selector() labels.Selector {
+	if s.expressions != nil {
+		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
+		if err != nil {
+			return nil
+		}
+		return selector
+	}
+	if len(s.equal) == 0 {
+		return nil
+	}
+	return labels.SelectorFromValidatedSet(s.equal)
+}
+
+// selectsNothing reports whether the set has no readable selector.
+func (s *Set) selectsNothing() bool {
+	return len(s.equal) == 0 && s.expressions == nil || s.expressions != nil && s.Selector() == nil
+}
+
+func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
+	s := k.Read(owner)
+	return s.Matches(have)
+}
+
+// wants returns the wanted number of pods; negative for a set that selects nothing, whose pods are left alone.
+func (s *Set) wants() int {
+	if s.selectsNothing() {
+		return -1
+	}
+	return s.Replicas
+}
+
+// Era decides which pods a set owns.
+type Era string
+
+const (
+	// Selector: every active pod that the selector matches (before ControllerRef).
+	Selector Era = "selector"
+	// Gated: ControllerRef, but only if the garbage collector is enabled, and with the gaps that the proposal's
+	// checklist leaves open.
+	Gated Era = "gated"
+	// ControllerRef: the full proposal.
+	ControllerRef Era = "controllerref"
+	// Current: Kubernetes 1.36. A reconcile waits until the caches show its writes (ReplicaSets only: RULES D45, D50).
+	// Creations start slowly (RULES E58). Deletions go by cost, neighbours and age (RULES E57). The status counts
+	// terminating pods, and pods are checked again when they become available.
+	Current Era = "current"
+)
+
+// owned reports whether the ControllerRef alone decides which pods are the set's.
+func (g Era) owned() bool { return g == ControllerRef || g == Current }

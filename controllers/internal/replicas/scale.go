@@ -1,22 +1,28 @@
 package replicas
 
 import (
+	"cmp"
 	"context"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
-// burst is the most pods a sync creates or deletes.
+// burst limits the pods that a reconcile creates or deletes.
 const burst = 500
 
-// scale creates or deletes pods so that there are as many as wanted. It does
-// not look at the outcome: the next sync does.
+// scale creates or deletes pods to reach the wanted number. The next reconcile checks the result.
 func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	missing := set.Replicas - len(pods)
 	if r.options.Without.Dying {
@@ -34,9 +40,8 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 	return nil
 }
 
-// create makes n pods, in batches of 1, 2, 4 and so on: a template that is
-// refused is refused a few times, not n times. What fails or is not tried is no
-// longer expected.
+// create creates n pods in batches of 1, 2, 4 and so on: a refused template fails a few times, not n times. Failed and
+// skipped creations are no longer expected.
 func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
 	if !r.options.Without.ExpectFirst {
 		r.expected.ExpectCreations(key, r.owner(set), n)
@@ -68,7 +73,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	return firstErr
 }
 
-// batch is the size of the next batch: the older eras tried all at once.
+// batch returns the size of the next batch: older eras created all at once.
 func (r *reconciler) batch(next, n int) int {
 	if r.options.Era != Current {
 		return n
@@ -76,7 +81,6 @@ func (r *reconciler) batch(next, n int) int {
 	return next
 }
 
-// createOne makes one pod and returns its key.
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, error) {
 	obj, err := r.client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -88,8 +92,7 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, erro
 	return routing.Key(obj.(metav1.Object)), nil
 }
 
-// made has a created pod be waited for by its name. Before ControllerRef creations
-// were but counted.
+// made expects a created pod by its name. Before ControllerRef, creations were only counted.
 func (r *reconciler) made(key, p string) {
 	if p != "" && r.options.Era.owned() && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
@@ -97,8 +100,7 @@ func (r *reconciler) made(key, p string) {
 	}
 }
 
-// newPod makes a pod from the set's template. Before ControllerRef, an annotation
-// said who had created a pod.
+// newPod returns a pod of the set's template. Before ControllerRef, an annotation named its creator.
 func (r *reconciler) newPod(set *Set) *corev1.Pod {
 	p := pod.FromTemplate(set.Template, set, r.reference(set))
 	if !r.options.Era.owned() {
@@ -107,7 +109,7 @@ func (r *reconciler) newPod(set *Set) *corev1.Pod {
 	return p
 }
 
-// reference is what a pod of the set is created with; nil for none.
+// reference returns the reference that new pods get, or nil.
 func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 	refs := r.options.Era.owned() || r.options.GarbageCollector
 	if !refs || r.options.Without.TakeOwned {
@@ -123,10 +125,8 @@ func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 	return owner
 }
 
-// delete deletes pods. Each delete carries the pod's uid, so that a pod that has
-// taken another's name since is left alone (EXACT-4); upstream's deletes whatever has
-// the name (RULES E56, CORPUS B12). One that is gone already is as good as
-// deleted.
+// delete deletes pods by uid, so another pod of the name survives (EXACT-4); upstream deletes whatever has the name
+// (RULES E56, CORPUS B12). A missing pod counts as deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
@@ -161,10 +161,82 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 	return firstErr
 }
 
-// only keeps a delete to this incarnation of a pod.
+// only limits a delete to this incarnation of a pod.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
 	}
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
+}
+
+// victims chooses the n pods whose loss costs least. Of equal pods, those that this reconcile adopted go last.
+func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod {
+	if n >= len(pods) {
+		return pods
+	}
+	before := pod.Before
+	if r.options.Era == Current {
+		before = r.cheaper(set)
+	}
+	ranked := slices.Clone(pods)
+	slices.SortStableFunc(ranked, before)
+	return ranked[:n]
+}
+
+// cheaper is the current order: by progress, then by deletion cost, then by the number of related pods on the node
+// (RULES E57), then by time ready, restarts and age. Times count by magnitude only; among pods of one magnitude the uid
+// decides, which is as good as random.
+func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
+	near, now := r.neighbours(set), r.env.Now()
+	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }
+	younger := func(a, b time.Time, byUID int) int {
+		if order := pod.Later(a, b); order == 0 || a.IsZero() || b.IsZero() {
+			return order
+		}
+		return cmp.Or(cmp.Compare(magnitude(a), magnitude(b)), byUID)
+	}
+	return func(a, b *corev1.Pod) int {
+		byUID := strings.Compare(string(a.UID), string(b.UID))
+		return cmp.Or(
+			pod.Stage(a, b),
+			cmp.Compare(cost(a), cost(b)),
+			cmp.Compare(near[b.Spec.NodeName], near[a.Spec.NodeName]),
+			younger(pod.ReadySince(a), pod.ReadySince(b), byUID),
+			pod.Restarts(a, b),
+			younger(a.CreationTimestamp.Time, b.CreationTimestamp.Time, byUID),
+		)
+	}
+}
+
+// neighbours counts, by node, the active pods of all sets with the same controller; none for a set without one.
+func (r *reconciler) neighbours(set *Set) map[string]int {
+	near := map[string]int{}
+	parent := metav1.GetControllerOfNoCopy(set)
+	if parent == nil {
+		return near
+	}
+	counted := map[*corev1.Pod]bool{}
+	for _, obj := range r.sets.List() {
+		sibling := r.kind.Read(obj.(runtime.Object))
+		if c := metav1.GetControllerOfNoCopy(sibling); c == nil || c.UID != parent.UID {
+			continue
+		}
+		for _, p := range pod.In(r.pods, sibling.Namespace) {
+			if !counted[p] && pod.Active(p) && sibling.Matches(p.Labels) {
+				counted[p] = true
+				near[p.Spec.NodeName]++
+			}
+		}
+	}
+	return near
+}
+
+// cost returns a pod's deletion cost; 0 if it states none, or not as a plain whole number.
+func cost(p *corev1.Pod) int32 {
+	value := p.Annotations[corev1.PodDeletionCost]
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "0") {
+		return 0
+	}
+	return int32(n)
 }

@@ -8,14 +8,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
-// writeStatus writes the status if it is not right already (WRITE-9). A set
-// that is being deleted still has its status written (ADOPT-3).
+// writeStatus writes the status if it changed (WRITE-9), also for a terminating set (ADOPT-3).
 func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.Pod, scaleErr error) error {
 	if r.options.Without.OwnStatus {
 		pods = r.selected(set)
@@ -46,8 +47,8 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain has the set synced when the next of its ready pods is available, in
-// case the delay that its becoming ready has set was lost.
+// lookAgain requeues the set for the time when its next ready pod is available, in case the delay from the event was
+// lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {
@@ -56,7 +57,7 @@ func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	r.env.Queue.AddAfter(routing.Key(set), next)
 }
 
-// count counts the set's own pods and nobody else's (LAW-3).
+// count counts only the set's own pods (LAW-3).
 func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus {
 	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods))}
 	for _, p := range pods {
@@ -73,7 +74,6 @@ func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus 
 	return status
 }
 
-// terminating counts the set's pods that are being deleted.
 func (r *reconciler) terminating(set *Set) int32 {
 	if !r.options.Era.owned() {
 		return 0
@@ -87,8 +87,7 @@ func (r *reconciler) terminating(set *Set) int32 {
 	return n
 }
 
-// replicaFailure is the set's conditions, with the one that says that pods
-// could not be created or deleted set or removed.
+// replicaFailure returns the set's conditions, with the condition for failed creations and deletions added or removed.
 func replicaFailure(set *Set, have int, scaleErr error, now time.Time) []appsv1.ReplicaSetCondition {
 	old := set.Status.Conditions
 	i := slices.IndexFunc(old,
@@ -109,7 +108,6 @@ func replicaFailure(set *Set, have int, scaleErr error, now time.Time) []appsv1.
 	})
 }
 
-// same reports whether two statuses say the same.
 func same(a, b *appsv1.ReplicaSetStatus) bool {
 	return a.Replicas == b.Replicas && a.FullyLabeledReplicas == b.FullyLabeledReplicas &&
 		a.ReadyReplicas == b.ReadyReplicas && a.AvailableReplicas == b.AvailableReplicas &&
@@ -122,4 +120,77 @@ func samePointer(a, b *int32) bool {
 		return a == b
 	}
 	return *a == *b
+}
+
+// counts declares which pods the numbers in a set's status count (EXACT-8).
+func counts(kind *Traits) []law.Count {
+	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32,
+		is func(set *Set, p *corev1.Pod) bool) law.Count {
+		return law.Count{
+			Name: name,
+			Of: func(owner runtime.Object) int {
+				set := kind.Read(owner)
+				if set.selectsNothing() {
+					return -1 // nobody counts for it
+				}
+				return int(of(&set.Status))
+			},
+			Is: func(owner, dependent runtime.Object) bool {
+				p := dependent.(*corev1.Pod)
+				if !pod.Active(p) {
+					return false
+				}
+				set := kind.Read(owner)
+				return is(&set, p)
+			},
+		}
+	}
+	list := []law.Count{
+		number("replicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas },
+			func(*Set, *corev1.Pod) bool { return true }),
+		number("fullyLabeledReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.FullyLabeledReplicas },
+			func(set *Set, p *corev1.Pod) bool { return ref.Contains(p.Labels, set.Template.Labels) }),
+		number("readyReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas },
+			func(_ *Set, p *corev1.Pod) bool { return pod.Ready(p) }),
+	}
+	list = append(list, availableCount(kind))
+	if kind.Terminating {
+		list = append(list, terminatingCount(kind))
+	}
+	return list
+}
+
+// availableCount applies only if ready pods are available at once: otherwise the number depends on the time.
+func availableCount(kind *Traits) law.Count {
+	return law.Count{
+		Name: "availableReplicas",
+		Of: func(owner runtime.Object) int {
+			set := kind.Read(owner)
+			if set.MinReadySeconds > 0 || set.selectsNothing() {
+				return -1
+			}
+			return int(set.Status.AvailableReplicas)
+		},
+		Is: func(_, dependent runtime.Object) bool {
+			p := dependent.(*corev1.Pod)
+			return pod.Active(p) && pod.Available(p, 0, time.Time{})
+		},
+	}
+}
+
+func terminatingCount(kind *Traits) law.Count {
+	return law.Count{
+		Name: "terminatingReplicas",
+		Of: func(owner runtime.Object) int {
+			set := kind.Read(owner)
+			if set.Status.TerminatingReplicas == nil {
+				return -1
+			}
+			return int(*set.Status.TerminatingReplicas)
+		},
+		Is: func(owner, dependent runtime.Object) bool {
+			set, p := kind.Read(owner), dependent.(*corev1.Pod)
+			return pod.Terminating(p) && set.Matches(p.Labels)
+		},
+	}
 }

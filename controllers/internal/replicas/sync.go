@@ -13,9 +13,9 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Sync brings one set closer to its number of pods.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	err := r.sync(ctx, key)
 	if err != nil && r.options.Without.Backoff {
@@ -42,8 +42,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	if set.selectsNothing() {
 		return nil // it would release what it makes, and make the next; no attempt will mend that
 	}
-	// Before the pods are listed: what is seen in between may be listed or not,
-	// but is not acted upon (RULES C40).
+	// Before the pods are listed: an event in between may or may not be in the list, but is not acted upon (RULES C40).
 	awake := r.awake(key, &set)
 	pods, err := r.own(ctx, &set)
 	if err != nil {
@@ -54,8 +53,8 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	// A set that sleeps goes on claiming and writing its status (RULES C43). One
-	// that is being deleted does not even claim (ADOPT-3).
+	// A waiting set still claims pods and writes its status (RULES C43). A terminating one does not even claim
+	// (ADOPT-3).
 	var scaleErr error
 	if awake && (set.DeletionTimestamp == nil || r.options.Without.Terminating) {
 		scaleErr = r.scale(ctx, key, &set, pods)
@@ -66,12 +65,9 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	return scaleErr
 }
 
-// awake says whether the set may create and delete pods, or waits to see what it
-// did. A deletion that it expects is not shown to it if the pod has lost its
-// owner meanwhile (WATCH-5; but one that it has just adopted may not have been
-// shown to have one), or was shown before it was expected. So what is
-// expected is compared with the cache, too. Upstream does not, and may sleep
-// until the expectation expires.
+// awake reports whether the set may create and delete pods, or waits for its expectations. An expected deletion may
+// never be shown: the pod lost its owner (WATCH-5), unless its adoption was not shown yet, or it was shown too early.
+// So expectations are also compared with the cache. Upstream does not do that, and may wait until they expire.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if r.options.Era.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
@@ -79,7 +75,6 @@ func (r *reconciler) awake(key string, set *Set) bool {
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait
 }
 
-// sight is how the cache shows a pod that the set deletes.
 func (r *reconciler) sight(object string, set *Set) expectations.Sight {
 	obj, exists, _ := r.pods.GetByKey(object)
 	if !exists {
@@ -97,8 +92,7 @@ func (r *reconciler) sight(object string, set *Set) expectations.Sight {
 	return expectations.Owned
 }
 
-// owner is the uid by which the set's expectations are known. Before ControllerRef
-// they went by key alone.
+// owner returns the uid for the set's expectations. Before ControllerRef only the key counted.
 func (r *reconciler) owner(set *Set) types.UID {
 	if !r.options.Era.owned() || r.options.Without.Successor {
 		return ""
@@ -106,8 +100,7 @@ func (r *reconciler) owner(set *Set) types.UID {
 	return set.UID
 }
 
-// own returns the active pods that count towards the set's replicas, claiming
-// them as its era does.
+// own returns the active pods that count as the set's replicas, claimed by the rules of its era.
 func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	switch {
 	case r.options.Era.owned():
@@ -118,9 +111,8 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	return r.selected(set), nil
 }
 
-// claim is the ControllerRef era: of the set's own pods and the orphans
-// of its namespace it keeps, adopts and releases. Pods of others are not even
-// looked at (LAW-2, LAW-3), and only active pods are claimed (RULES E53).
+// claim implements the ControllerRef era: it keeps and releases the set's pods and adopts orphans of its namespace. It
+// skips pods of others (LAW-2, LAW-3), and pods that are not active (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
@@ -131,7 +123,7 @@ func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error)
 	return claimed, err
 }
 
-// candidates are the active pods that the set may own now or after this sync.
+// candidates returns the active pods that the set may own now or after this reconcile.
 func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	without := &r.options.Without.Ref
 	switch {
@@ -146,10 +138,8 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	})
 }
 
-// claimGated is the state the proposal describes: pods are claimed by
-// ControllerRef, but the checklist's open items are open. The set's deletion is
-// looked up in the cache only, a set that is being deleted releases, and an
-// adoption that fails is shrugged off.
+// claimGated implements the gated era: it claims by ControllerRef, but with the checklist's open items. Only the cache
+// shows whether the set is terminating, a terminating set releases pods, and failed adoptions are ignored.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
@@ -177,8 +167,7 @@ func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, e
 	return own, utilerrors.NewAggregate(errs)
 }
 
-// selected is the selector generation: every active pod that matches is the
-// set's, whoever made it.
+// selected implements the selector era: every active matching pod is the set's, whoever created it.
 func (r *reconciler) selected(set *Set) []*corev1.Pod {
 	return filter(pod.In(r.pods, set.Namespace), func(p *corev1.Pod) bool {
 		return pod.Active(p) && set.Matches(p.Labels)
@@ -187,4 +176,26 @@ func (r *reconciler) selected(set *Set) []*corev1.Pod {
 
 func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return !keep(p) })
+}
+
+// fightRivals is a mutant's habit: it writes other sets, because they select the same pods (LAW-2).
+func (r *reconciler) fightRivals(ctx context.Context, set *Set) error {
+	for _, obj := range r.sets.List() {
+		rival := r.kind.Read(obj.(runtime.Object))
+		if rival.UID == set.UID || rival.Namespace != set.Namespace || rival.Replicas == 0 ||
+			rival.DeletionTimestamp != nil || !rival.Matches(set.Template.Labels) {
+			continue
+		}
+		var err error
+		if r.options.Without.RivalsStay {
+			err = r.client.Delete(ctx, r.kind.GVK, rival.Namespace, rival.Name, metav1.DeleteOptions{})
+		} else {
+			_, err = r.client.Patch(ctx, r.kind.GVK, rival.Namespace, rival.Name,
+				host.Patch{Type: types.MergePatchType, Data: []byte(`{"spec":{"replicas":0}}`), Subresource: "scale"})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

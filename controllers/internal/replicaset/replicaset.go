@@ -9,7 +9,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Kind is what is particular about ReplicaSets.
 var Kind = &replicas.Traits{
 	Name:        "replicaset",
 	GVK:         appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -19,7 +18,6 @@ var Kind = &replicas.Traits{
 	WithStatus:  withStatus,
 }
 
-// New returns the controller.
 func New(o replicas.Options) host.Controller { return replicas.New(Kind, o) }
 
 func read(obj runtime.Object) replicas.Set {

@@ -9,8 +9,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 )
 
-// Kind is what is particular about ReplicationControllers: the selector is a
-// set of labels, and the status does not count terminating pods.
 var Kind = &replicas.Traits{
 	Name:       "replication",
 	GVK:        corev1.SchemeGroupVersion.WithKind("ReplicationController"),

@@ -1,6 +1,5 @@
-// Package scheduler puts pods on nodes: each on the node with the fewest of those
-// that it may run on. What a pod needs of memory and the like, where it would
-// rather be, and whom it might push aside is not looked at.
+// Package scheduler binds each pod to the eligible node with the fewest pods. It ignores resources, preferences and
+// priorities.
 package scheduler
 
 import (
@@ -26,8 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// room is how many pods a node has room for that does not say it: as many as a
-// kubelet runs if it is not told.
+// room is the capacity of a node that does not report one: a kubelet's default.
 const room = 110
 
 var (
@@ -35,8 +33,7 @@ var (
 	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// New returns the scheduler. It declares no kind of its own, as the laws of
-// ownership do not concern it: it binds any pod, whoever owns it.
+// New returns the scheduler. The ownership laws do not concern it: it binds any pod.
 func New() host.Controller {
 	return host.Controller{
 		Name: "scheduler", Contract: law.Contract{Profile: law.Upstream},
@@ -52,7 +49,7 @@ func New() host.Controller {
 	}
 }
 
-// podChanged wakes a pod that waits for a node; and all that do when one makes room.
+// podChanged enqueues a waiting pod, and all waiting pods when one frees a place.
 func podChanged(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil && waiting(e.New.(*corev1.Pod)) {
 		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
@@ -62,7 +59,6 @@ func podChanged(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// nodeChanged wakes the pods that wait: there may be a place for them.
 func nodeChanged(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil {
 		wake(v, out)
@@ -78,14 +74,12 @@ func wake(v host.View, out *host.Effect) {
 	})
 }
 
-// waiting reports whether a pod is to be put on a node.
 func waiting(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !ended(pod) &&
 		pod.Spec.SchedulerName == corev1.DefaultSchedulerName && len(pod.Spec.SchedulingGates) == 0
 }
 
-// byNode is the index of the pods that take room on a node, so that they are counted
-// without each being looked at.
+// byNode indexes the pods that take a place on a node.
 const byNode = "node"
 
 func nodeOf(obj any) ([]string, error) {
@@ -95,8 +89,7 @@ func nodeOf(obj any) ([]string, error) {
 	return nil, nil
 }
 
-// unplaced is the index of the pods that have no node, by uid: whether one still has none is
-// found out without it being looked at.
+// unplaced indexes the pods without a node by uid.
 const unplaced = "unplaced"
 
 func uidOfUnplaced(obj any) ([]string, error) {
@@ -106,15 +99,13 @@ func uidOfUnplaced(obj any) ([]string, error) {
 	return nil, nil
 }
 
-// counts reports whether a pod takes room on a node.
 func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !ended(pod) }
 
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// scheduler remembers which pods it has bound, and where, until its cache shows it:
-// two pods must not be given the same last place.
+// scheduler holds its bindings until the cache shows them: two pods must not get the same last place.
 type scheduler struct {
 	env   *host.Env
 	pods  cache.Indexer
@@ -122,13 +113,11 @@ type scheduler struct {
 	bound map[string]binding // by the pod's key
 }
 
-// binding is a pod and the node that it was given.
 type binding struct {
 	uid  types.UID
 	node string
 }
 
-// Digest folds what the cache does not show yet.
 func (s *scheduler) Digest(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(s.bound)) {
 		h.String(string(s.bound[key].uid))
@@ -136,8 +125,7 @@ func (s *scheduler) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync finds a node for one pod. One that fits nowhere waits until something
-// changes.
+// Sync finds a node for one pod. A pod that fits nowhere waits for a change.
 func (s *scheduler) Sync(ctx context.Context, key string) error {
 	obj, exists, err := s.pods.GetByKey(key)
 	if err != nil || !exists || !waiting(obj.(*corev1.Pod)) {
@@ -153,8 +141,7 @@ func (s *scheduler) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// choose is the node with the fewest pods of those that may run a pod, the first
-// by name of several; "" for none.
+// choose returns the eligible node with the fewest pods, the first by name of several; "" for none.
 func (s *scheduler) choose(spec *corev1.PodSpec) string {
 	have := s.load()
 	var fit []string
@@ -171,7 +158,7 @@ func (s *scheduler) choose(spec *corev1.PodSpec) string {
 	})
 }
 
-// load is how many pods each node has, with those that it is about to have.
+// load returns the number of pods on each node, including bindings that the cache does not show yet.
 func (s *scheduler) load() map[string]int64 {
 	have := map[string]int64{}
 	for _, node := range s.pods.ListIndexFuncValues(byNode) {
@@ -191,7 +178,7 @@ func (s *scheduler) load() map[string]int64 {
 	return have
 }
 
-// pending reports whether the cache is yet to show the node of a pod that was bound.
+// pending reports whether the cache does not show a binding yet.
 func (s *scheduler) pending(uid types.UID) bool {
 	keys, err := s.pods.IndexKeys(unplaced, string(uid))
 	if err != nil {
@@ -207,7 +194,6 @@ func capacity(node *corev1.Node) int64 {
 	return room
 }
 
-// admits reports whether a node takes a pod, and the pod the node.
 func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
 	cordon := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if node.Spec.Unschedulable && !placement.Tolerated(cordon, spec.Tolerations) {
@@ -217,8 +203,8 @@ func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
 		!placement.Untolerated(node, spec.Tolerations, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 }
 
-// bind puts a pod on a node. That it has one by now, is being deleted or is another
-// pod, its own event says.
+// bind binds a pod to a node. It ignores refusals because the pod has a node, is terminating or was replaced: an event
+// will show that.
 func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	s.bound[routing.Key(pod)] = binding{pod.UID, node}
 	_, err := s.env.Client.Do(ctx, &fakeapi.Request{

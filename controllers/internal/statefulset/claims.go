@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// cachedClaim is the claim that a pod has by a template, nil when there is none.
+// cachedClaim returns the claim of a pod for a template, or nil.
 func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVolumeClaim {
 	obj, exists, _ := s.claims.GetByKey(s.set.Namespace + "/" + claimName(s.set, template, ordinal))
 	if !exists {
@@ -20,11 +24,9 @@ func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVo
 	return obj.(*corev1.PersistentVolumeClaim)
 }
 
-// createClaims makes the claims that a pod lacks, going on after an error. One that is
-// being deleted is an error: it is not to be mounted, and its name is not free yet.
-// A claim has its owners from the first moment, so that it goes although the set is
-// gone before the next sync. Upstream's gets them when it is seen (RULES F67, CORPUS
-// D28).
+// createClaims creates the claims that a pod lacks, and continues after an error. A terminating claim is an error: it
+// must not be mounted, and its name is taken. A claim has its owners from the start, so that it goes even if the set is
+// gone before the next reconcile. Upstream adds owners later (RULES F67, CORPUS D28).
 func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 	var errs []error
 	for i := range s.set.Spec.VolumeClaimTemplates {
@@ -56,7 +58,7 @@ func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 	return utilerrors.NewAggregate(errs)
 }
 
-// ensureClaims makes the claims of a pod that has not started, and gives them owners.
+// ensureClaims creates the claims of a pod that has not started, and sets their owners.
 func (s *syncing) ensureClaims(ctx context.Context, p *corev1.Pod) error {
 	if err := s.createClaims(ctx, p); err != nil {
 		return err
@@ -64,8 +66,7 @@ func (s *syncing) ensureClaims(ctx context.Context, p *corev1.Pod) error {
 	return s.ownClaims(ctx, p)
 }
 
-// settleClaims gives the claims of a pod that is not wanted their owners, before it is
-// deleted.
+// settleClaims sets the owners of the claims of an unwanted pod before it is deleted.
 func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
 	if s.options.Without.GoingSeen && p.DeletionTimestamp == nil {
 		return false, nil
@@ -73,8 +74,7 @@ func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangemen
 	return false, s.ownClaims(ctx, p)
 }
 
-// ownClaims gives a pod's claims, such as the cache has, the owners that the set's
-// policy asks for.
+// ownClaims sets the owners of a pod's cached claims by the set's policy.
 func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	if s.options.Era != Current {
 		return nil
@@ -95,9 +95,8 @@ func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	return nil
 }
 
-// claimIsStale reports whether one of the claims that a pod is to have belongs to an
-// earlier pod of the name, and is about to go with it: the pod is made when it has
-// gone (RULES F66).
+// claimIsStale reports whether a claim of a pod to be created belongs to an earlier pod of the name, and will go with
+// it. The pod is created after that (RULES F66).
 func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	if scaled, _ := policy(s.set); !scaled || s.options.Era != Current || s.options.Without.StaleClaim {
 		return false
@@ -110,3 +109,97 @@ func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	}
 	return false
 }
+
+// policy returns whether a set's claims go when it is scaled down, and when it is deleted.
+func policy(set *appsv1.StatefulSet) (whenScaled, whenDeleted bool) {
+	const gone = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	p := set.Spec.PersistentVolumeClaimRetentionPolicy
+	return p != nil && p.WhenScaled == gone, p != nil && p.WhenDeleted == gone
+}
+
+// heirs returns whether the pod or the set should own a pod's claims. The pod should if it is unwanted and its claims
+// go with it; the set should if they go with the set; or neither (RULES F65).
+func heirs(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
+	whenScaled, whenDeleted := policy(set)
+	ofPod = whenScaled && !wants(set, ordinal(p))
+	return ofPod, whenDeleted && !ofPod
+}
+
+// rightlyOwned reports whether the owners of a pod's claim need no change. A claim of an earlier set or pod is left to
+// the garbage collector (ADOPT-8), and another controller's claim to that controller (LAW-2).
+func (s *syncing) rightlyOwned(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
+	if (namesakeOwns(claim, s.set, Kind) || namesakeOwns(claim, p, pod.Kind)) && !s.options.Without.Namesake {
+		return true
+	}
+	ofSet, ofPod := owner(claim, s.set), owner(claim, p)
+	if s.strange(claim, p) {
+		return ofSet == nil && ofPod == nil
+	}
+	if ofSet != nil && !controls(ofSet) || ofPod != nil && !controls(ofPod) {
+		return false
+	}
+	wantPod, wantSet := heirs(s.set, p)
+	return (ofPod != nil) == wantPod && (ofSet != nil) == wantSet
+}
+
+// owners returns the owners that a pod's claim should have. It keeps the owners of others.
+func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []metav1.OwnerReference {
+	refs := make([]metav1.OwnerReference, 0, len(claim.OwnerReferences)+1)
+	for i := range claim.OwnerReferences {
+		if r := &claim.OwnerReferences[i]; !names(r, s.set, Kind) && !names(r, p, pod.Kind) {
+			refs = append(refs, *r)
+		}
+	}
+	if s.strange(claim, p) {
+		return refs
+	}
+	switch ofPod, ofSet := heirs(s.set, p); {
+	case ofPod:
+		refs = append(refs, *metav1.NewControllerRef(p, pod.Kind))
+	case ofSet:
+		refs = append(refs, *metav1.NewControllerRef(s.set, Kind))
+	}
+	return refs
+}
+
+// strange reports whether another controller owns a claim that should go with the set or the pod.
+func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
+	if s.options.Without.Strange {
+		return false
+	}
+	return slices.ContainsFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool {
+		switch {
+		case names(&r, s.set, Kind):
+			return r.UID != s.set.UID
+		case names(&r, p, pod.Kind):
+			return r.UID != p.UID
+		}
+		return controls(&r)
+	})
+}
+
+// namesakeOwns reports whether an owner with an object's name and kind is another incarnation of it.
+func namesakeOwns(claim *corev1.PersistentVolumeClaim, obj metav1.Object, kind schema.GroupVersionKind) bool {
+	for i := range claim.OwnerReferences {
+		if r := &claim.OwnerReferences[i]; names(r, obj, kind) {
+			return r.UID != obj.GetUID()
+		}
+	}
+	return false
+}
+
+func names(r *metav1.OwnerReference, obj metav1.Object, kind schema.GroupVersionKind) bool {
+	return r.Kind == kind.Kind && r.APIVersion == kind.GroupVersion().String() && r.Name == obj.GetName()
+}
+
+// owner returns the reference to an object by its uid, or nil.
+func owner(claim *corev1.PersistentVolumeClaim, obj metav1.Object) *metav1.OwnerReference {
+	for i := range claim.OwnerReferences {
+		if r := &claim.OwnerReferences[i]; r.UID == obj.GetUID() {
+			return r
+		}
+	}
+	return nil
+}
+
+func controls(r *metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }

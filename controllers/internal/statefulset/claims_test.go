@@ -20,7 +20,7 @@ import (
 
 var errRefused = errors.New("refused")
 
-// noOwners is a client that may change no claim, and notes which pods it makes and changes.
+// noOwners is a client that may not change claims. It records created and changed pods.
 type noOwners struct {
 	host.Client
 	wrote   []string
@@ -40,8 +40,7 @@ func (c *noOwners) Update(_ context.Context, obj runtime.Object) (runtime.Object
 	return obj, c.refuses
 }
 
-// That a claim did not get its owners is said whoever wants it: by one that makes the claims sure, by one that makes
-// the pod, which is made all the same, and by one that puts it right, which changes nothing then.
+// A claim that did not get its owners is an error wherever they are set. Only a new pod is created anyway.
 func TestClaimsWithoutTheirOwners(t *testing.T) {
 	drop := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
@@ -71,7 +70,7 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 	}
 }
 
-// A pod whose claim goes with an earlier one of its name is not made, and those after it wait.
+// A pod with a stale claim is not created, and the pods after it wait.
 func TestWaitsForAStaleClaim(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
@@ -90,8 +89,7 @@ func TestWaitsForAStaleClaim(t *testing.T) {
 	}
 }
 
-// A pod that is refused for a conflict is put right as the cache has it by then, but not another one of its name,
-// nor one that is not the set's any more.
+// After a conflict the cached pod is fixed, but not another pod of the name, and not a pod that the set lost.
 func TestMendsTheSamePod(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
 	own := refs(*metav1.NewControllerRef(&set.ObjectMeta, Kind))
@@ -114,7 +112,7 @@ func TestMendsTheSamePod(t *testing.T) {
 	}
 }
 
-// view is what caches show: two sets that have a claim of one name.
+// view is a cache of sets.
 type view []*appsv1.StatefulSet
 
 func (view) Get(schema.GroupVersionKind, string, string) runtime.Object { return nil }
@@ -127,8 +125,8 @@ func (v view) Each(_ schema.GroupVersionKind, _ string, f func(runtime.Object) b
 	}
 }
 
-// A claim that goes, or is let go, wakes each set that waits for it: two sets may have one of its name. One that
-// gets an owner wakes none.
+// A deleted or released claim enqueues every set that waits for it: two sets may have one of its name. A claim that
+// gets an owner enqueues none.
 func TestClaimWakesAll(t *testing.T) {
 	of := func(name, template string) *appsv1.StatefulSet {
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}

@@ -1,3 +1,11 @@
+// Package statefulset is the StatefulSet controller. Its pods are not interchangeable: each has an ordinal, which
+// determines its name, labels and claims. So a set claims pods by name, and creates and deletes them in order. It needs
+// no expectations: the server refuses to create an unseen pod again, because the name is taken (RULES C44).
+//
+// A reconcile reads the set, its pods, claims and revisions from the caches. It claims pods and adopts revisions, and
+// finds or creates the revision of the current template. Then it does the first of these steps: create a missing pod,
+// fix a wrong one, delete an unwanted one, replace an outdated one. At the end it writes the status and deletes old
+// revisions.
 package statefulset
 
 import (
@@ -19,33 +27,28 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Kind is the kind of the sets.
 var Kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Era is what a controller knows of.
+// Era decides which pods a set owns, and which features it has.
 type Era string
 
-// The eras.
 const (
-	// Selector: the pods of the set's name and selector are its own, whoever made them
-	// (before ControllerRef).
+	// Selector: all pods with the set's name and matching labels, whoever created them (before ControllerRef).
 	Selector Era = "selector"
-	// ControllerRef: the proposal in full, and nothing that came later: no revisions, no
-	// parallel sets, no claims that go.
+	// ControllerRef: the full proposal and nothing later: no revisions, no parallel sets, no claims that go.
 	ControllerRef Era = "controllerref"
-	// Current: as Kubernetes 1.36 has it.
+	// Current: Kubernetes 1.36.
 	Current Era = "current"
 )
 
-// Options choose a controller.
 type Options struct {
 	Era     Era
 	Without Without
 }
 
-// Without names guards to disable; see package mutants. The zero value keeps all. One place checks each guard.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -73,7 +76,6 @@ type Without struct {
 	Strange     bool // claims that somebody else controls get an owner more
 }
 
-// New returns a controller.
 func New(o Options) host.Controller {
 	c := host.Controller{
 		Name:   "statefulset",
@@ -104,10 +106,9 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// claimRoute wakes the set that waits for a claim to go, or to be let go: it does not
-// make the pod before, and nothing else happens then. Upstream's watches no claims, and
-// waits until something does (RULES F66). So do sets that have the pod: that its claim
-// is gone, or nobody's, is seen at the next sync.
+// claimRoute enqueues a set that waits for a claim to be deleted or released before it creates a pod. Upstream watches
+// no claims, and waits for another event (RULES F66). A set that has the pod is not enqueued: its next reconcile sees
+// the change.
 func claimRoute(o *Options) host.Route {
 	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		old, ok := e.Old.(*corev1.PersistentVolumeClaim)
@@ -126,8 +127,7 @@ func claimRoute(o *Options) host.Route {
 	}}
 }
 
-// availableLater is how long after a pod became ready its set has to look whether
-// it is available.
+// availableLater returns when to check whether a pod that became ready is available.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0
@@ -135,8 +135,7 @@ func availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(owner.(*appsv1.StatefulSet).Spec.MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: what it wrote and has not seen yet, and
-// templates in the form that revisions hold, which could be worked out again.
+// reconciler is the controller's memory: writes that were not seen yet, and encoded templates, which are only a cache.
 type reconciler struct {
 	options   *Options
 	env       *host.Env
@@ -166,7 +165,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// data is a set's template in the form that revisions hold.
+// data returns a set's template as a revision holds it.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
 	if r.options.Without.Drift {
 		template := set.Spec.Template
@@ -176,11 +175,9 @@ func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
 	return r.encoded.Data(key, set, &set.Spec.Template)
 }
 
-// Forget drops what is remembered of a key.
 func (r *reconciler) Forget(key string) {
 	r.written.Clear(key, "")
 	delete(r.encoded, key)
 }
 
-// Digest digests what is not seen yet.
 func (r *reconciler) Digest(h *sim.Hash) { r.written.Digest(h) }

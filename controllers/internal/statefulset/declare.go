@@ -1,15 +1,17 @@
 package statefulset
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
@@ -17,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// declare tells the laws what a set asks for. Its revisions are its own as its pods
-// are, but not what it asks for: they don't count. Nobody is woken by them: one that
-// lost its owner is adopted when the set is synced for something else.
+// declare declares what the laws need. The set owns its revisions like its pods, but they do not count as wanted. No
+// event on one enqueues a set: a revision that lost its owner is adopted with the next reconcile.
 func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
@@ -40,8 +41,8 @@ func declare(c *host.Controller, g Era) {
 			}},
 		}
 	}
-	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
-	c.Contract.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
+	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner) == nil }
+	c.Contract.Selector = selector
 	c.Contract.Replicas = func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), wanted) }
 	c.Contract.Active = func(obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
@@ -78,7 +79,7 @@ func declare(c *host.Controller, g Era) {
 	}
 }
 
-// unlessLeft is a number of a set; -1 for a set that is left alone, as nobody knows what it selects.
+// unlessLeft returns a number of a set; -1 for a set without a readable selector.
 func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	if selector(set) == nil {
 		return -1
@@ -86,9 +87,8 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks says which of what a pod rests on is not there to stay: the revision that it is of,
-// and the claims that it mounts by the set's templates. Where claims go with a pod that is
-// not wanted, one of an earlier pod of the name is about to (RULES F66).
+// lacks returns what a pod needs that does not exist or is terminating: its revision, or a claim from the set's
+// templates. A claim of an earlier pod of the name counts as terminating if claims go with unwanted pods (RULES F66).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -121,8 +121,8 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return ""
 }
 
-// strands says which claim is to go with a pod that is not wanted and is not the pod's yet.
-// One that somebody else controls, or an earlier pod or set of the name, is left alone.
+// strands returns a claim that should go with an unwanted pod and is not the pod's yet. It skips claims of other
+// controllers, and of an earlier pod or set of the name.
 func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := parent.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -148,8 +148,8 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 	return ""
 }
 
-// counts declares which pods the numbers in a status count. How many are of which
-// revision is not said: it depends on what the revisions are in that status.
+// counts declares the numbers of the status. Those for each revision are left out: they depend on the revisions in that
+// status.
 func counts() []law.Count {
 	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) law.Count {
 		return law.Count{Name: name,
@@ -169,4 +169,96 @@ func counts() []law.Count {
 			return int(set.Status.AvailableReplicas)
 		}, up),
 	}
+}
+
+// oversteps describes how deleting or creating a pod comes too early (EXACT-11). An ended pod may always go.
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+	_ func(kind string) []runtime.Object) string {
+	l := row{set: owner.(*appsv1.StatefulSet), now: now, pods: map[int]*corev1.Pod{}}
+	for _, obj := range others {
+		if p, ok := obj.(*corev1.Pod); ok && p.Name == nameOf(l.set, ordinal(p)) {
+			l.pods[ordinal(p)] = p
+		}
+	}
+	was, _ := before.(*corev1.Pod)
+	is, _ := after.(*corev1.Pod)
+	switch {
+	case is != nil && was == nil && l.waits():
+		return l.until(ordinal(is), "made")
+	case was == nil || after != nil || pod.Ended(was) || was.Name != nameOf(l.set, ordinal(was)):
+		return ""
+	case wants(l.set, ordinal(was)):
+		return l.replaces(ordinal(was))
+	case l.waits():
+		return l.gives(ordinal(was))
+	}
+	return ""
+}
+
+// row holds a set's pods by ordinal, without the written one.
+type row struct {
+	set  *appsv1.StatefulSet
+	now  time.Time
+	pods map[int]*corev1.Pod
+}
+
+func (l *row) waits() bool { return l.set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement }
+
+// end returns the ordinal after the last wanted one.
+func (l *row) end() int { return first(l.set) + wanted(l.set) }
+
+// lacking returns the first ordinal in a range without an available pod, and how many there are.
+func (l *row) lacking(from, to, but int) (first, n int) {
+	for i := to - 1; i >= from; i-- {
+		p := l.pods[i]
+		if i != but && (p == nil || p.DeletionTimestamp != nil ||
+			!pod.Available(p, l.set.Spec.MinReadySeconds, l.now)) {
+			first, n = i, n+1
+		}
+	}
+	return first, n
+}
+
+// until describes a write before all pods below an ordinal are available.
+func (l *row) until(number int, what string) string {
+	if i, n := l.lacking(first(l.set), min(number, l.end()), -1); n > 0 {
+		return fmt.Sprintf("%s while %s is not available", what, nameOf(l.set, i))
+	}
+	return ""
+}
+
+// replaces describes the early deletion of a wanted pod: the update leaves it alone, or too many pods are unavailable.
+// An ordered set waits for all pods, a parallel one for those above.
+func (l *row) replaces(number int) string {
+	strategy := &l.set.Spec.UpdateStrategy
+	if strategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		return "deleted, though its set replaces none by itself"
+	}
+	most := 1
+	if u := strategy.RollingUpdate; u != nil {
+		if u.Partition != nil && number-first(l.set) < int(*u.Partition) {
+			return fmt.Sprintf("deleted, though an update leaves the first %d alone", *u.Partition)
+		}
+		if n, err := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, wanted(l.set), true); err == nil {
+			most = max(n, 1)
+		}
+	}
+	from := number + 1
+	if l.waits() {
+		from = first(l.set)
+	}
+	if i, n := l.lacking(from, l.end(), number); n >= most {
+		return fmt.Sprintf("deleted while %s is not available", nameOf(l.set, i))
+	}
+	return ""
+}
+
+// gives describes the early deletion of an unwanted pod: one above it exists, or wanted pods are unavailable.
+func (l *row) gives(number int) string {
+	for i := range l.pods { //detcheck:ordered any number above will do
+		if i > number && !wants(l.set, i) {
+			return "deleted before those above it"
+		}
+	}
+	return l.until(l.end(), "deleted")
 }

@@ -1,7 +1,9 @@
 package statefulset
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
@@ -61,7 +64,6 @@ func TestClaimsAreFoundByName(t *testing.T) {
 	}
 }
 
-// A pod's volumes of the names of the set's claims are these claims, the others its own.
 func TestMount(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
@@ -84,7 +86,7 @@ func TestMount(t *testing.T) {
 	}
 }
 
-// What a claim's owners become, by policy, by whether the pod is wanted, by whose it is.
+// The owners of a claim depend on the policy, on whether the pod is wanted, and on who owns it.
 func TestRetention(t *testing.T) {
 	const keep, drop = appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 		appsv1.DeletePersistentVolumeClaimRetentionPolicyType
@@ -160,8 +162,7 @@ func sameOwners(a, b []metav1.OwnerReference) bool {
 	return true
 }
 
-// A revision that another version of the server stored, without a field that has a
-// default by now, is of the same template all the same (CORPUS C19).
+// A revision without a field that has a default by now has the same template (CORPUS C19).
 func TestRevisionMeansTheSame(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
@@ -184,8 +185,7 @@ func TestRevisionMeansTheSame(t *testing.T) {
 	}
 }
 
-// The template of a set is remembered for that set as it is: not for another of the name, nor
-// for what it is changed to.
+// The cached template belongs to one set at one generation.
 func TestData(t *testing.T) {
 	r := &reconciler{options: &Options{}, encoded: history.Memo{}}
 	set := func(uid types.UID, generation int64, image string) *appsv1.StatefulSet {
@@ -200,7 +200,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// A status is written for any of its numbers and names, but not for the number of collisions.
+// A status is written for any changed number or name, except the collision count.
 func TestSaysTheSame(t *testing.T) {
 	for name, change := range map[string]func(s *appsv1.StatefulSetStatus){
 		"observedGeneration": func(s *appsv1.StatefulSetStatus) { s.ObservedGeneration++ },
@@ -224,11 +224,41 @@ func TestSaysTheSame(t *testing.T) {
 	}
 }
 
-// A pod's labels say who it is, though its template has none.
+// A pod gets identifying labels even if its template has none.
 func TestIdentifyWithoutLabels(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}
 	if identify(set, p); p.Labels[appsv1.StatefulSetPodNameLabel] != "web-3" || p.Labels[appsv1.PodIndexLabel] != "3" {
 		t.Errorf("labels %v", p.Labels)
+	}
+}
+
+func (*noOwners) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Object, error) {
+	return obj, nil
+}
+
+// Since ControllerRef a terminating set creates no pods; before, it did.
+func TestOldOnesThatGo(t *testing.T) {
+	now := metav1.Now()
+	for name, c := range map[string]struct {
+		era   Era
+		going *metav1.Time
+		makes int
+	}{
+		"selector": {Selector, nil, 1}, "selector, going": {Selector, &now, 1},
+		"controllerref": {ControllerRef, nil, 1}, "controllerref, going": {ControllerRef, &now, 0},
+	} {
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set",
+			DeletionTimestamp: c.going}}
+		set.Spec.Replicas, set.Spec.Selector = new(int32(1)), &metav1.LabelSelector{}
+		client := &noOwners{}
+		pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
+			cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		pod.Index(pods)
+		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Era: c.era},
+			env: &host.Env{Client: client, Now: time.Now}, pods: pods}}
+		if err := s.syncOld(t.Context()); err != nil || len(client.wrote) != c.makes {
+			t.Errorf("%s: %v, and wrote %q, want %d", name, err, client.wrote, c.makes)
+		}
 	}
 }

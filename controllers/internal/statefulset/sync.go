@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
@@ -14,7 +15,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
-// Sync brings one set closer to what it should be.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err := r.written.Ready(key); err != nil {
 		return err
@@ -32,7 +32,6 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return s.sync(ctx)
 }
 
-// syncing is one sync of one set.
 type syncing struct {
 	*reconciler
 	key string
@@ -59,13 +58,13 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	// Who does not know which revisions it is at deletes none: upstream does, and where none is
-	// to be kept it takes the one that the set is to come to.
+	// A reconcile that does not know the set's revisions deletes none. Upstream does, and without a history limit it
+	// deletes the one that the set updates to.
 	if err := s.findVersions(ctx, h, revisions); err != nil {
 		return err
 	}
 	status, err := s.advance(ctx, pods)
-	// Old revisions go whatever became of the pods.
+	// Old revisions are deleted even if a pod failed.
 	err = utilerrors.NewAggregate([]error{err, s.truncate(ctx, h, revisions, pods)})
 	if err == nil {
 		s.lookAgain(pods, status)
@@ -73,14 +72,13 @@ func (s *syncing) sync(ctx context.Context) error {
 	return err
 }
 
-// manager claims objects of a kind for the set.
 func (s *syncing) manager(dependent schema.GroupVersionKind) *ref.Manager {
 	return &ref.Manager{Client: s.env.Client, Owner: s.set, Kind: Kind, Dependent: dependent,
 		Without: &s.options.Without.Ref}
 }
 
-// claim adopts and releases pods, and returns the set's: all of them, those that
-// are being deleted or have ended included, since each holds its name (RULES F61).
+// claim adopts and releases pods, and returns the set's, including terminating and ended ones: each holds its name
+// (RULES F61).
 func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 	candidates := append(pod.Of(s.pods, s.set.UID), pod.Orphans(s.pods, s.set.Namespace)...)
 	return ref.Claim(ctx, s.manager(pod.Kind), candidates, func(p *corev1.Pod) bool {
@@ -88,8 +86,7 @@ func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 	})
 }
 
-// advance does what is next, and writes the status: of a set that is being deleted
-// only that (ADOPT-3).
+// advance does the next steps and writes the status; for a terminating set only the latter (ADOPT-3).
 func (s *syncing) advance(ctx context.Context, pods []*corev1.Pod) (*appsv1.StatefulSetStatus, error) {
 	status := s.statusOf(pods)
 	var err error
@@ -102,13 +99,11 @@ func (s *syncing) advance(ctx context.Context, pods []*corev1.Pod) (*appsv1.Stat
 	return status, err
 }
 
-// going reports whether the set is being deleted.
 func (s *syncing) going() bool {
 	return s.set.DeletionTimestamp != nil && !s.options.Without.Terminating
 }
 
-// lookAgain syncs the set when the next of its pods is available: nothing else
-// happens then.
+// lookAgain requeues the set for the time when its next pod is available, as no event may come.
 func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus) {
 	if status.ReadyReplicas == status.AvailableReplicas {
 		return
@@ -119,4 +114,150 @@ func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus
 		after = time.Duration(seconds) * time.Second
 	}
 	s.env.Queue.AddAfter(s.key, after)
+}
+
+func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
+	collisions := s.collisions
+	status := &appsv1.StatefulSetStatus{
+		ObservedGeneration: s.set.Generation,
+		CurrentRevision:    s.current.revision,
+		UpdateRevision:     s.next.revision,
+		CollisionCount:     &collisions,
+	}
+	s.count(status, pods)
+	return status
+}
+
+// count counts pods. A terminating pod still counts as existing and ready, but for no revision.
+func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod) {
+	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
+	status.CurrentReplicas, status.UpdatedReplicas = 0, 0
+	for _, list := range lists {
+		for _, p := range list {
+			if !exists(p) {
+				continue
+			}
+			status.Replicas++
+			if up(p) {
+				status.ReadyReplicas++
+				if pod.Available(p, s.set.Spec.MinReadySeconds, s.now) {
+					status.AvailableReplicas++
+				}
+			}
+			if p.DeletionTimestamp != nil {
+				continue
+			}
+			if revisionOf(p) == s.current.revision {
+				status.CurrentReplicas++
+			}
+			if revisionOf(p) == s.next.revision {
+				status.UpdatedReplicas++
+			}
+		}
+	}
+	if s.rolled && status.CurrentReplicas > 0 { // what was deleted may have been of no revision
+		status.CurrentReplicas--
+	}
+}
+
+// writeStatus writes a changed status (WRITE-9). A complete update makes the update revision the current one. After a
+// conflict it retries with the cached set, unless that is another set of the name (ADOPT-8, EXACT-4).
+func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetStatus) error {
+	if n := int32(wanted(s.set)); s.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType &&
+		status.UpdatedReplicas == n && status.ReadyReplicas == n && status.Replicas == n {
+		status.CurrentReplicas, status.CurrentRevision = status.UpdatedReplicas, status.UpdateRevision
+	}
+	if saysTheSame(&s.set.Status, status) {
+		return nil
+	}
+	set := s.set
+	var err error
+	for range statusAttempts {
+		changed := *set
+		changed.Status = *status
+		obj, updateErr := s.env.Client.UpdateStatus(ctx, &changed)
+		if err = updateErr; err == nil {
+			s.written.Wrote(s.key, s.set.UID, Kind, obj.(*appsv1.StatefulSet))
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if obj, exists, _ := s.sets.GetByKey(s.key); exists {
+			if set = obj.(*appsv1.StatefulSet); set.UID != s.set.UID && !s.options.Without.SameSet {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// statusAttempts limits the tries of a conflicting status write in a reconcile.
+const statusAttempts = 5
+
+// saysTheSame compares two statuses. A later observed generation is a change; the collision count is written elsewhere.
+func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
+	return status.ObservedGeneration <= old.ObservedGeneration &&
+		status.Replicas == old.Replicas && status.ReadyReplicas == old.ReadyReplicas &&
+		status.AvailableReplicas == old.AvailableReplicas && status.CurrentReplicas == old.CurrentReplicas &&
+		status.UpdatedReplicas == old.UpdatedReplicas && status.CurrentRevision == old.CurrentRevision &&
+		status.UpdateRevision == old.UpdateRevision
+}
+
+// syncOld is a reconcile before revisions: it creates and deletes pods one after another, and never replaces one for
+// its template. The selector era continues for a terminating set: the proposal's checklist ticks nothing for it.
+func (s *syncing) syncOld(ctx context.Context) error {
+	pods, err := s.own(ctx)
+	if err != nil {
+		return err
+	}
+	s.now = s.env.Now()
+	s.current.set, s.next.set = s.set, s.set
+	if s.set.DeletionTimestamp == nil || s.options.Era == Selector {
+		err = s.updateOld(ctx, s.arrange(pods))
+	}
+	if statusErr := s.writeOldStatus(ctx, pods); err == nil {
+		err = statusErr
+	}
+	return err
+}
+
+// own returns the pods that the set controls; before ControllerRef, those with its name and matching labels, whoever
+// created them.
+func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
+	if s.options.Era != Selector {
+		return s.claim(ctx)
+	}
+	var own []*corev1.Pod
+	for _, p := range pod.In(s.pods, s.set.Namespace) {
+		if selects(s.set, p.Labels) && member(s.set, p.Name, &s.options.Without) {
+			own = append(own, p)
+		}
+	}
+	return own, nil
+}
+
+func (s *syncing) updateOld(ctx context.Context, a *arrangement) error {
+	done, err := s.each(a.replicas, func(p *corev1.Pod) (bool, error) { return s.tend(ctx, p, a) })
+	if !done {
+		_, err = s.each(a.condemned, func(p *corev1.Pod) (bool, error) { return s.remove(ctx, p, a) })
+	}
+	return err
+}
+
+// writeOldStatus writes the status fields that existed before revisions.
+func (s *syncing) writeOldStatus(ctx context.Context, pods []*corev1.Pod) error {
+	var is appsv1.StatefulSetStatus
+	s.count(&is, pods)
+	changed := *s.set
+	changed.Status.Replicas = is.Replicas
+	changed.Status.ObservedGeneration = max(s.set.Status.ObservedGeneration, s.set.Generation)
+	if changed.Status.Replicas == s.set.Status.Replicas &&
+		changed.Status.ObservedGeneration == s.set.Status.ObservedGeneration {
+		return nil
+	}
+	_, err := s.env.Client.UpdateStatus(ctx, &changed)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }

@@ -6,19 +6,20 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// arrangement is a set's pods by what is to become of them.
+// arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, from the first on; one that is missing is as it would be made
 	condemned []*corev1.Pod // beyond the ordinals wanted, the highest first
 	ailing    *corev1.Pod   // of these, the lowest that is not available
 }
 
-// arrange puts the pods in their places.
 func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	a := &arrangement{replicas: make([]*corev1.Pod, wanted(s.set))}
 	for _, p := range pods {
@@ -43,8 +44,8 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	return a
 }
 
-// build makes the pod of an ordinal: below the partition of a rolling update at the
-// revision that the set comes from, else at the one it goes to.
+// build returns the pod of an ordinal: below the partition of a rolling update at the current revision, otherwise at
+// the update revision.
 func (s *syncing) build(ordinal int) *corev1.Pod {
 	of := s.next
 	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
@@ -63,7 +64,7 @@ func (s *syncing) build(ordinal int) *corev1.Pod {
 	return p
 }
 
-// partition is how many of a set's pods, from the first on, an update leaves alone.
+// partition returns how many of a set's first pods an update leaves alone.
 func partition(set *appsv1.StatefulSet) int {
 	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
 		return int(*u.Partition)
@@ -71,25 +72,21 @@ func partition(set *appsv1.StatefulSet) int {
 	return 0
 }
 
-// exists reports whether a pod is the server's: one that was built here has no
-// phase yet.
+// exists reports whether the server has a pod: one that was only built has no phase.
 func exists(p *corev1.Pod) bool { return p.Status.Phase != "" }
 
-// up reports whether a pod runs and is ready.
 func up(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning && pod.Ready(p) }
 
-// available reports whether a pod stays and has been ready for long enough.
+// available reports whether a pod is not terminating and has been ready for long enough.
 func (s *syncing) available(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && pod.Available(p, s.set.Spec.MinReadySeconds, s.now)
 }
 
-// ordered reports whether each of a set's pods waits for those before it.
 func ordered(set *appsv1.StatefulSet, g Era) bool {
 	return g != Current || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 }
 
-// update takes the set as far as it gets: first the pods that are wanted, then those
-// that are not, then those of an old revision. The status is of what it was shown.
+// update makes progress: first wanted pods, then unwanted ones, then pods of an old revision.
 func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.StatefulSetStatus) error {
 	defer func() { s.count(status, a.replicas, a.condemned) }()
 	for _, step := range []struct {
@@ -108,9 +105,8 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 	return s.roll(ctx, a)
 }
 
-// each does something to pods: one after another until it is done with the sync, or,
-// where pods do not wait for each other, to all of them, in batches of 1, 2, 4 and
-// so on until one fails.
+// each applies a function to pods: one after another until it ends the reconcile; in a parallel set to all, in batches
+// of 1, 2, 4 and so on until one fails.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
 	if ordered(s.set, s.options.Era) && !s.options.Without.Order {
 		for _, p := range pods {
@@ -137,12 +133,11 @@ func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (
 // burst is the largest batch.
 const burst = 500
 
-// tend makes one wanted pod if it is missing and puts it right if it is not, and
-// reports whether those after it have to wait.
+// tend creates a missing wanted pod or fixes an existing one. It reports whether the pods after it must wait.
 func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
 	if pod.Ended(p) {
-		// However it ended: a container that was stopped from outside may well have
-		// exited with success. Its successor is made when it is gone (CORPUS C20).
+		// However it ended: a container that was stopped from outside may have exited with success. Its successor is
+		// created when it is gone (CORPUS C20).
 		if s.options.Without.Ended {
 			err := s.delete(ctx, p)
 			if err == nil {
@@ -175,9 +170,8 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 	return false, s.mend(ctx, p)
 }
 
-// remove deletes one pod that is not wanted, and reports whether those after it have
-// to wait: in an ordered set for its end, and for all others to be available, but
-// for the one that is deleted.
+// remove deletes an unwanted pod. It reports whether the pods after it must wait: an ordered set waits for its end, and
+// for all other pods to be available.
 func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bool, error) {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -188,8 +182,7 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	return true, s.delete(ctx, p)
 }
 
-// roll deletes the highest pod that has an old revision, once those above it are
-// available; it is made again at the new one.
+// roll deletes the highest pod of an old revision once those above it are available.
 func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return nil
@@ -213,4 +206,78 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 		}
 	}
 	return nil
+}
+
+// create creates a pod after its claims. A taken name is an error: its holder keeps it (RULES F64).
+func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
+	if err := s.createClaims(ctx, p); err != nil {
+		return err
+	}
+	_, err := s.env.Client.Create(ctx, p)
+	if apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if claimErr := s.ownClaims(ctx, p); claimErr != nil {
+		return claimErr
+	}
+	return err
+}
+
+// delete deletes this incarnation of a pod (EXACT-4); upstream deletes whatever has the name. A missing pod counts as
+// deleted.
+func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
+	var only metav1.DeleteOptions
+	if s.options.Era == Current && !s.options.Without.VictimUID {
+		only.Preconditions = &metav1.Preconditions{UID: &p.UID}
+	}
+	err := s.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, only)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// attempts limits the tries of a conflicting pod write.
+const attempts = 4
+
+// mend restores what makes a pod the set's: its labels, volumes, and the owners of its claims. After a conflict it
+// retries with the cached pod, unless that is another pod or not the set's any more (LAW-2, EXACT-4). Upstream updates
+// whatever has the name.
+func (s *syncing) mend(ctx context.Context, p *corev1.Pod) error {
+	var err error
+	for range attempts {
+		if err = s.mendOnce(ctx, p); !apierrors.IsConflict(err) {
+			return err
+		}
+		obj, exists, _ := s.pods.GetByKey(p.Namespace + "/" + nameOf(s.set, ordinal(p)))
+		if !exists {
+			continue
+		}
+		later := obj.(*corev1.Pod)
+		if (later.UID != p.UID || !metav1.IsControlledBy(later, s.set)) && !s.options.Without.SamePod {
+			return err
+		}
+		p = later
+	}
+	return err
+}
+
+func (s *syncing) mendOnce(ctx context.Context, p *corev1.Pod) error {
+	changed := *p
+	right := identified(s.set, p)
+	if !right {
+		identify(s.set, &changed)
+	}
+	if !mounted(s.set, p) {
+		right = false
+		mount(s.set, &changed)
+		if err := s.createClaims(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := s.ownClaims(ctx, p); err != nil || right {
+		return err
+	}
+	_, err := s.env.Client.Update(ctx, &changed)
+	return err
 }

@@ -13,22 +13,20 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/history"
 )
 
-// versions are the two revisions that a set's pods may be of: the one it comes from
-// and the one it goes to. They are the same when there is nothing to update.
+// versions are the current and the update revision of a set. They are equal if there is nothing to update.
 type versions struct {
 	current, next version
 	collisions    int32 // of revisions' names, so far
 }
 
-// version is the set as it was at a revision.
+// version is the set at a revision.
 type version struct {
 	revision string // its name
 	set      *appsv1.StatefulSet
 }
 
-// findVersions finds the set's revisions, and makes that of the template as it is,
-// or gives it the highest number again after a rollback. A set that is being deleted
-// makes no revisions (ADOPT-3); upstream's does (RULES F63).
+// findVersions finds the set's revisions. It creates that of the current template, or renumbers it after a rollback. A
+// terminating set creates none (ADOPT-3); upstream's does (RULES F63).
 func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) error {
 	if s.set.Status.CollisionCount != nil {
@@ -55,7 +53,7 @@ func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	return err
 }
 
-// newest is the revision of the set's template as it is.
+// newest returns the revision of the current template.
 func (s *syncing) newest(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	data := s.data(s.key, s.set)
@@ -86,8 +84,8 @@ func (s *syncing) newest(ctx context.Context, h *history.History,
 	return made, err
 }
 
-// means reports whether a revision that holds other bytes is of the same template
-// all the same: put back and given the defaults of today it is (CORPUS C19).
+// means reports whether a revision with other bytes has the same template: restored and with current defaults it is
+// equal (CORPUS C19).
 func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 	then, err := history.Restore(s.set, r)
 	if err != nil {
@@ -101,7 +99,7 @@ func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 	return bytes.Equal(history.Data(&then.Spec.Template), data)
 }
 
-// at is the set as it was at a revision.
+// at returns the set at a revision.
 func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
 	if bytes.Equal(r.Data.Raw, s.data(s.key, s.set)) {
 		return version{r.Name, s.set}, nil
@@ -110,8 +108,7 @@ func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
 	return version{r.Name, set}, err
 }
 
-// truncate deletes revisions beyond the limit that neither the set nor any pod of
-// it is at.
+// truncate deletes revisions beyond the limit that neither the set nor a pod uses.
 func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []*appsv1.ControllerRevision,
 	pods []*corev1.Pod) error {
 	if s.going() || s.set.Spec.RevisionHistoryLimit == nil {
@@ -125,5 +122,5 @@ func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []
 		int(*s.set.Spec.RevisionHistoryLimit))
 }
 
-// revisionOf is the revision that a pod was made at, by its label.
+// revisionOf returns the revision in a pod's label.
 func revisionOf(p *corev1.Pod) string { return p.Labels[appsv1.StatefulSetRevisionLabel] }

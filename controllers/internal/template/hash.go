@@ -1,6 +1,4 @@
-// Package template is about pod templates as their controllers compare and name
-// them: the hash that is part of the names of ReplicaSets, and when two templates
-// are the same but for it.
+// Package template compares pod templates as their controllers do, and hashes them for the names of ReplicaSets.
 package template
 
 import (
@@ -20,11 +18,11 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/history"
 )
 
-// HashLabel is the label that tells the pods of a Deployment's ReplicaSets apart.
+// HashLabel distinguishes the pods of a Deployment's ReplicaSets.
 const HashLabel = appsv1.DefaultDeploymentUniqueLabelKey
 
-// Hash is the hash of a template by which kube-controller-manager of today names
-// what it makes of it. A collision count, nil for none, makes it another one.
+// Hash returns the hash of a template that kube-controller-manager uses in names. Another collision count gives another
+// hash; nil is none.
 func Hash(t *corev1.PodTemplateSpec, collisions *int32) string {
 	h := fnv.New32a()
 	write(h, t)
@@ -36,16 +34,15 @@ func Hash(t *corev1.PodTemplateSpec, collisions *int32) string {
 	return history.Safe(h.Sum32())
 }
 
-// OldHash is the hash of Kubernetes 1.5 and before.
+// OldHash returns the hash of Kubernetes 1.5 and before.
 func OldHash(t *corev1.PodTemplateSpec) string {
 	h := adler32.New()
 	write(h, t)
 	return fmt.Sprint(h.Sum32())
 }
 
-// write writes what is hashed: every field in a notation for debugging, in which a
-// list that is empty is another than one that is not there. So it is the template
-// as the storage has it, where the two are one.
+// write writes every field in a debug notation, in which an empty list differs from a missing one. So the template must
+// be as stored.
 func write(h hash.Hash, t *corev1.PodTemplateSpec) {
 	data, err := t.Marshal()
 	if err != nil {
@@ -58,9 +55,8 @@ func write(h hash.Hash, t *corev1.PodTemplateSpec) {
 	fmt.Fprintf(h, "%v", dump.ForHash(stored))
 }
 
-// Same reports whether two templates are the same, whatever hash their labels have:
-// a ReplicaSet's has one, that of its Deployment has none, and a later server may
-// compute another.
+// Same reports whether two templates are equal except for the hash label: a ReplicaSet's has one, its Deployment's has
+// none, and a later server may compute another.
 func Same(a, b *corev1.PodTemplateSpec) bool {
 	if !maps.Equal(Plain(a.Labels), Plain(b.Labels)) {
 		return false
@@ -70,15 +66,14 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(&x, &y) && sameSpec(&a.Spec, &b.Spec)
 }
 
-// sameSpec: two that encode alike are the same, which they mostly do, and which takes a
-// fraction of the time that it takes to compare them field by field.
+// sameSpec compares encodings first: they are mostly equal, and that is much faster than comparing fields.
 func sameSpec(a, b *corev1.PodSpec) bool {
 	x, errX := a.Marshal()
 	y, errY := b.Marshal()
 	return errX == nil && errY == nil && bytes.Equal(x, y) || equality.Semantic.DeepEqual(a, b)
 }
 
-// Plain is labels without the hash.
+// Plain returns labels without the hash.
 func Plain(labels map[string]string) map[string]string {
 	if _, hashed := labels[HashLabel]; hashed {
 		labels = maps.Clone(labels)

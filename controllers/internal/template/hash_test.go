@@ -23,7 +23,7 @@ func image(name string) *corev1.PodTemplateSpec {
 	return t
 }
 
-// The hashes are those of a real cluster, as recorded cases have them.
+// The hashes are those of recorded cases.
 func TestHashIsUpstreams(t *testing.T) {
 	for name, want := range map[string]string{"img:1": "5d57d9744c", "img:2": "5c98dd8b56"} {
 		if got := Hash(image(name), nil); got != want {
@@ -67,7 +67,7 @@ func TestSameButForTheHash(t *testing.T) {
 	}
 }
 
-// Labels belong to somebody: what is left out of them stays in his.
+// Plain does not modify its argument.
 func TestPlainChangesNothing(t *testing.T) {
 	labels := map[string]string{"app": "x", HashLabel: "5d57d9744c"}
 	if plain := Plain(labels); len(plain) != 1 || plain["app"] != "x" || len(labels) != 2 {

@@ -1,5 +1,4 @@
-// Package ttl is the controller that deletes Jobs a while after they have ended, where
-// they say how long that is (ttlSecondsAfterFinished).
+// Package ttl is the controller that deletes ended Jobs after their ttlSecondsAfterFinished.
 package ttl
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Without names guards to leave out; see package mutants. The zero value keeps them
-// all. Each guard is checked at one place.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	UID   bool // a Job is deleted by name, whatever Job has it by now
 	End   bool // its time is counted from when it was made
@@ -30,8 +28,7 @@ type Without struct {
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// New returns the controller. It declares no kind of its own: Jobs are others' to run
-// and to own. It deletes those of which the owner has said when.
+// New returns the controller. It deletes Jobs that it does not own, at the time that their spec says.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "ttl-after-finished", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
@@ -44,7 +41,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// wake wakes a Job that has ended and is to go.
+// wake enqueues an ended Job with a lifetime.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	if j, ok := e.New.(*batchv1.Job); ok && due(j) {
 		out.Keys = append(out.Keys, routing.Key(j))
@@ -57,13 +54,11 @@ type cleaner struct {
 	jobs    cache.Indexer
 }
 
-// Digest has nothing to fold: the controller remembers nothing.
 func (c *cleaner) Digest(*sim.Hash) {}
 
-// Sync deletes one Job if its time has come. It is read live first, as the cache may
-// not show that it has been given more time; and the deletion holds for what was
-// read, so that no namesake is deleted, and nothing that was changed since (RULES
-// L113). Upstream asks for the uid only.
+// Sync deletes a Job whose time is over. It reads it live first: the cache may not show a longer lifetime. The delete
+// carries the uid and version that were read, so that neither another Job of the name nor a changed one is deleted
+// (RULES L113). Upstream sends only the uid.
 func (c *cleaner) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.jobs.GetByKey(key)
 	if err != nil || !exists {
@@ -96,8 +91,7 @@ func (c *cleaner) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// expired reports whether a Job's time has come. If it will, the Job is looked at
-// again then.
+// expired reports whether a Job's time is over; otherwise it requeues the Job.
 func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	if !due(j) {
 		return false
@@ -115,11 +109,11 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	return true
 }
 
-// lifetime is longer than any Job is kept: it says how long in a number of seconds that goes up to 68 years.
+// lifetime exceeds any Job's: a TTL is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is TTL-1: a Job is deleted when its time is over and not before. Once all has settled, for good or because the
-// world's time is over, none is there whose time is over, or will be in a time that nobody waits for.
+// inTime is TTL-1: a Job is deleted after its time and not before. In a settled world no Job's time is over, unless
+// nobody waits for it.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)
@@ -136,7 +130,7 @@ func inTime(f *law.Facts) string {
 	return ""
 }
 
-// stays says why a Job is not deleted as yet (TTL-1).
+// stays returns why a Job must not be deleted yet (TTL-1).
 func stays(obj runtime.Object, now time.Time) string {
 	j, ok := obj.(*batchv1.Job)
 	switch {
@@ -153,7 +147,7 @@ func stays(obj runtime.Object, now time.Time) string {
 	return ""
 }
 
-// over is when the time of a Job that is due is over.
+// over returns when the time of an ended Job is over.
 func over(j *batchv1.Job) time.Time {
 	return endedAt(j).Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
 }
@@ -163,7 +157,7 @@ func due(j *batchv1.Job) bool {
 	return j.DeletionTimestamp == nil && j.Spec.TTLSecondsAfterFinished != nil && !endedAt(j).IsZero()
 }
 
-// endedAt is when a Job ended; zero if it has not, or does not say.
+// endedAt returns when a Job ended; zero if it has not, or does not report it.
 func endedAt(j *batchv1.Job) time.Time {
 	for _, c := range j.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {

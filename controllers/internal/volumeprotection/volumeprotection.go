@@ -1,5 +1,5 @@
-// Package volumeprotection lets a volume of storage go when no claim is bound to it any
-// more. The server puts a finalizer on every volume; this controller takes it off.
+// Package volumeprotection keeps a volume until no claim is bound to it. The server puts a finalizer on every volume;
+// this controller removes it.
 package volumeprotection
 
 import (
@@ -15,19 +15,17 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Finalizer is the one that keeps a volume.
 const Finalizer = "kubernetes.io/pv-protection"
 
 var volumeKind = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
 
-// Without names guards to leave out; see package mutants. The zero value keeps them
-// all.
+// Without names guards to disable; see package mutants.
 type Without struct {
 	Bound bool // a volume goes although a claim is bound to it
 }
 
-// New returns the controller. It syncs volumes, and makes none. Whether a claim is bound to
-// one its status says, which whoever binds claims writes.
+// New returns the controller. It creates no volumes. A volume's status, which the binder writes, shows whether a claim
+// is bound to it.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "persistentvolume-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},
@@ -38,7 +36,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps says that a claim is bound to a volume.
+// keeps returns that a claim is bound to a volume.
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	if v, ok := obj.(*corev1.PersistentVolume); ok && bound(v) {
 		return "it is bound"
@@ -48,7 +46,7 @@ func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 
 func bound(v *corev1.PersistentVolume) bool { return v.Status.Phase == corev1.VolumeBound }
 
-// misplaced reports whether a volume lacks the finalizer, or waits for it to go.
+// misplaced reports whether a volume lacks the finalizer, or waits for its removal.
 func misplaced(v *corev1.PersistentVolume) bool {
 	return slices.Contains(v.Finalizers, Finalizer) == (v.DeletionTimestamp != nil)
 }
@@ -65,11 +63,9 @@ type controller struct {
 	volumes cache.Indexer
 }
 
-// Digest has nothing to fold: the controller remembers nothing.
 func (c *controller) Digest(*sim.Hash) {}
 
-// Sync takes the finalizer off one volume that is being deleted and not bound, or puts it
-// on one that lacks it.
+// Sync removes the finalizer of a terminating unbound volume, or adds a missing one.
 func (c *controller) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.volumes.GetByKey(key)
 	if err != nil || !exists {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A volume that has gone meanwhile is no error.
 func TestGone(t *testing.T) {
 	c := &controller{without: &Without{}, volumes: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)}
 	if err := c.Sync(context.Background(), "gone"); err != nil {
@@ -17,7 +16,6 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// Only volumes that are bound are kept; other objects are nobody's business here.
 func TestKeeps(t *testing.T) {
 	volume := func(phase corev1.PersistentVolumePhase) *corev1.PersistentVolume {
 		return &corev1.PersistentVolume{Status: corev1.PersistentVolumeStatus{Phase: phase}}

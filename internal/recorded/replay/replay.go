@@ -197,7 +197,6 @@ func Query(b *recorded.Binding, query map[string]any) string {
 	return q.Encode()
 }
 
-// NewRequest makes a request from its parts.
 func NewRequest(method, path, query string, headers map[string]string, body string) *http.Request {
 	u := &url.URL{Path: path, RawQuery: query}
 	r := httptest.NewRequest(method, u.String(), strings.NewReader(body))
@@ -207,7 +206,6 @@ func NewRequest(method, path, query string, headers map[string]string, body stri
 	return r
 }
 
-// Send sends a request and returns the status and the body of its answer.
 func Send(h http.Handler, method, path, query string, headers map[string]string, body string) (int, string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, NewRequest(method, path, query, headers, body))

@@ -1,5 +1,4 @@
-// Command detcheck checks packages for whatever could make two runs of one
-// schedule differ.
+// Command detcheck checks packages for whatever could make two runs of one schedule differ.
 package main
 
 import (

@@ -115,7 +115,6 @@ func stamped(page []byte, version string) []byte {
 	return slices.Concat(title, []byte("\n\n"+stamp+version+".\n\n"), rest)
 }
 
-// measured holds the results that the pages show.
 type measured struct {
 	root             string
 	schedules, seeds int
@@ -176,7 +175,6 @@ func (m *measured) test(module, pkg, run string) error {
 	return m.run(module, "test", pkg, "-run", run, "-count=1", "-timeout", "2h", "-update")
 }
 
-// run runs the go command in a module.
 func (m *measured) run(module string, args ...string) error {
 	c := exec.Command("go", args...)
 	c.Dir, c.Stdout, c.Stderr = filepath.Join(m.root, module), os.Stderr, os.Stderr

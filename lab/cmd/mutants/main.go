@@ -1,5 +1,4 @@
-// Command mutants runs the scenarios that are to kill the mutants of this module, and says which
-// law kills each:
+// Command mutants runs the scenarios that are to kill the mutants of this module, and says which law kills each:
 //
 //	go run -C lab ./cmd/mutants [NAME...]
 //

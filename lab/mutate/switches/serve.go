@@ -3,8 +3,11 @@ package switches
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -12,20 +15,17 @@ import (
 	"time"
 )
 
-// Check is something that a mutant is to be killed by.
 type Check struct {
 	Name string
 	Run  func() error // what killed it; nil for nothing
 }
 
-// Request asks a process for one mutant, or for what checks reach.
 type Request struct {
 	Mutation int
 	Checks   []int           // by place in the list of checks
 	Limits   []time.Duration // of processor time of each; none: they may take what they will
 }
 
-// Answer is the answer to a request.
 type Answer struct {
 	Checks  []string        // their names, to a request without any
 	By      int             // the place in the request of the check that killed it; -1 for none
@@ -37,23 +37,22 @@ type Answer struct {
 
 const doesNotEnd = "does not end"
 
-// heapLimit is how much memory a check may take, in bytes; addressLimit is what the system
-// refuses to a process that takes it faster than is looked.
+// heapLimit limits a check's memory in bytes; addressLimit is the system's limit, for checks that allocate faster than
+// they are observed.
 const (
 	heapLimit    = 1 << 30
 	addressLimit = 4 << 30
 )
 
-// AnswersFile is the number of the open file that answers are written to: what a
-// check prints is in nobody's way.
+// AnswersFile is the number of the open file for answers, which keeps them apart from what checks print.
 const AnswersFile = 3
 
-// CleanEnv is the variable that has each check run once without a mutation before the first one with a mutation, for
-// checks that remember something of their first run.
+// CleanEnv is the variable that makes each check run once without a mutation first, for checks that remember their
+// first run.
 const CleanEnv = "THREELAWS_MUTATION_CLEAN"
 
-// Serve answers the requests on standard input, one a line, until it ends. A check
-// that takes more time or memory than any other ends the process.
+// Serve answers the requests on standard input, one per line. A check that takes too much time or memory ends the
+// process.
 func Serve(checks []Check) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
@@ -77,7 +76,6 @@ func Serve(checks []Check) {
 	}
 }
 
-// server is a process that answers.
 type server struct {
 	checks   []Check
 	out      *json.Encoder
@@ -129,7 +127,6 @@ func run(c Check) (err error) {
 	return c.Run()
 }
 
-// watch ends the process when a check takes too long.
 func (s *server) watch() {
 	for range time.Tick(50 * time.Millisecond) {
 		deadline := time.Duration(s.deadline.Load())
@@ -150,7 +147,6 @@ func (s *server) watch() {
 	}
 }
 
-// processorTime is how much of it the process has taken.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -162,4 +158,47 @@ func processorTime() time.Duration {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
+}
+
+// ChecksEnv is the variable that makes the tests of a package serve. It names a file with the names of the checks, one
+// per line, subtests with slashes: a variable cannot be longer than 128 KiB.
+const ChecksEnv = "THREELAWS_MUTATION_CHECKS"
+
+// Tests replaces TestMain in a mutated build: it runs the tests once, or serves them as checks, and returns the exit
+// code.
+func Tests(m interface{ Run() int }) int {
+	file := os.Getenv(ChecksEnv)
+	if file == "" {
+		return m.Run()
+	}
+	names, err := os.ReadFile(file)
+	if err != nil {
+		panic("switches: " + err.Error())
+	}
+	var checks []Check
+	for name := range strings.SplitSeq(string(names), "\n") {
+		checks = append(checks, Check{Name: name, Run: func() error { return one(m, name) }})
+	}
+	flag.Parse()
+	if f := flag.Lookup("rapid.nofailfile"); f != nil { // mutants fail by the hundred
+		if err := f.Value.Set("true"); err != nil {
+			panic("switches: " + err.Error())
+		}
+	}
+	Serve(checks)
+	return 0
+}
+
+func one(m interface{ Run() int }, name string) error {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	if err := flag.Set("test.run", strings.Join(parts, "/")); err != nil {
+		return err
+	}
+	if m.Run() != 0 {
+		return errors.New("fails")
+	}
+	return nil
 }

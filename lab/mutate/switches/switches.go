@@ -1,6 +1,5 @@
-// Package switches is what a mutated build is compiled with: each mutation asks
-// here whether it is the one that is switched on. One build so has all mutants, and
-// at most one of them at a time.
+// Package switches is compiled into a mutated build: each mutation asks it whether it is on. So one build has all
+// mutants, and at most one is on at a time.
 package switches
 
 import (
@@ -11,11 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// None is the number of no mutation: the program as it is written.
+// None is the number for the original program.
 const None = 0
 
-// Env is the variable that has a process begin with a mutation on, for those in the
-// initialisation of packages, and for tests.
+// Env is the variable that starts a process with a mutation on, for mutations in initialization, and for tests.
 const Env = "THREELAWS_MUTATION"
 
 var (
@@ -28,11 +26,10 @@ func fromEnv() int {
 	return n
 }
 
-// Turn switches one mutation on and every other off.
+// Turn switches one mutation on and the others off.
 func Turn(id int) { on = id }
 
-// Reached lists the mutations that were asked for since it was last called, those
-// of the initialisation at the first call.
+// Reached returns the mutations that were reached since the last call; the first call includes initialization.
 func Reached() []int {
 	var ids []int
 	for id := range reached {
@@ -43,7 +40,6 @@ func Reached() []int {
 	return ids
 }
 
-// On reports whether a mutation is on.
 func On(id int) bool {
 	if !reached[id].Load() {
 		reached[id].Store(true)
@@ -60,7 +56,7 @@ func Less[T cmp.Ordered](id int, a, b T) bool { return a < b || On(id) && a == b
 // AtMost is a <= b, or a < b.
 func AtMost[T cmp.Ordered](id int, a, b T) bool { return a < b || !On(id) && a == b }
 
-// Err is an error, or none.
+// Err returns an error, or nil.
 func Err(id int, err error) error {
 	if On(id) {
 		return nil
@@ -68,17 +64,15 @@ func Err(id int, err error) error {
 	return err
 }
 
-// Err2 is [Err] of a function with two results.
 func Err2[A any](id int) func(A, error) (A, error) {
 	return func(a A, err error) (A, error) { return a, Err(id, err) }
 }
 
-// Err3 is [Err] of a function with three results.
 func Err3[A, B any](id int) func(A, B, error) (A, B, error) {
 	return func(a A, b B, err error) (A, B, error) { return a, b, Err(id, err) }
 }
 
-// Elem is an element of a composite, or none.
+// Elem returns an element of a composite, or zero.
 func Elem[T any](id int, v T) T {
 	if On(id) {
 		var none T
@@ -87,8 +81,7 @@ func Elem[T any](id int, v T) T {
 	return v
 }
 
-// Slice is a list, or one without one of its elements: the mutations are numbered
-// from first.
+// Slice returns a list, or the list without one element: its mutations are numbered from first.
 func Slice[S ~[]E, E any](first int, s S) S {
 	for i := range s {
 		if On(first + i) {
@@ -98,7 +91,7 @@ func Slice[S ~[]E, E any](first int, s S) S {
 	return s
 }
 
-// Call1 is what a call returns, or nothing, without the call.
+// Call1 returns the result of a call, or zero without the call.
 func Call1[A any](id int, f func() A) (a A) {
 	if On(id) {
 		return a
@@ -106,7 +99,6 @@ func Call1[A any](id int, f func() A) (a A) {
 	return f()
 }
 
-// Call2 is [Call1] of two results.
 func Call2[A, B any](id int, f func() (A, B)) (a A, b B) {
 	if On(id) {
 		return a, b
@@ -114,7 +106,6 @@ func Call2[A, B any](id int, f func() (A, B)) (a A, b B) {
 	return f()
 }
 
-// Call3 is [Call1] of three results.
 func Call3[A, B, C any](id int, f func() (A, B, C)) (a A, b B, c C) {
 	if On(id) {
 		return a, b, c

@@ -28,7 +28,6 @@ func main() {
 	switches.Serve(checks)
 }
 
-// part is what is run of a file.
 type part struct {
 	name  string
 	verbs []string // of the steps that explore
@@ -40,12 +39,10 @@ var parts = []part{
 	{"mutant", []string{"mutant"}},   // whether it still kills the mutants that are made by hand
 }
 
-// few is how many schedules a step explores at most: every mutant that survives
-// explores all files.
+// few limits the schedules that a step explores: every survivor explores all files.
 const few = 5
 
-// checksOf lists the first part of every scenario file below a directory, then the
-// second, then the third.
+// checksOf lists the first part of every scenario file below a directory, then the second, then the third.
 func checksOf(dir string) ([]switches.Check, error) {
 	list := make([][]switches.Check, len(parts))
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -73,7 +70,7 @@ func checksOf(dir string) ([]switches.Check, error) {
 
 var schedules = regexp.MustCompile(`(?m)^((?:! )?explore .*)schedules=\d+`)
 
-// of is that part of a file; nil for a file without it.
+// of returns that part of a file; nil if the file lacks it.
 func (p part) of(name string, src []byte) (*scenarios.File, error) {
 	if p.name == "explore" {
 		src = schedules.ReplaceAll(src, fmt.Appendf(nil, "${1}schedules=%d", few))
@@ -94,7 +91,7 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 			if s.Expect {
 				return true // a few schedules need not find it
 			}
-			// How many states there are is the same however few schedules are drawn.
+			// The number of states does not depend on the number of schedules.
 			s.HasGolden = s.HasGolden && strings.Contains(s.String(), "strategy=exhaustive")
 		}
 		n++
@@ -106,8 +103,7 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 	return f, nil
 }
 
-// run is what is wrong with a file. The controllers are made again, as what makes them is
-// mutated too.
+// run returns what is wrong with a file. It creates the controllers again, because their constructors are mutated too.
 func run(f *scenarios.File) error {
 	if res := scenarios.Interpret(f, scenarios.Options{Registry: builtin.Registry()}); len(res.Errors) > 0 {
 		return res.Errors[0]

@@ -1,0 +1,246 @@
+// Package hosted has kube-controller-manager's own controllers, of k8s.io/kubernetes v1.36.3, as programs of package
+// bubble. Each is built by its descriptor in upstream's registry, and runs unmodified as a process with its own caches.
+package hosted
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/discovery"
+	cacheddiscovery "k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/controller-manager/pkg/clientbuilder"
+	"k8s.io/controller-manager/pkg/informerfactory"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+	"k8s.io/kubernetes/pkg/controller/garbagecollector"
+	"k8s.io/kubernetes/pkg/features"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// protobuf is kube-controller-manager's default encoding.
+const protobuf = "application/vnd.kubernetes.protobuf"
+
+// manager returns the context that kube-controller-manager's command gives a controller's descriptor.
+func manager(ctx context.Context, cfg *rest.Config, name string) (app.ControllerContext, func(), error) {
+	var none app.ControllerContext
+	component, err := options.NewDefaultComponentConfig()
+	if err != nil {
+		return none, nil, err
+	}
+	component.Generic.Controllers = []string{"*"}
+	builder := clients{clientbuilder.SimpleControllerClientBuilder{ClientConfig: rest.CopyConfig(cfg)}}
+	builder.ClientConfig.ContentType = protobuf
+	client, err := builder.Client("shared-informers")
+	if err != nil {
+		return none, nil, err
+	}
+	meta, err := metadata.NewForConfig(cfg)
+	if err != nil {
+		return none, nil, err
+	}
+	discovery, err := builder.DiscoveryClient("controller-discovery")
+	if err != nil {
+		return none, nil, err
+	}
+	typed := bubble.Informers(client, 0)
+	partial := bubble.MetadataInformers(meta, 0)
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cacheddiscovery.NewMemCacheClient(discovery))
+	c := app.ControllerContext{
+		ClientBuilder: builder, InformerFactory: typed,
+		ObjectOrMetadataInformerFactory: informerfactory.NewInformerFactory(typed, partial),
+		ComponentConfig:                 component,
+		RESTMapper:                      mapper,
+		InformersStarted:                make(chan struct{}),
+		ResyncPeriod:                    func() time.Duration { return component.Generic.MinResyncPeriod.Duration },
+	}
+	if name == names.GarbageCollectorController {
+		c.GraphBuilder = graph(ctx, &c, meta)
+	}
+	return c, func() {
+		typed.StartWithContext(ctx)
+		partial.Start(ctx.Done())
+		close(c.InformersStarted)
+	}, nil
+}
+
+// graph returns the garbage collector's graph. The command's options exclude some kinds by default, which the
+// configuration does not name.
+func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
+	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper,
+		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
+}
+
+// run runs a controller until its context ends. It reads feature gates when it is built, and only one program of the Go
+// process runs at a time.
+func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
+	descriptor := app.NewControllerDescriptors()[name]
+	if descriptor == nil {
+		return fmt.Errorf("kube-controller-manager has no controller %s", name)
+	}
+	c, begin, err := manager(ctx, cfg, name)
+	if err != nil {
+		return err
+	}
+	restore, err := without(off)
+	if err != nil {
+		return err
+	}
+	controller, err := descriptor.BuildController(ctx, c)
+	restore()
+	if err != nil {
+		return err
+	}
+	if controller == nil {
+		<-ctx.Done() // it is switched off by a feature gate
+		return ctx.Err()
+	}
+	begin()
+	controller.Run(ctx)
+	return ctx.Err()
+}
+
+// without disables feature gates until restore is called.
+func without(off []featuregate.Feature) (restore func(), err error) {
+	for _, f := range off {
+		if err := utilfeature.DefaultMutableFeatureGate.Set(string(f) + "=false"); err != nil {
+			return nil, err
+		}
+	}
+	return func() {
+		for _, f := range off {
+			if err := utilfeature.DefaultMutableFeatureGate.Set(string(f) + "=true"); err != nil {
+				panic("hosted: " + err.Error())
+			}
+		}
+	}, nil
+}
+
+const (
+	Era = "upstream"
+	// Unguarded disables the feature gate by which a reconcile waits until the caches show the controller's last
+	// writes, as before v1.36. Only controllers with the gate have this era.
+	Unguarded = "upstream-unguarded"
+)
+
+var guards = map[string]featuregate.Feature{
+	names.DaemonSetController:   features.StaleControllerConsistencyDaemonSet,
+	names.JobController:         features.StaleControllerConsistencyJob,
+	names.ReplicaSetController:  features.StaleControllerConsistencyReplicaSet,
+	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
+}
+
+// Controllers returns upstream's controllers of the names in this module's table, with the declarations of the newest
+// eras.
+func Controllers() []host.Controller {
+	var all []host.Controller
+	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
+	for _, c := range builtin.Registry().Controllers {
+		name := aliases[c.Name]
+		if c.Name == "replication" {
+			name = names.ReplicationControllerController
+		}
+		if n := c.Name + "-controller"; name == "" && descriptors[n] != nil {
+			name = n
+		}
+		if name == "" {
+			continue
+		}
+		all = slices.DeleteFunc(all, func(older host.Controller) bool { return older.Name == c.Name })
+		if guards[name] != "" {
+			old := Controller(name, c, guards[name])
+			old.Era = Unguarded
+			all = append(all, old)
+		}
+		all = append(all, Controller(name, c))
+	}
+	return all
+}
+
+// Registry returns the registry of the command threelaws, and upstream's controllers: "controllers
+// replicaset@upstream".
+func Registry() *scenarios.Registry {
+	g := builtin.Registry()
+	g.Controllers = append(Controllers(), g.Controllers...) // the last of a name is its default
+	return g
+}
+
+// Controller returns upstream's controller of a name, with the declaration of another controller of the same objects,
+// and with some feature gates disabled.
+func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
+	as.Era = Era
+	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })
+}
+
+// clients gives each controller its clients. Their discovery decodes each document once: the garbage collector reads
+// the same ones every 30 seconds of virtual time.
+type clients struct {
+	clientbuilder.SimpleControllerClientBuilder
+}
+
+func (c clients) DiscoveryClient(name string) (discovery.DiscoveryInterface, error) {
+	d, err := c.SimpleControllerClientBuilder.DiscoveryClient(name)
+	if err != nil {
+		return nil, err
+	}
+	return decodesOnce{d}, nil
+}
+
+func (c clients) DiscoveryClientOrDie(name string) discovery.DiscoveryInterface {
+	return decodesOnce{c.SimpleControllerClientBuilder.DiscoveryClientOrDie(name)}
+}
+
+// decodesOnce requests the documents of discovery each time, and remembers the decoded ones.
+type decodesOnce struct{ discovery.DiscoveryInterface }
+
+// decoded holds the preferred resources by document. Callers do not change the lists.
+var decoded sync.Map
+
+func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+	documents := documents{}
+	for _, path := range []string{"/api", "/apis"} {
+		body, err := d.RESTClient().Get().AbsPath(path).SetHeader("Accept", discovery.AcceptV2).DoRaw(context.TODO())
+		if err != nil {
+			return d.DiscoveryInterface.ServerPreferredResources() // handles errors and older servers
+		}
+		documents[path] = string(body)
+	}
+	key := documents["/api"] + documents["/apis"]
+	if lists, ok := decoded.Load(key); ok {
+		return lists.([]*metav1.APIResourceList), nil
+	}
+	offline, err := discovery.NewDiscoveryClientForConfigAndClient(&rest.Config{}, &http.Client{Transport: documents})
+	if err != nil {
+		return nil, err
+	}
+	lists, err := offline.ServerPreferredResources()
+	if err == nil {
+		decoded.Store(key, lists)
+	}
+	return lists, err
+}
+
+// documents answers discovery requests with documents that were read before, by path.
+type documents map[string]string
+
+func (d documents) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Request: r,
+		Header: http.Header{"Content-Type": {discovery.AcceptV2}},
+		Body:   io.NopCloser(bytes.NewReader([]byte(d[r.URL.Path])))}, nil
+}
