@@ -39,7 +39,7 @@ var operators = []operator{
 	{name: "sample-controller", title: "sample-controller", module: "k8s.io/sample-controller@v0.36.3", first: "verdict"},
 	{name: "agent-sandbox", title: "Agent Sandbox", module: "sigs.k8s.io/agent-sandbox@v0.2.1", first: "verdict"},
 	{name: "kuberay", title: "KubeRay", module: "github.com/ray-project/kuberay/ray-operator@v1.5.0", first: "verdict"},
-	{name: "trainer", title: "Kubeflow trainer", module: "github.com/kubeflow/trainer/v2@v2.0.0", first: "no sample"},
+	{name: "trainer", title: "Kubeflow trainer", module: "github.com/kubeflow/trainer/v2@v2.0.0", first: "no sample of a TrainJob"},
 	{name: "training-operator", title: "Kubeflow training-operator", module: "github.com/kubeflow/training-operator@v1.8.1", first: "verdict"},
 	{name: "argo-rollouts", title: "Argo Rollouts", module: "github.com/argoproj/argo-rollouts@v1.8.0", first: "verdict"},
 	{name: "kueue", title: "Kueue", module: "sigs.k8s.io/kueue@v0.17.0", first: "verdict"},
