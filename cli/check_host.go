@@ -247,6 +247,9 @@ func (op *operator) certificate(namespace, name string, hosts []string) bool {
 		return false
 	}
 	op.Installed = append(op.Installed, s)
+	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // which asks for what is made here
+		return strings.HasPrefix(note, "Secret "+name+", mounted at ") && strings.Contains(note, "--with FILE gives it")
+	})
 	op.Notes = append(op.Notes, fmt.Sprintf("Secret %s/%s is made with a certificate for %s", namespace, name,
 		strings.Join(hosts, ", ")))
 	return true

@@ -101,8 +101,11 @@ func (c *initializing) run(cmd *cobra.Command) error {
 		c.printf("wrote %s\n", path)
 	}
 	next := c.name + " check"
-	if c.test {
+	switch {
+	case c.test:
 		next = "go test " + op.Found.Package
+	case len(op.Samples) == 0:
+		next = "name a sample in " + settingsFile + ", then " + next
 	}
 	c.printf("next: %s\n", next)
 	return nil
