@@ -1,10 +1,16 @@
 package fakeapi
 
 import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"strconv"
 
+	"github.com/google/btree"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
@@ -85,4 +91,176 @@ func (c *call) keep(obj runtime.Object) (err error) {
 		c.kept, err = c.k.convert(obj, true)
 	}
 	return err
+}
+
+// maxObject is how many bytes etcd takes in one request by default: an object that is larger as it is stored is
+// refused.
+const maxObject = 3 << 19
+
+var errTooLargeObject = errors.New("etcdserver: request is too large")
+
+// tooLarge refuses an object that etcd does not take. Built-in kinds are stored as protobuf, others as JSON.
+func (s *Server) tooLarge(obj runtime.Object) error {
+	if s.opts.Unlimited {
+		return nil
+	}
+	size := 0
+	switch o := obj.(type) {
+	case interface{ Size() int }:
+		size = o.Size()
+	case *unstructured.Unstructured:
+		if bulk(o.Object) < maxObject/6 { // a character has at most six bytes in JSON
+			return nil
+		}
+		raw, err := json.Marshal(o.Object)
+		if err != nil {
+			return err
+		}
+		size = len(raw)
+	}
+	if size > maxObject {
+		return errTooLargeObject
+	}
+	return nil
+}
+
+// bulk is about how large a value is, and costs nothing.
+func bulk(value any) int {
+	n := 8
+	switch v := value.(type) {
+	case string:
+		n += len(v)
+	case map[string]any:
+		for key, item := range v { //detcheck:ordered a sum has no order
+			n += len(key) + bulk(item)
+		}
+	case []any:
+		for _, item := range v {
+			n += bulk(item)
+		}
+	}
+	return n
+}
+
+// tally counts what was made under a key: past incarnations of an object, or
+// names generated for a prefix.
+type tally struct {
+	key string
+	n   int
+	at  uint64 // the revision at which it was counted last
+}
+
+// floors are the highest counts of a table that were forgotten. A key of which nothing
+// is known counts from there, so that no uid and no generated name comes a second time.
+type floors struct{ past, made int }
+
+// count is what is known of a key, or the floor.
+func count(of *btree.BTreeG[tally], key string, floor int) int {
+	if known, ok := of.Get(tally{key: key}); ok {
+		return known.n
+	}
+	return floor
+}
+
+// forget drops the counts that have not changed since a revision, and returns the
+// highest of them.
+func forget(of *btree.BTreeG[tally], version uint64) (highest int) {
+	var old []tally
+	of.Ascend(func(c tally) bool {
+		if c.at <= version {
+			old = append(old, c)
+		}
+		return true
+	})
+	for _, c := range old {
+		of.Delete(c)
+		highest = max(highest, c.n)
+	}
+	return highest
+}
+
+// maxGenerated is the length of a prefix that leaves room for five characters
+// of suffix in a name of 63.
+const maxGenerated = 58
+
+// generate makes a name that is not taken. The count of names made for a
+// prefix is kept with the kind and namespace, so that creates that have
+// nothing to do with each other do not change each other's names.
+func (c *call) generate(t *table, namespace, prefix string) string {
+	if len(prefix) > maxGenerated {
+		prefix = prefix[:maxGenerated]
+	}
+	made := t.generated(namespace + "/" + prefix)
+	for n := made + 1; ; n++ {
+		name := prefix + strconv.Itoa(n)
+		if c.s.opts.Name != nil {
+			name = c.s.opts.Name(prefix, n)
+		}
+		if c.s.lookup(t, namespace, name) == nil || n > made+1000 {
+			c.generated = tally{key: namespace + "/" + prefix, n: n}
+			return name
+		}
+	}
+}
+
+// gone is how many incarnations of a key are gone, or more.
+func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
+
+// generated is how many names were made for a namespace and prefix, or more.
+func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
+
+// uid makes the uid of the n-th incarnation (from 0) of an object: a function
+// of what it is called and of nothing else, in the form of a random UUID.
+func uid(k *Kind, key string, n int) types.UID {
+	const prime = 1099511628211
+	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
+	mix := func(s string) {
+		for i := 0; i < len(s); i++ {
+			a = (a ^ uint64(s[i])) * prime
+		}
+		a = (a ^ 0xff) * prime
+	}
+	mix(k.GVK.Group)
+	mix(k.GVK.Kind)
+	mix(key)
+	a = (a ^ uint64(n)) * prime
+	b = scramble(a ^ b)
+	a = scramble(a)
+	var raw [16]byte
+	for i := range 8 {
+		raw[i], raw[8+i] = byte(a>>(8*i)), byte(b>>(8*i))
+	}
+	raw[6], raw[8] = raw[6]&0x0f|0x40, raw[8]&0x3f|0x80
+	var text [36]byte
+	hex.Encode(text[0:8], raw[0:4])
+	hex.Encode(text[9:13], raw[4:6])
+	hex.Encode(text[14:18], raw[6:8])
+	hex.Encode(text[19:23], raw[8:10])
+	hex.Encode(text[24:36], raw[10:16])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return types.UID(text[:])
+}
+
+// dryUID is the uid of what a dry run would have made: one that no object has, and
+// that no other dry run was given.
+func (s *Server) dryUID(k *Kind, key string) types.UID {
+	s.dry++
+	return uid(k, key, -s.dry)
+}
+
+// scramble is the finaliser of SplitMix64: every bit of x changes half of the result's.
+func scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// unnamed is the name of an object of a kind that names itself: a uid that no other is called by.
+func (c *call) unnamed(t *table, namespace string) string {
+	for n := 0; ; n++ {
+		name := string(uid(c.k, c.k.key(namespace, ""), n))
+		if key := c.k.key(namespace, name); c.s.find(t, key) == nil && t.gone(key) == 0 {
+			return name
+		}
+	}
 }

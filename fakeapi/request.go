@@ -1,10 +1,19 @@
 package fakeapi
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
 // Verb is what a request does. The strings are the API's own.
@@ -80,4 +89,163 @@ type Event struct {
 	// Last is set on a removal: the last stored state with the revision of the
 	// removal, as watchers are shown it.
 	Last runtime.Object
+}
+
+// Preconditions are the uid and the resourceVersion that the object of a write
+// must have for it to be executed: those of a deletion's options, or those that
+// the body of an update or a patch names; "" for none.
+func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
+	switch r.Verb {
+	case Delete:
+		if p := r.Delete.Preconditions; p != nil {
+			return types.UID(value(p.UID)), value(p.ResourceVersion)
+		}
+	case Update:
+		if m, ok := r.Object.(metav1.Object); ok {
+			return m.GetUID(), m.GetResourceVersion()
+		}
+	case Patch:
+		return patchPreconditions(r.PatchType, r.Patch)
+	}
+	return "", ""
+}
+
+func value[S ~string](p *S) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+// patchPreconditions are the preconditions in a patch; none in one that cannot be
+// read, which is refused anyway.
+func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
+	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
+		return "", ""
+	}
+	switch form {
+	case types.JSONPatchType:
+		return operationPreconditions(patch)
+	case types.ApplyPatchType:
+		body, err := yaml.YAMLToJSON(patch)
+		if err != nil {
+			return "", ""
+		}
+		patch = body
+	default:
+		if p, ok := metapatch.Parse(patch, form == types.StrategicMergePatchType); ok {
+			uid, version := p.Names()
+			return types.UID(uid), version
+		}
+	}
+	if names := (named{}); bytes.Count(patch, []byte("metadata")) == 1 && bytes.IndexByte(patch, '\\') < 0 &&
+		kjson.UnmarshalCaseSensitivePreserveInts(patch, &names) == nil {
+		return namesIn(names.Metadata)
+	}
+	var body map[string]json.RawMessage
+	var metadata map[string]any
+	if json.Unmarshal(patch, &body) != nil || json.Unmarshal(body["metadata"], &metadata) != nil {
+		return "", ""
+	}
+	return namesIn(metadata)
+}
+
+// named is an object of which nothing but the metadata are read.
+type named struct {
+	Metadata map[string]any `json:"metadata"`
+}
+
+// namesIn are the uid and the resourceVersion that metadata name: of a field that is
+// there twice, the last counts, as it does when the patch is applied.
+func namesIn(metadata any) (uid types.UID, resourceVersion string) {
+	fields, _ := metadata.(map[string]any)
+	name, _ := fields["uid"].(string)
+	resourceVersion, _ = fields["resourceVersion"].(string)
+	return types.UID(name), resourceVersion
+}
+
+// mayName reports whether a text may name a field: whether the word is in it, or an
+// escape that could spell it.
+func mayName(text []byte, field string) bool {
+	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
+}
+
+// operationPreconditions are those of a JSON patch: an operation that tests a
+// field, or sets it, which the server then compares; by itself or with all metadata.
+func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
+	var operations []struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	if json.Unmarshal(patch, &operations) != nil {
+		return "", ""
+	}
+	for _, o := range operations {
+		if o.Op != "test" && o.Op != "add" && o.Op != "replace" {
+			continue
+		}
+		text, isText := o.Value.(string)
+		switch {
+		case o.Path == "/metadata":
+			uid, resourceVersion = namesIn(o.Value)
+		case o.Path == "/metadata/uid" && isText:
+			uid = types.UID(text)
+		case o.Path == "/metadata/resourceVersion" && isText:
+			resourceVersion = text
+		}
+	}
+	return uid, resourceVersion
+}
+
+// conditionUID refuses a write meant for another incarnation.
+func (c *call) conditionUID(e *entry, asked types.UID) error {
+	if asked != "" && asked != e.meta.GetUID() {
+		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
+	}
+	return nil
+}
+
+// conditionMeta refuses a request meant for another incarnation or revision, in
+// the words of a strategy. What is nil is not asked for.
+func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
+	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
+	m := e.meta
+	if uid != nil && *uid != m.GetUID() {
+		return c.errConflict(m.GetName(), fmt.Sprintf(text, "UID", *uid, m.GetUID()))
+	}
+	if version != nil && *version != m.GetResourceVersion() {
+		return c.errConflict(m.GetName(), fmt.Sprintf(text, "ResourceVersion", *version, m.GetResourceVersion()))
+	}
+	return nil
+}
+
+// precondition refuses a delete meant for another incarnation or revision.
+func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
+	if pre == nil {
+		return nil
+	}
+	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
+	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
+		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
+				"deleted and then recreated",
+			*pre.UID, old.meta.GetUID()))
+	}
+	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
+		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
+				"object might have been modified",
+			*pre.ResourceVersion, old.meta.GetResourceVersion()))
+	}
+	return nil
+}
+
+// errPrecondition is what the storage layer says when the object is not the
+// one the request was meant for.
+func (c *call) errPrecondition(e *entry, what, asked, have string) error {
+	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
+			"Precondition failed: %s in precondition: %s, %s in object meta: %s",
+		c.k.row.StoragePrefix(), e.key, what, asked, what, have))
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,4 +190,88 @@ func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.Toke
 	o.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: h.userNamed(c.Subject),
 		Audiences: c.Audience}
 	return o, nil
+}
+
+// boundName is an object that a token holds no longer than.
+type boundName struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+}
+
+// there says whether an object that a token is bound to is there; so is none.
+func (h *Handler) there(resource, namespace string, b *boundName) bool {
+	if b == nil {
+		return true
+	}
+	obj, err := h.read(resource, namespace, b.Name)
+	return err == nil && string(obj.GetUID()) == b.UID
+}
+
+// read returns an object as it is stored.
+func (h *Handler) read(resource, namespace, name string) (metav1.Object, error) {
+	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: h.kindNamed(resource), Namespace: namespace, Name: name})
+	if resp.Err != nil {
+		return nil, resp.Err
+	}
+	return resp.Object.(metav1.Object), nil
+}
+
+// bind binds a token to the object that it is asked for.
+func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) error {
+	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	kinds := map[string]struct {
+		resource, namespace string
+		bound               **boundName
+	}{"Pod": {"pods", c.Own.Namespace, &c.Own.Pod}, "Node": {"nodes", "", &c.Own.Node},
+		"Secret": {"secrets", c.Own.Namespace, &c.Own.Secret}}
+	k, ok := kinds[gvk.Kind]
+	if !ok || gvk.Group != "" {
+		return apierrors.NewBadRequest("cannot bind token to object of type " + gvk.String())
+	}
+	obj, err := h.read(k.resource, k.namespace, ref.Name)
+	if err != nil {
+		return err
+	}
+	if p, ok := obj.(*corev1.Pod); ok && p.Spec.ServiceAccountName != c.Own.Account.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with "+
+			"different serviceaccount name.", c.Own.Account.Name))
+	}
+	if ref.UID != "" && ref.UID != obj.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, ref.Name,
+			fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. "+
+				"The object might have been deleted and then recreated", ref.UID))
+	}
+	*k.bound = &boundName{ref.Name, string(obj.GetUID())}
+	return nil
+}
+
+// pretend makes a user whom the client says that it acts for: with the groups, the uid and
+// whatever else it says, and nothing that the server would know of a user of that name. It is
+// the impersonation filter of k8s.io/apiserver.
+func pretend(r *http.Request, u *authenticationv1.UserInfo) {
+	name := r.Header.Get("Impersonate-User")
+	if name == "" {
+		return
+	}
+	u.UID = r.Header.Get("Impersonate-Uid")
+	groups := r.Header.Values("Impersonate-Group")
+	switch {
+	case name == "system:anonymous":
+		if u.Groups = slices.Clone(groups); !slices.Contains(groups, "system:unauthenticated") {
+			u.Groups = append(u.Groups, "system:unauthenticated")
+		}
+	case len(groups) > 0:
+		if u.Groups = slices.Clone(groups); !slices.Contains(groups, "system:authenticated") &&
+			!slices.Contains(groups, "system:unauthenticated") {
+			u.Groups = append(u.Groups, "system:authenticated")
+		}
+	case name == "admin": // of whom the server knows more by his credentials alone
+		u.Groups = []string{"system:authenticated"}
+	}
+	for key, values := range refusal.Extras(r.Header) {
+		if u.Extra == nil {
+			u.Extra = map[string]authenticationv1.ExtraValue{}
+		}
+		u.Extra[key] = values
+	}
 }

@@ -4,12 +4,18 @@
 package crd
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/transport"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -80,3 +86,193 @@ var (
 	specPath   = field.NewPath("spec")
 	statusPath = field.NewPath("status")
 )
+
+// hasDefaults says whether some schema of a definition has a default.
+func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) bool {
+	if s.Validation != nil && anyDefault(s.Validation.OpenAPIV3Schema) {
+		return true
+	}
+	for i := range s.Versions {
+		if v := s.Versions[i].Schema; v != nil && anyDefault(v.OpenAPIV3Schema) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyDefault looks for a default in a schema and in all that it is made of.
+func anyDefault(s *apiextensions.JSONSchemaProps) bool {
+	if s == nil || s.Default != nil {
+		return s != nil
+	}
+	found := anyDefault(s.Not)
+	for _, list := range [...][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			found = found || anyDefault(&list[i])
+		}
+	}
+	if s.Items != nil {
+		found = found || anyDefault(s.Items.Schema)
+		for i := range s.Items.JSONSchemas {
+			found = found || anyDefault(&s.Items.JSONSchemas[i])
+		}
+	}
+	for _, more := range [...]*apiextensions.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		found = found || more != nil && anyDefault(more.Schema)
+	}
+	for _, named := range [...]map[string]apiextensions.JSONSchemaProps{s.Properties, s.PatternProperties,
+		s.Definitions} {
+		for _, p := range named { //detcheck:ordered any will do
+			if anyDefault(&p) {
+				return true
+			}
+		}
+	}
+	return found
+}
+
+// Taken are the names that the definitions of a group have been given.
+type Taken struct{ resources, kinds map[string]bool }
+
+// Take counts the names that a definition has been given.
+func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
+	if t.kinds == nil {
+		t.resources, t.kinds = map[string]bool{}, map[string]bool{}
+	}
+	t.resources[n.Plural], t.resources[n.Singular] = true, true
+	for _, short := range n.ShortNames {
+		t.resources[short] = true
+	}
+	t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
+}
+
+// free refuses a name that another definition has.
+func free(want, have string, used map[string]bool) error {
+	if want == have || !used[want] {
+		return nil
+	}
+	return fmt.Errorf("%q is already in use", want)
+}
+
+// AcceptNames gives a definition the names it asks for, as far as they are
+// free, and says in its conditions whether it got them all. It returns nil
+// when there is nothing to change.
+func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
+	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
+		return nil
+	}
+	want, have, got := d.Spec.Names, d.Status.AcceptedNames, d.Status.AcceptedNames
+	status, reason, message := apiextensionsv1.ConditionTrue, "NoConflicts", "no conflicts found"
+	refused := func(err error, why string) bool {
+		if err != nil {
+			status, reason, message = apiextensionsv1.ConditionFalse, why, err.Error()
+		}
+		return err != nil
+	}
+	if !refused(free(want.Plural, have.Plural, used.resources), "PluralConflict") {
+		got.Plural = want.Plural
+	}
+	if !refused(free(want.Singular, have.Singular, used.resources), "SingularConflict") {
+		got.Singular = want.Singular
+	}
+	if !reflect.DeepEqual(want.ShortNames, have.ShortNames) &&
+		!refused(freeShortNames(want.ShortNames, have.ShortNames, used.resources), "ShortNamesConflict") {
+		got.ShortNames = want.ShortNames
+	}
+	if !refused(free(want.Kind, have.Kind, used.kinds), "KindConflict") {
+		got.Kind = want.Kind
+	}
+	if !refused(free(want.ListKind, have.ListKind, used.kinds), "ListKindConflict") {
+		got.ListKind = want.ListKind
+	}
+	got.Categories = want.Categories
+	before := apihelpers.FindCRDCondition(d, apiextensionsv1.NamesAccepted)
+	if reflect.DeepEqual(got, have) && before != nil && before.Status == status && before.Reason == reason &&
+		before.Message == message {
+		return nil
+	}
+	d = d.DeepCopy()
+	d.Status.AcceptedNames = got
+	SetCondition(d, now, apiextensionsv1.NamesAccepted, status, reason, message)
+	switch before := apihelpers.FindCRDCondition(d, apiextensionsv1.Established); {
+	case before != nil && before.Status == apiextensionsv1.ConditionTrue:
+	case status == apiextensionsv1.ConditionTrue:
+		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "Installing", initialNames)
+	case before == nil:
+		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "NotAccepted",
+			"not all names are accepted")
+	}
+	return d
+}
+
+const initialNames = "the initial names have been accepted"
+
+func freeShortNames(want, have []string, used map[string]bool) error {
+	var errs []error
+	for _, short := range want {
+		if slices.Contains(have, short) {
+			continue
+		}
+		if err := free(short, "", used); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if all := utilerrors.NewAggregate(errs); all != nil {
+		return all
+	}
+	return nil
+}
+
+// Establish puts a definition that has its names into force, unless its conversion webhook's
+// certificates cannot be read. It returns nil when there is nothing to change.
+func Establish(d *Definition, now time.Time) *Definition {
+	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {
+		return nil
+	}
+	if c := d.Spec.Conversion; c != nil && c.Webhook != nil && c.Webhook.ClientConfig != nil &&
+		badBundle(c.Webhook.ClientConfig.CABundle) != nil {
+		return withCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "InvalidCABundle",
+			"The conversion webhook CABundle is invalid")
+	}
+	return withCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted",
+		initialNames)
+}
+
+// badBundle says why certificates cannot be read; none is fine.
+func badBundle(bundle []byte) error {
+	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
+	return err
+}
+
+// Approve says of a definition in a group of the project itself whether its API was approved. It
+// returns nil when there is nothing to change.
+func Approve(d *Definition, now time.Time) *Definition {
+	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
+		return nil
+	}
+	status, reason := apiextensionsv1.ConditionFalse, ""
+	state, message := apihelpers.GetAPIApprovalState(d.Annotations)
+	switch state {
+	case apihelpers.APIApprovalInvalid:
+		reason = "InvalidAnnotation"
+	case apihelpers.APIApprovalMissing:
+		reason = "MissingAnnotation"
+	case apihelpers.APIApprovalBypassed:
+		reason = "UnapprovedAnnotation"
+	case apihelpers.APIApproved:
+		status, reason = apiextensionsv1.ConditionTrue, "ApprovedAnnotation"
+	}
+	return withCondition(d, now, apiextensionsv1.KubernetesAPIApprovalPolicyConformant, status, reason, message)
+}
+
+// withCondition is a definition with a condition; nil when it has it already.
+func withCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
+	status apiextensionsv1.ConditionStatus, reason, message string) *Definition {
+	if have := apihelpers.FindCRDCondition(d, kind); have != nil && have.Status == status && have.Reason == reason &&
+		have.Message == message {
+		return nil
+	}
+	d = d.DeepCopy()
+	SetCondition(d, now, kind, status, reason, message)
+	return d
+}

@@ -4,12 +4,25 @@
 package fieldmanager
 
 import (
+	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"unicode"
 
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	aggregator "k8s.io/kube-aggregator/pkg/generated/openapi"
+	"k8s.io/kube-openapi/pkg/schemaconv"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
@@ -109,4 +122,99 @@ func Name(manager, agent string) string {
 		}
 	}
 	return b.String()
+}
+
+// clientTypes parses the merge types of client-go, which has those of all built-in kinds but a few.
+var clientTypes = sync.OnceValue(func() *smd.Schema {
+	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod"}}
+	value, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(pod)
+	if err != nil {
+		panic(err)
+	}
+	return value.Schema()
+})
+
+// openAPITypes makes merge types of the OpenAPI of CustomResourceDefinitions, APIServices, Scales and metadata.
+var openAPITypes = sync.OnceValue(func() *smd.Schema {
+	ref := func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) }
+	models := map[string]*spec.Schema{}
+	definitions := apiextensions.GetOpenAPIDefinitions(ref)
+	maps.Copy(definitions, aggregator.GetOpenAPIDefinitions(ref))
+	for name, d := range definitions { //detcheck:ordered each name is set once
+		models[name] = &d.Schema
+	}
+	types, err := schemaconv.ToSchemaFromOpenAPI(models, false)
+	if err != nil {
+		panic(err)
+	}
+	return types
+})
+
+// mergeType returns how server-side apply merges the fields of a built-in kind.
+func mergeType(k *registry.Kind) typed.ParseableType {
+	name := k.New().(interface{ OpenAPIModelName() string }).OpenAPIModelName()
+	types := openAPITypes()
+	if _, ok := types.FindNamedType(name); !ok {
+		types = clientTypes()
+	}
+	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
+}
+
+// familyConverter is what the field manager has to know of a kind with
+// several versions.
+type familyConverter struct {
+	converter
+	family []*registry.Kind
+	types  map[reflect.Type]typed.ParseableType
+}
+
+func newFamilyConverter(k *registry.Kind, family []*registry.Kind) familyConverter {
+	v := familyConverter{converter{k, mergeType(k)}, family, map[reflect.Type]typed.ParseableType{}}
+	for _, f := range family {
+		v.types[reflect.TypeOf(f.New())] = mergeType(f)
+	}
+	return v
+}
+
+// of finds the version that an object is in.
+func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Kind {
+	for _, f := range v.family {
+		if f.GVK == gvk {
+			return f
+		}
+	}
+	return v.k
+}
+
+// ObjectToTyped implements managedfields.TypeConverter.
+func (v familyConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return v.types[reflect.TypeOf(v.of(u.GroupVersionKind()).New())].FromUnstructured(u.Object, opts...)
+	}
+	return v.types[reflect.TypeOf(obj)].FromStructured(obj, opts...)
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (v familyConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	from := v.of(obj.GetObjectKind().GroupVersionKind())
+	var kinds []schema.GroupVersionKind
+	for _, f := range v.family {
+		kinds = append(kinds, f.GVK)
+	}
+	gvk, ok := to.KindForGroupVersionKinds(kinds)
+	if !ok {
+		return nil, runtime.NewNotRegisteredErrForTarget("versions", reflect.TypeOf(obj), to)
+	}
+	own := converter{k: from}
+	obj, err := own.ConvertToVersion(obj, to)
+	if err != nil || gvk == from.GVK {
+		return obj, err
+	}
+	if from.View != nil {
+		obj = from.View.Keep(obj)
+	}
+	if kept := v.of(gvk); kept.View != nil {
+		obj = kept.View.Show(obj)
+	}
+	return obj, nil
 }

@@ -3,8 +3,12 @@ package registry
 import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	flowcontroldefaults "k8s.io/kubernetes/pkg/apis/flowcontrol/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -90,5 +94,135 @@ var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 			c.Data, c.BinaryData = mapOrNil(c.Data), mapOrNil(c.BinaryData)
 		}),
 		Main: Update{Judge: validation.ConfigMap.Update},
+	},
+})
+
+// inert says what the objects of a resource would do in a cluster and do not here,
+// whatever controllers run.
+var inert = map[string]string{
+	"roles": unauthorized, "clusterroles": unauthorized,
+	"rolebindings": unauthorized, "clusterrolebindings": unauthorized,
+
+	"ingresses": "no traffic is routed", "ingressclasses": "no ingress controller runs",
+	"networkpolicies": "no traffic is filtered",
+	"ipaddresses":     "Services do not take their addresses from it",
+	"servicecidrs":    "Services may name its addresses, and are given none of them",
+
+	"persistentvolumes": "nothing binds, mounts or reclaims it", "storageclasses": "no volume is provisioned",
+	"csidrivers": unattached, "csinodes": unattached, "csistoragecapacities": unattached,
+	"volumeattachments": unattached, "volumeattributesclasses": "no volume is changed",
+
+	"mutatingadmissionpolicies": unevaluated, "mutatingadmissionpolicybindings": unevaluated,
+
+	"flowschemas": unqueued, "prioritylevelconfigurations": unqueued,
+	"deviceclasses": undevised, "resourceclaims": undevised, "resourceclaimtemplates": undevised,
+	"resourceslices": undevised,
+
+	"runtimeclasses":             "neither overhead nor scheduling is applied to Pods",
+	"certificatesigningrequests": "nothing is signed",
+	"apiservices":                "no request is passed on",
+	"horizontalpodautoscalers":   "nothing is scaled",
+}
+
+const (
+	unauthorized = "everybody may do everything"
+	unattached   = "no volume is attached"
+	unevaluated  = "no policy is evaluated"
+	unqueued     = "no request is queued"
+	undevised    = "no device is allocated"
+)
+
+// Inert says what the objects of the kind would do in a cluster and do not here; ""
+// where they do it.
+func (k *Kind) Inert() string { return inert[k.Resource] }
+
+// Nothing here is queued: requests are executed one at a time.
+
+var flowSchemas = goType[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](&Kind{
+	GVK: flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"), Resource: "flowschemas", Singular: "flowschema",
+	Status: true, Default: On(flowcontroldefaults.SetObjectDefaults_FlowSchema),
+	strategy: strategy{
+		PrepareCreate: On(func(f *flowcontrolv1.FlowSchema) {
+			f.Status, f.Generation = flowcontrolv1.FlowSchemaStatus{}, 1
+		}),
+		Create: validation.FlowSchema.Create,
+		Main: Update{
+			Prepare: both(Recount(func(f *flowcontrolv1.FlowSchema) any { return f.Spec }),
+				Over(func(f, old *flowcontrolv1.FlowSchema) { f.Status = old.Status })),
+			Judge: validation.FlowSchema.Update,
+		},
+		ForStatus: Update{
+			Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
+				f.Spec = old.Spec
+				metadataStays(&f.ObjectMeta, &old.ObjectMeta)
+			}),
+			Judge: validation.FlowSchema.Status,
+		},
+		ResetByStatus: wholeMetadata,
+	},
+})
+
+var priorityLevels = goType[flowcontrolv1.PriorityLevelConfiguration,
+	flowcontrolv1.PriorityLevelConfigurationList](&Kind{
+	GVK:      flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"),
+	Resource: "prioritylevelconfigurations", Singular: "prioritylevelconfiguration",
+	Status: true, Default: On(flowcontroldefaults.SetObjectDefaults_PriorityLevelConfiguration),
+	strategy: strategy{
+		PrepareCreate: On(func(l *flowcontrolv1.PriorityLevelConfiguration) {
+			l.Status, l.Generation = flowcontrolv1.PriorityLevelConfigurationStatus{}, 1
+		}),
+		Create: validation.PriorityLevelConfiguration.Create,
+		Main: Update{
+			Prepare: both(Recount(func(l *flowcontrolv1.PriorityLevelConfiguration) any { return l.Spec }),
+				Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) { l.Status = old.Status })),
+			Judge: validation.PriorityLevelConfiguration.Update,
+		},
+		ForStatus: Update{
+			Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
+				l.Spec = old.Spec
+				metadataStays(&l.ObjectMeta, &old.ObjectMeta)
+			}),
+			Judge: validation.PriorityLevelConfiguration.Status,
+		},
+		ResetByStatus: wholeMetadata,
+	},
+})
+
+// metadataStays takes back what a status write says of metadata, but for who manages what.
+func metadataStays(m, old *metav1.ObjectMeta) {
+	managed := m.ManagedFields
+	*m = *old
+	m.ManagedFields = managed
+}
+
+// apiServices name servers of further groups: nothing here is passed on to them.
+var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](&Kind{
+	GVK:      apiregistrationv1.SchemeGroupVersion.WithKind("APIService"),
+	Resource: "apiservices", Singular: "apiservice", Categories: apiExtensions, Status: true, MustVersion: true,
+	Default: On(apiregistrationv1.SetObjectDefaults_APIService),
+	strategy: strategy{
+		Prefix: "apiregistration.k8s.io/apiservices",
+		Create: validation.APIService.Create,
+		PrepareCreate: On(func(a *apiregistrationv1.APIService) {
+			a.Status = apiregistrationv1.APIServiceStatus{}
+			if a.Spec.Service == nil {
+				a.Status.Conditions = []apiregistrationv1.APIServiceCondition{{
+					Type: apiregistrationv1.Available, Status: apiregistrationv1.ConditionTrue, Reason: "Local",
+					Message:            "Local APIServices are always available",
+					LastTransitionTime: metav1.Time(a.CreationTimestamp)}}
+			}
+		}),
+		Main: Update{
+			Prepare: Over(func(a, old *apiregistrationv1.APIService) { a.Status = old.Status }),
+			Judge:   validation.APIService.Update,
+		},
+		ForStatus: Update{
+			Prepare: Over(func(a, old *apiregistrationv1.APIService) {
+				a.Spec, a.Labels, a.Annotations = old.Spec, old.Labels, old.Annotations
+				a.Finalizers, a.OwnerReferences = old.Finalizers, old.OwnerReferences
+			}),
+			Judge: validation.APIService.Status,
+		},
+		ResetByStatus: wholeMetadata,
 	},
 })

@@ -1,4 +1,26 @@
+// Package registry is the table of built-in kinds: how their objects are
+// defaulted, admitted, checked, selected and scaled, what a create or an update
+// makes of them, and in which further versions they are shown. Its functions know
+// objects; requests, names in paths and what is stored are the server's.
 package registry
+
+import (
+	"reflect"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
+)
 
 // Builtin is the table of built-in kinds of which objects are stored. A
 // server numbers its tables in this order.
@@ -37,3 +59,244 @@ func (k *Kind) Family() []*Kind {
 	}
 	return all
 }
+
+// Kind is one row of the table of kinds: what the server knows of a kind that
+// is not the same for all of them. Its functions know objects, and neither
+// requests nor the store.
+type Kind struct {
+	GVK        schema.GroupVersionKind
+	Resource   string   // plural: "pods"
+	Singular   string   // "pod"
+	ShortNames []string // "po"
+	Categories []string // "all"
+	Namespaced bool
+	New        func() runtime.Object // an empty object of the Go type
+	NewList    func() runtime.Object
+
+	// Default fills in defaults on create and update, as the API's conversion does.
+	Default func(obj runtime.Object)
+	// Judged says why the form in which objects are judged cannot be made of one; nil: it can.
+	Judged func(obj runtime.Object) error
+	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
+	OrphanByDefault bool
+	// NoPolicy: a delete heeds no propagation policy, since the kind's objects have no dependents.
+	NoPolicy bool
+	// Status says whether the kind has a status subresource.
+	Status bool
+	// ReturnDeleted: a delete answers with the object, not with a Status.
+	ReturnDeleted bool
+	// MustVersion: an update has to say which resourceVersion it is based on.
+	MustVersion bool
+	// CreateOnUpdate: an update of an object that does not exist creates it.
+	CreateOnUpdate bool
+	// NamesItself: a new object without a name is given that of a random UUID.
+	NamesItself bool
+	// Deprecated is what every request for the kind is warned of; "" for most.
+	Deprecated string
+
+	View *View // of kinds that are versions of a stored kind
+	strategy
+}
+
+// strategy holds what differs between kinds in create, update and delete. Nil
+// functions do nothing.
+type strategy struct {
+	// Shallow copies the object itself and shares everything it points to.
+	Shallow func(obj runtime.Object) runtime.Object
+	// Admit changes an object on its way in, on create and update (old nil on create). It is what the
+	// admission plugin of that name does.
+	Admit  func(obj, old runtime.Object) error
+	Plugin string
+
+	// Begin refuses what can be given nothing that it needs, on create (old nil) and update:
+	// of that nothing else is said.
+	Begin func(obj, old runtime.Object) field.ErrorList
+
+	PrepareCreate func(obj runtime.Object)
+	// Dry shows what a create that is not stored answers otherwise.
+	Dry func(obj runtime.Object)
+	// By notes in a new object who made it.
+	By func(obj runtime.Object, user *authenticationv1.UserInfo)
+	// Create judges a new object.
+	Create       validation.Judge
+	Canonicalize func(obj runtime.Object)
+	// ReadDefault fills in what a read defaults from what a create made. It
+	// says whether there was anything to fill in.
+	ReadDefault func(obj runtime.Object) bool
+
+	Scale *Scaling // nil: no scale subresource
+
+	Main      Update
+	ForStatus Update
+	other     map[string]*Update // further subresources that are updates of the object
+
+	// Grace makes the kind one that is deleted gracefully: the seconds left to obj.
+	Grace func(obj runtime.Object, asked *int64) int64
+	// Terminate makes the first delete of an object mark it and leave the rest
+	// to whoever looks after the kind. It returns the marked object; later
+	// deletes go the common way once nothing holds the object.
+	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
+	// OrphanedWarning warns of a delete that orphans because it names no policy.
+	OrphanedWarning string
+	// ResetByStatus are further fields that a write to status leaves alone.
+	ResetByStatus [][]string
+	// ResetByMain are further fields that a write to the object itself leaves alone.
+	ResetByMain [][]string
+	// Held: an object being deleted stays although it has no finalizer.
+	Held func(obj runtime.Object) bool
+
+	Prefix string // under /registry, when it is not the resource
+
+	Selectable     func(obj runtime.Object, set fields.Set)
+	SelectableKeys []string // besides metadata.name and metadata.namespace
+}
+
+// Update is one way to change an object: by itself or through a subresource.
+type Update struct {
+	Prepare func(obj, old runtime.Object)
+	// PrepareAt is Prepare where it matters what time it is.
+	PrepareAt func(obj, old runtime.Object, now time.Time)
+	// Judge checks the new object and warns of it.
+	Judge validation.Judge
+	// Keeps says that Prepare does nothing to an edit that changed only metadata.
+	Keeps bool
+	// Owns are the fields, and what is below them, that a write through a subresource may come to own; nil: all
+	// but spec. A nil step is any.
+	Owns [][]any
+	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
+	MetadataToo bool
+}
+
+// Scaling says how a kind's scale subresource reads and writes its objects.
+type Scaling struct {
+	Read  func(obj runtime.Object) (want, have int32, selector string)
+	Write func(obj runtime.Object, want int32) // obj is a shallow copy
+	// Path is where the replicas are; nil is spec.replicas.
+	Path []string
+	// Absent refuses to show an object that has no replicas; nil: all have.
+	Absent func(obj runtime.Object) error
+}
+
+// Way returns how a subresource changes an object, nil when it does not exist.
+func (k *Kind) Way(subresource string) *Update {
+	switch subresource {
+	case "":
+		return &k.Main
+	case "status":
+		if k.Status {
+			return &k.ForStatus
+		}
+		return nil
+	}
+	return k.other[subresource]
+}
+
+// StoragePrefix is the place of the kind under /registry.
+func (k *Kind) StoragePrefix() string {
+	if k.Prefix != "" {
+		return k.Prefix
+	}
+	return k.Resource
+}
+
+// Empty is an object of the kind with nothing but its type.
+func (k *Kind) Empty() runtime.Object {
+	obj := k.New()
+	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
+	return obj
+}
+
+// View makes a kind another version of a kind that is stored: both are shown
+// the same objects, each in its own form, from one table.
+type View struct {
+	Stored *Kind
+	// Show returns a stored object in this version, Keep an object of this
+	// version as it is stored. Both leave their argument alone.
+	Show func(obj runtime.Object) runtime.Object
+	Keep func(obj runtime.Object) runtime.Object
+	// Labels are the names of selectable fields in this version, and in the stored one;
+	// nil where both call them alike.
+	Labels map[string]string
+}
+
+// version makes k, of which the Go type and the conversions are set, a version
+// of a stored kind in everything else: it changes objects as the stored kind does.
+func version(k *Kind) *Kind {
+	s, v := k.View.Stored, k.View
+	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
+	k.Namespaced, k.Status, k.CreateOnUpdate = s.Namespaced, s.Status, s.CreateOnUpdate
+	k.Prefix = s.Prefix
+	k.PrepareCreate = func(obj runtime.Object) {
+		if s.PrepareCreate != nil {
+			in := v.Keep(obj)
+			s.PrepareCreate(in)
+			assign(obj, v.Show(in))
+		}
+	}
+	k.Main, k.ForStatus = v.update(s.Main), v.update(s.ForStatus)
+	return k
+}
+
+// update makes a way to change stored objects one for objects of this version.
+func (v *View) update(u Update) Update {
+	own := Update{Keeps: u.Keeps}
+	if u.Prepare != nil {
+		own.Prepare = func(obj, old runtime.Object) {
+			in := v.Keep(obj)
+			u.Prepare(in, v.Keep(old))
+			assign(obj, v.Show(in))
+		}
+	}
+	return own
+}
+
+// assign makes obj what from is; both are of one Go type.
+func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
+
+// between makes the typed conversions of a version.
+func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) S) *View {
+	return &View{Stored: stored,
+		Show: func(obj runtime.Object) runtime.Object {
+			out := show(obj.(S))
+			out.GetObjectKind().SetGroupVersionKind(k.GVK)
+			return out
+		},
+		Keep: func(obj runtime.Object) runtime.Object {
+			out := keep(obj.(T))
+			out.GetObjectKind().SetGroupVersionKind(stored.GVK)
+			return out
+		},
+	}
+}
+
+// through makes a conversion between two versions of those to and from the internal form.
+func through[A, I, B any, P interface {
+	*A
+	DeepCopy() *A
+}](in func(*A, *I, conversion.Scope) error, out func(*I, *B, conversion.Scope) error) func(P) *B {
+	return func(obj P) *B {
+		hub, made := new(I), new(B)
+		err := in(obj.DeepCopy(), hub, nil)
+		if err == nil {
+			err = out(hub, made, nil)
+		}
+		if err != nil {
+			panic("fakeapi: an object has no other version: " + err.Error())
+		}
+		return made
+	}
+}
+
+// The kinds of the objects that requests to subresources carry. They are not
+// served by themselves.
+var (
+	Scales = goType[autoscalingv1.Scale, autoscalingv1.Scale](&Kind{
+		GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
+	})
+	Evictions = goType[policyv1.Eviction, policyv1.Eviction](&Kind{
+		GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true,
+	})
+	Bindings = goType[corev1.Binding, corev1.Binding](&Kind{
+		GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true,
+	})
+)

@@ -1,17 +1,44 @@
+// Package validation checks the objects of built-in kinds by the rules of Kubernetes itself:
+// the packages below k8s.io/kubernetes/pkg/apis, called as the strategies of the real
+// server call them. Only the kinds of admission are checked by code of this package,
+// since upstream's compiles their expressions with some 500 packages more.
 package validation
 
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	core "k8s.io/kubernetes/pkg/apis/core"
+	conv "k8s.io/kubernetes/pkg/apis/core/v1"
+	v "k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/kubernetes/pkg/capabilities"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/clientgates"
 )
+
+var specPath = field.NewPath("spec")
+
+// Scale checks the scale of an object that a client sends.
+func Scale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
+	errs := apivalidation.ValidateObjectMeta(&s.ObjectMeta, namespaced, apivalidation.NameIsDNSSubdomain,
+		field.NewPath("metadata"))
+	if s.Spec.Replicas < 0 {
+		errs = append(errs, field.Invalid(specPath.Child("replicas"), s.Spec.Replicas,
+			"must be greater than or equal to 0"))
+	}
+	return errs
+}
 
 func init() {
 	capabilities.Setup(true, 0) // privileged containers are allowed, as in clusters
@@ -123,3 +150,139 @@ var (
 	background   = context.Background()
 	templatePath = field.NewPath("spec", "template")
 )
+
+// oneOf says whether a value is among some.
+func oneOf[T comparable](value T, of []T) bool { return slices.Contains(of, value) }
+
+// among checks that a value, if there is one, is among those that there are.
+func among[T ~string](value *T, path *field.Path, of ...T) field.ErrorList {
+	if value == nil || oneOf(*value, of) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, *value, of)}
+}
+
+// named checks a name by a rule.
+func named(name string, path *field.Path, rule func(name string, prefix bool) []string) (errs field.ErrorList) {
+	for _, msg := range rule(name, false) {
+		errs = append(errs, field.Invalid(path, name, msg))
+	}
+	return errs
+}
+
+// mustName is named for what has to have a name.
+func mustName(name string, path *field.Path, rule func(name string, prefix bool) []string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return named(name, path, rule)
+}
+
+// required checks that a text is there.
+func required(text string, path *field.Path) field.ErrorList {
+	if text != "" {
+		return nil
+	}
+	return field.ErrorList{field.Required(path, "")}
+}
+
+// plain makes a rule of a check that knows no prefixes.
+func plain(check func(string) []string) func(string, bool) []string {
+	return func(name string, _ bool) []string { return check(name) }
+}
+
+// qualified checks a name that may have a domain in front.
+func qualified(name string, path *field.Path) (errs field.ErrorList) {
+	for _, msg := range utilvalidation.IsQualifiedName(name) {
+		errs = append(errs, field.Invalid(path, name, msg))
+	}
+	return errs
+}
+
+// amongSome is among for what has to be given.
+func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return among(&value, path, of...)
+}
+
+// LogOptions reads the query of a request for a log. The error says that it cannot be read, errs what is wrong
+// with it.
+func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorList, err error) {
+	var in core.PodLogOptions
+	if err = conv.Convert_url_Values_To_v1_PodLogOptions(&query, &opts, nil); err == nil {
+		err = conv.Convert_v1_PodLogOptions_To_core_PodLogOptions(&opts, &in, nil)
+	}
+	if err != nil {
+		return opts, nil, err
+	}
+	return opts, v.ValidatePodLogOptions(&in, false), nil
+}
+
+// Yield is what an expression has to yield.
+type Yield int
+
+// What expressions of policies and webhooks yield.
+const (
+	YieldBool Yield = iota
+	YieldText
+	YieldAnnotation // a text or nothing
+	YieldAny        // of variables
+	YieldObject     // what is applied
+	YieldJSONPatch
+)
+
+// Expression is a text in the common expression language, with what it may speak of.
+type Expression struct {
+	Text     string
+	Variable string // what later expressions call its value; only of YieldAny
+	Yields   Yield
+	Params   bool // whether there is an object of parameters
+}
+
+// Expressions says what is wrong with an expression; "" for nothing.
+type Expressions interface {
+	Wrong(e Expression) string
+}
+
+// Language makes what compiles the expressions of one object. variables: they may have names.
+type Language func(variables bool) Expressions
+
+// compiles checks an expression. shown is how it stands in the object.
+func compiles(x Expressions, e Expression, shown string, path *field.Path) field.ErrorList {
+	if why := x.Wrong(e); why != "" {
+		return field.ErrorList{field.Invalid(path, shown, why)}
+	}
+	return nil
+}
+
+// validateConditions checks on which conditions a webhook or a policy is asked.
+func validateConditions(of Language, params bool, all []admissionv1.MatchCondition,
+	path *field.Path) (errs field.ErrorList) {
+	if len(all) > 64 {
+		errs = append(errs, field.TooMany(path, len(all), 64))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	x, seen := of(false), map[string]bool{}
+	for i, c := range all {
+		text, at := strings.TrimSpace(c.Expression), path.Index(i).Child("expression")
+		if text == "" {
+			errs = append(errs, field.Required(at, ""))
+		} else {
+			errs = append(errs, compiles(x, Expression{Text: text, Params: params}, text, at)...)
+		}
+		switch at := path.Index(i).Child("name"); {
+		case c.Name == "":
+			errs = append(errs, field.Required(at, ""))
+		case seen[c.Name]:
+			errs = append(append(errs, qualified(c.Name, at)...), field.Duplicate(at, c.Name))
+		default:
+			errs = append(errs, qualified(c.Name, at)...)
+		}
+		seen[c.Name] = true
+	}
+	return errs
+}

@@ -1,10 +1,18 @@
 package validation
 
 import (
+	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // encoded is what the generated types of the API have: a deterministic encoding.
@@ -102,3 +110,158 @@ func (v *verdict) remember() {
 
 // forget gives the question back.
 func (v *verdict) forget() { spareVerdicts.Put(v) }
+
+// inOrder sorts, by the keys of a map, errors about its entries that upstream's rules
+// find one after the other, which they do in the map's order: at random.
+func inOrder(errs field.ErrorList) field.ErrorList {
+	for i := 0; i < len(errs); {
+		n, of := 1, mapOf(errs[i])
+		for of != "" && i+n < len(errs) && mapOf(errs[i+n]) == of {
+			n++
+		}
+		slices.SortStableFunc(errs[i:i+n], func(a, b *field.Error) int {
+			return cmp.Compare(entryOf(a), entryOf(b))
+		})
+		i += n
+	}
+	return errs
+}
+
+// mapOf is the path of the map that an error is about an entry of; "" for none. What is
+// required is no entry, and labels are checked in an order of their own. The values in all
+// maps of a LimitRange are checked together, after the names in each.
+func mapOf(e *field.Error) string {
+	key := keyOf(e.Field)
+	if keysAsValues(e.Field) {
+		return e.Field
+	}
+	if ofRequest(e) {
+		return strings.TrimSuffix(e.Field, "limits") + "requests"
+	}
+	of := strings.TrimSuffix(e.Field, "["+key+"]")
+	if strings.HasPrefix(of, "spec.limits[") && of != e.Field && fmt.Sprint(e.BadValue) != key {
+		return of[:strings.IndexByte(of, ']')]
+	}
+	if of == e.Field || e.Type == field.ErrorTypeRequired || strings.HasSuffix(of, "labels") {
+		return ""
+	}
+	return of
+}
+
+// entryOf is the key of the entry that an error is about.
+func entryOf(e *field.Error) string {
+	if keysAsValues(e.Field) {
+		return fmt.Sprint(e.BadValue)
+	}
+	if ofRequest(e) {
+		return "\xff"
+	}
+	return keyOf(e.Field)
+}
+
+// ofRequest reports whether an error says that a request wants a limit. It does not name
+// the request, so it comes after the errors that do.
+func ofRequest(e *field.Error) bool {
+	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
+		strings.HasPrefix(e.Detail, "Limit must be set")
+}
+
+// keysAsValues reports whether errors about the keys of the map at a path have the path of
+// the map, and the key as their bad value. A PersistentVolumeClaim's status has two such
+// maps.
+func keysAsValues(path string) bool {
+	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
+}
+
+// keyOf is the key at the end of a path; "" for an index or none.
+func keyOf(path string) string {
+	open := strings.IndexByte(path, '[')
+	for open >= 0 && strings.HasSuffix(path, "]") {
+		key := path[open+1:]
+		end := strings.IndexByte(key, ']')
+		if _, err := strconv.Atoi(key[:end]); err != nil {
+			return strings.TrimSuffix(key, "]")
+		}
+		next := strings.IndexByte(key, '[')
+		if next < 0 {
+			return ""
+		}
+		open += 1 + next
+	}
+	return ""
+}
+
+// validateRule checks which operations on which resources a webhook is called for.
+func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs field.ErrorList) {
+	at := path.Child("operations")
+	if len(r.Operations) == 0 {
+		errs = append(errs, field.Required(at, ""))
+	}
+	if len(r.Operations) > 1 && slices.Contains(r.Operations, admissionv1.OperationAll) {
+		errs = append(errs, field.Invalid(at, r.Operations, "if '*' is present, must not specify other operations"))
+	}
+	for i := range r.Operations {
+		errs = append(errs, among(&r.Operations[i], at.Index(i), admissionv1.OperationAll, admissionv1.Connect,
+			admissionv1.Create, admissionv1.Delete, admissionv1.Update)...)
+	}
+	errs = append(errs, aloneOrSome(r.APIGroups, path.Child("apiGroups"), "API groups")...)
+	versions := path.Child("apiVersions")
+	errs = append(errs, aloneOrSome(r.APIVersions, versions, "API versions")...)
+	for i, v := range r.APIVersions {
+		if v == "" {
+			errs = append(errs, field.Required(versions.Index(i), ""))
+		}
+	}
+	errs = append(errs, validateRuleResources(r.Resources, path.Child("resources"))...)
+	return append(errs, among(r.Scope, path.Child("scope"), admissionv1.AllScopes, admissionv1.ClusterScope,
+		admissionv1.NamespacedScope)...)
+}
+
+// aloneOrSome checks that there are some, and that * is alone.
+func aloneOrSome(list []string, path *field.Path, what string) field.ErrorList {
+	switch {
+	case len(list) == 0:
+		return field.ErrorList{field.Required(path, "")}
+	case len(list) > 1 && slices.Contains(list, "*"):
+		return field.ErrorList{field.Invalid(path, list, "if '*' is present, must not specify other "+what)}
+	}
+	return nil
+}
+
+func validateRuleResources(list []string, path *field.Path) (errs field.ErrorList) {
+	if len(list) == 0 {
+		errs = append(errs, field.Required(path, ""))
+	}
+	of, to := map[string]bool{}, map[string]bool{} // seen x/* and */x
+	every, bare := false, false
+	for i, text := range list {
+		if text == "" {
+			errs = append(errs, field.Required(path.Index(i), ""))
+			continue
+		}
+		every = every || text == "*"
+		resource, sub, both := strings.Cut(text, "/")
+		if !both {
+			bare = text != "*"
+			continue
+		}
+		if of[resource] {
+			errs = append(errs, field.Invalid(path.Index(i), text,
+				fmt.Sprintf("if '%s/*' is present, must not specify %s", resource, text)))
+		}
+		if to[sub] {
+			errs = append(errs, field.Invalid(path.Index(i), text,
+				fmt.Sprintf("if '*/%s' is present, must not specify %s", sub, text)))
+		}
+		of[resource] = of[resource] || sub == "*"
+		to[sub] = to[sub] || resource == "*"
+	}
+	if len(list) > 1 && slices.Contains(list, "*/*") {
+		errs = append(errs, field.Invalid(path, list, "if '*/*' is present, must not specify other resources"))
+	}
+	if every && bare {
+		errs = append(errs, field.Invalid(path, list,
+			"if '*' is present, must not specify other resources without subresources"))
+	}
+	return errs
+}

@@ -3,10 +3,16 @@
 package refusal
 
 import (
+	"encoding/hex"
+	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // NotFound is the answer where nothing is served.
@@ -44,4 +50,141 @@ func bare(code int, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
 	}}
+}
+
+// Undecodable is the answer to a body that is not the object it should be: one
+// of the kind want. gvk is what the body says that it is, if it says anything.
+func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []byte) error {
+	if gvk != nil && gvk.Kind != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, want, err))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
+}
+
+// OtherVersion is the answer to an object of another version than its path's.
+func OtherVersion(have, want schema.GroupVersion) error {
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
+}
+
+// summary is the beginning of a body, in hexadecimal unless it looks like JSON.
+func summary(body []byte) string {
+	const most = 30
+	text := string(body)
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] != '{':
+		if len(body) > most {
+			return hex.EncodeToString(body[:most]) + " ..."
+		}
+		return hex.EncodeToString(body)
+	case len(body) > most:
+		return text[:most] + " ..."
+	}
+	return text
+}
+
+// What the wire reads and writes, and what of it has frames.
+const (
+	mediaTypes  = runtime.ContentTypeJSON + ", " + runtime.ContentTypeYAML + ", " + runtime.ContentTypeProtobuf
+	streamTypes = runtime.ContentTypeJSON + ", " + runtime.ContentTypeProtobuf
+)
+
+// UnknownFormat is the answer to a body of a type that is not read.
+func UnknownFormat() error {
+	return bare(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"the body of the request was in an unknown format - accepted media types include: "+mediaTypes)
+}
+
+// PatchFormat is the answer to a patch of a type that is not known.
+func PatchFormat() error {
+	return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"415: Unsupported Media Type")
+}
+
+// NotAcceptable is the answer when none of the media types asked for is ours.
+func NotAcceptable() error {
+	return generic(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		"406: Not Acceptable\n\nAvailable representations: "+mediaTypes)
+}
+
+// Negotiation is the answer when the media type is one of ours, but what it
+// should show is not.
+func Negotiation() error {
+	return notAcceptable("only the following media types are accepted: " + mediaTypes)
+}
+
+// StreamFormat is the answer to a watch in a form that has no frames.
+func StreamFormat() error {
+	return notAcceptable("only the following media types are accepted: " + streamTypes)
+}
+
+// NotList is the answer to a request for the form as, which is one of lists, of
+// an object; or the other way round, of a list. Of a kind that is not modelled
+// only its emptiness is known: its gvk is empty.
+func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
+	if as == "PartialObjectMetadata" && list {
+		what := "you requested PartialObjectMetadata, but the requested object is a list"
+		if !gvk.Empty() {
+			what += fmt.Sprintf(" (%sList)", internalType(gvk))
+		}
+		return notAcceptable(what)
+	}
+	return notAcceptable(fmt.Sprintf(
+		"you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(gvk)))
+}
+
+func notAcceptable(message string) error {
+	return bare(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, message)
+}
+
+// internalType is the Go type by which the real server knows a kind.
+func internalType(gvk schema.GroupVersionKind) string {
+	group, _, _ := strings.Cut(gvk.Group, ".")
+	if group == "" {
+		group = "core"
+	}
+	return "*" + group + "." + gvk.Kind
+}
+
+// Include is the answer to a Table whose rows are to carry what they cannot.
+func Include(policy metav1.IncludeObjectPolicy) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: includeObject: "+
+		"Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", policy))
+}
+
+const extraHeader = "Impersonate-Extra-"
+
+// Extras are what the client says of whom it acts for besides name, groups and uid.
+func Extras(h http.Header) map[string][]string {
+	var all map[string][]string
+	for name, values := range h {
+		key, ok := strings.CutPrefix(name, extraHeader)
+		if !ok {
+			continue
+		}
+		if all == nil {
+			all = map[string][]string{}
+		}
+		key = strings.ToLower(key)
+		if plain, err := url.PathUnescape(key); err == nil {
+			key = plain
+		}
+		all[key] = values
+	}
+	return all
+}
+
+// NobodyToBe refuses groups, a uid or more of somebody without a name; nil when there are none.
+func NobodyToBe(h http.Header) error {
+	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
+	if len(groups) == 0 && uid == "" && len(extra) == 0 {
+		return nil
+	}
+	return bare(http.StatusBadRequest, "BadRequest", fmt.Sprintf(
+		"requested &user.DefaultInfo{Name:%q, UID:%q, Groups:%#v, Extra:%#v} without impersonating a user name",
+		"", uid, groups, extra))
 }

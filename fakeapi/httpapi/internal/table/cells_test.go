@@ -1,7 +1,6 @@
 package table
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
@@ -9,30 +8,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-
-// Every printer has a cell for each column, even for an empty object.
-func TestPrintersFill(t *testing.T) {
-	for typ, p := range printers {
-		obj := reflect.New(typ.Elem()).Interface().(runtime.Object)
-		more := 0
-		if p == ipAddresses {
-			more = 1
-		}
-		if cells := p.cells(obj, noon); len(cells) != len(p.columns)+more {
-			t.Errorf("%s: %d cells for %d columns", typ, len(cells), len(p.columns))
-		}
-		for _, c := range p.columns {
-			// The real server looks in the wrong place for what a handler is.
-			if c.Description == "" && c.Name != "Handler" {
-				t.Errorf("%s: column %s has no description", typ, c.Name)
-			}
-		}
-	}
-}
 
 // terminated is the state of a container that ended with the code.
 func terminated(code int32, reason string) corev1.ContainerState {

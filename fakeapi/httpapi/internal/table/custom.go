@@ -29,7 +29,7 @@ func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	if len(wanted) == 0 {
 		wanted = ageAlone
 	}
-	p := &printer{columns: []column{nameColumn}}
+	p := &printer{columns: plain.columns[:1:1]}
 	var columns []customColumn
 	for _, c := range wanted {
 		path := jsonpath.New(c.Name).AllowMissingKeys(true)

@@ -7,26 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var (
-	podSpec   = corev1.PodSpec{}.SwaggerDoc()
-	podStatus = corev1.PodStatus{}.SwaggerDoc()
-
-	pods = prints(podCells, nameColumn,
-		text("Ready", "The aggregate readiness state of this pod for accepting traffic."),
-		text("Status", "The aggregate status of the containers in this pod."),
-		text("Restarts", "The number of times the containers in this pod have been restarted and when the last "+
-			"container in this pod has restarted."),
-		ageColumn, wide("IP", podStatus["podIP"]), wide("Node", podSpec["nodeName"]),
-		wide("Nominated Node", podStatus["nominatedNodeName"]), wide("Readiness Gates", podSpec["readinessGates"])).
-		ends(podEnded)
-)
-
-// podEnded says what has become of a Pod that has ended.
-func podEnded(obj runtime.Object) []metav1.TableRowCondition {
-	switch phase := obj.(*corev1.Pod).Status.Phase; phase {
+// podEnded returns the condition that the row of a finished Pod has.
+func podEnded(p *corev1.Pod) []metav1.TableRowCondition {
+	switch phase := p.Status.Phase; phase {
 	case corev1.PodSucceeded:
 		return completed(phase, "The pod has completed successfully.")
 	case corev1.PodFailed:
