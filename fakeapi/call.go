@@ -30,13 +30,13 @@ type call struct {
 	asked     []askedPort    // of a Service that is changed
 }
 
-// serverCall is a call that the server makes itself, during another.
+// serverCall returns a call that the server makes itself during another.
 func (c *call) serverCall(k *Kind, subresource string) *call {
 	return &call{s: c.s, k: k, now: c.now, itself: true,
 		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
 }
 
-// copyIn makes the server's own copy of an object of a request.
+// copyIn returns the server's own copy of an object of a request.
 func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	obj := in.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
@@ -51,7 +51,6 @@ func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
-// matchNamespace fills in the namespace of the request.
 func (c *call) matchNamespace(m metav1.Object) error {
 	want := c.req.Namespace
 	if !c.k.Namespaced {
@@ -68,7 +67,6 @@ func (c *call) matchNamespace(m metav1.Object) error {
 	return nil
 }
 
-// matchName compares the object's name with the name in the path.
 func (c *call) matchName(m metav1.Object) error {
 	switch name := m.GetName(); {
 	case name == "":
@@ -89,8 +87,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops owner references that say the same as an earlier one, with a
-// warning; late says that admission is over.
+// dedupOwners drops repeated owner references and warns about them. late means that admission is over.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
@@ -102,7 +99,7 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// decoded brings an object into the form in which decoding leaves it.
+// decoded sets the defaults that decoding sets.
 func (c *call) decoded(obj runtime.Object) error {
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {
@@ -115,7 +112,7 @@ func (c *call) decoded(obj runtime.Object) error {
 	return nil
 }
 
-// bare is the way of an update that nobody prepares or judges.
+// bare is an update without preparation and validation.
 var bare registry.Update
 
 // Do executes one request at the given time. A write returns one event for
@@ -134,7 +131,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	return c.run()
 }
 
-// doOther executes a request for a kind that is not the kind of a table.
+// doOther executes a request for a kind that has no table of its own.
 func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	k := s.current(req.Kind)
 	if k == nil {
@@ -159,7 +156,6 @@ func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	return c.present(k, r), events
 }
 
-// run executes the request of a call.
 func (c *call) run() (Response, []Event) {
 	if c.s.tables[c.k.ordinal].away {
 		if err := c.settle(); err != nil {
@@ -185,7 +181,6 @@ func (c *call) run() (Response, []Event) {
 	return r, c.events
 }
 
-// write executes a request that may change something.
 func (c *call) write() Response {
 	switch c.req.Verb {
 	case Create:

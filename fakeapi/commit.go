@@ -16,8 +16,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged says whether an object is as it is stored: then nothing is written
-// and the resourceVersion stays. With onlyMeta nothing but metadata can differ.
+// unchanged reports whether an object equals the stored one, so that nothing is written. With onlyMeta, only metadata
+// can differ.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -25,7 +25,7 @@ func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) b
 	return onlyMeta || same.Object(obj, old.obj)
 }
 
-// commit stores an object, which from then on nobody changes.
+// commit stores an object. Nobody may change the object afterwards.
 func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m metav1.Object) *entry {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m)
@@ -45,7 +45,6 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 	return after
 }
 
-// tell adds a change to the answer.
 func (c *call) tell(ch *change) {
 	if c.events == nil {
 		c.events = ch.ev[:1:1]
@@ -54,7 +53,7 @@ func (c *call) tell(ch *change) {
 	c.events = append(c.events, ch.ev[0])
 }
 
-// drop removes an object: watchers are shown its last state under a new revision.
+// drop removes an object. Watchers see its last state under a new revision.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
 	if c.k.stored != nil {
@@ -66,7 +65,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored is what is stored of an object in another version.
+// stored returns the object in the storage version.
 func (c *call) stored(obj runtime.Object, version string) runtime.Object {
 	if !c.k.asks() {
 		c.kept = c.k.row.View.Keep(obj)
@@ -85,7 +84,6 @@ func (c *call) stored(obj runtime.Object, version string) runtime.Object {
 	return c.kept
 }
 
-// keep has an object that is about to be stored converted, where that takes asking.
 func (c *call) keep(obj runtime.Object) (err error) {
 	if c.k.asks() {
 		c.kept, err = c.k.convert(obj, true)
@@ -93,8 +91,7 @@ func (c *call) keep(obj runtime.Object) (err error) {
 	return err
 }
 
-// maxObject is how many bytes etcd takes in one request by default: an object that is larger as it is stored is
-// refused.
+// maxObject is etcd's default limit for one request, in bytes.
 const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
@@ -124,7 +121,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	return nil
 }
 
-// bulk is about how large a value is, and costs nothing.
+// bulk estimates the size of a value without encoding it.
 func bulk(value any) int {
 	n := 8
 	switch v := value.(type) {
@@ -142,19 +139,18 @@ func bulk(value any) int {
 	return n
 }
 
-// tally counts what was made under a key: past incarnations of an object, or
-// names generated for a prefix.
+// tally counts what was created under a key: past incarnations of an object, or names generated for a prefix.
 type tally struct {
 	key string
 	n   int
 	at  uint64 // the revision at which it was counted last
 }
 
-// floors are the highest counts of a table that were forgotten. A key of which nothing
-// is known counts from there, so that no uid and no generated name comes a second time.
+// floors are the highest counts that a table forgot. An unknown key counts from there, so that no uid and no
+// generated name is used twice.
 type floors struct{ past, made int }
 
-// count is what is known of a key, or the floor.
+// count returns the known count of a key, or else the floor.
 func count(of *btree.BTreeG[tally], key string, floor int) int {
 	if known, ok := of.Get(tally{key: key}); ok {
 		return known.n
@@ -162,8 +158,7 @@ func count(of *btree.BTreeG[tally], key string, floor int) int {
 	return floor
 }
 
-// forget drops the counts that have not changed since a revision, and returns the
-// highest of them.
+// forget drops the counts that have not changed since a revision, and returns the highest of them.
 func forget(of *btree.BTreeG[tally], version uint64) (highest int) {
 	var old []tally
 	of.Ascend(func(c tally) bool {
@@ -179,13 +174,11 @@ func forget(of *btree.BTreeG[tally], version uint64) (highest int) {
 	return highest
 }
 
-// maxGenerated is the length of a prefix that leaves room for five characters
-// of suffix in a name of 63.
+// maxGenerated leaves room for five characters of suffix in a name of 63.
 const maxGenerated = 58
 
-// generate makes a name that is not taken. The count of names made for a
-// prefix is kept with the kind and namespace, so that creates that have
-// nothing to do with each other do not change each other's names.
+// generate returns a name that is not taken. Each prefix has its own count, so that unrelated creates do not change
+// each other's names.
 func (c *call) generate(t *table, namespace, prefix string) string {
 	if len(prefix) > maxGenerated {
 		prefix = prefix[:maxGenerated]
@@ -203,14 +196,13 @@ func (c *call) generate(t *table, namespace, prefix string) string {
 	}
 }
 
-// gone is how many incarnations of a key are gone, or more.
+// gone returns an upper bound of the number of deleted incarnations of a key.
 func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
-// generated is how many names were made for a namespace and prefix, or more.
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
 
-// uid makes the uid of the n-th incarnation (from 0) of an object: a function
-// of what it is called and of nothing else, in the form of a random UUID.
+// uid returns the uid of the n-th incarnation (from 0) of an object. It is a function of group, kind, key and n, in
+// the form of a random UUID.
 func uid(k *Kind, key string, n int) types.UID {
 	const prime = 1099511628211
 	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
@@ -241,8 +233,7 @@ func uid(k *Kind, key string, n int) types.UID {
 	return types.UID(text[:])
 }
 
-// dryUID is the uid of what a dry run would have made: one that no object has, and
-// that no other dry run was given.
+// dryUID returns a uid for a dry run that no object and no other dry run has.
 func (s *Server) dryUID(k *Kind, key string) types.UID {
 	s.dry++
 	return uid(k, key, -s.dry)
@@ -255,7 +246,7 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unnamed is the name of an object of a kind that names itself: a uid that no other is called by.
+// unnamed returns a unique uid as the name of an object whose kind names itself.
 func (c *call) unnamed(t *table, namespace string) string {
 	for n := 0; ; n++ {
 		name := string(uid(c.k, c.k.key(namespace, ""), n))

@@ -20,8 +20,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// tableOf finds the table of a definition's objects. Tables outlive
-// definitions: a definition that comes again finds what is left of its objects.
+// tableOf returns the table of a CRD's objects. A table outlives its CRD, so that a recreated CRD finds remaining
+// objects.
 func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
 		if t.kind.custom.Definition.Name == d.Name {
@@ -31,7 +31,7 @@ func (s *Server) tableOf(d *crd.Definition) *table {
 	return nil
 }
 
-// syncKinds makes the server's kinds those that its definitions define.
+// syncKinds updates the server's kinds from its CRDs.
 func (s *Server) syncKinds() {
 	kinds, single := known[:len(known):len(known)], builtin[:len(builtin):len(builtin)]
 	alive := map[int]bool{}
@@ -59,8 +59,8 @@ func (s *Server) syncKinds() {
 	s.kinds, s.single = kinds, single
 }
 
-// counted is the version in which a definition's objects are counted: the
-// stored one, or, when that is not served, the first that is.
+// counted returns the version under which a CRD's objects are counted: the storage version, or the first served one
+// if that is not served.
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -68,7 +68,7 @@ func (k *Kind) counted() *Kind {
 	return k.versions[0]
 }
 
-// define makes the kinds of a definition, and its table when there is none.
+// define makes the kinds of a CRD, and its table if there is none.
 func (s *Server) define(t *table, d *crd.Definition) *table {
 	ordinal := len(s.tables)
 	if t != nil {
@@ -111,8 +111,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread reads all stored objects again, by a definition that has changed since they were
-// written. What the store holds stays as it is.
+// reread reads all stored objects again with a changed CRD. The stored objects stay as they are.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
@@ -131,11 +130,10 @@ func (t *table) reread() {
 	}
 }
 
-// errAway says that a webhook has to be called to read an object.
+// errAway means that a webhook must be called to read an object.
 var errAway = errors.New("it is to be converted")
 
-// read is an entry as it is read now. The error says why it cannot be. Unless calls says so,
-// no webhook is called for it.
+// read returns an entry as the CRD now reads it. It calls a webhook only if calls is true.
 func (t *table) read(e *entry, calls bool) (*entry, error) {
 	k, raw := t.kind, e.written()
 	from := raw.GetObjectKind().GroupVersionKind()
@@ -161,8 +159,7 @@ func (t *table) read(e *entry, calls bool) (*entry, error) {
 	return now, nil
 }
 
-// asker is who converts the objects of a definition in the middle of a request; nil where
-// versions differ in nothing but what they know.
+// asker returns the converter of a CRD's objects during a request. It is nil if the strategy is None.
 func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	if !crd.ByWebhook(d) {
 		return nil
@@ -188,17 +185,16 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	}
 }
 
-// farFrom says whether the objects of a definition are converted by a webhook that is called.
+// farFrom reports whether a network call converts the objects of a CRD.
 func (s *Server) farFrom(d *crd.Definition) func() bool {
 	gk := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// calling is a way to call a webhook: with the server held, or not.
+// calling calls a webhook, either with the server locked or not.
 type calling func(to *webhook.Endpoint, review, response runtime.Object) error
 
-// remote is the webhook of a definition as it stands, which is called when what it returns
-// is, by then without the server.
+// remote returns the webhook that a CRD names now. It is called without the server's lock.
 func (s *Server) remote(d *crd.Definition) (func(calling) conversion.Ask, error) {
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+

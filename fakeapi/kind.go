@@ -63,7 +63,6 @@ type Kind struct {
 	versions []*Kind          // of the stored version of a definition: all versions that are served
 }
 
-// newKind makes a kind of its row.
 func newKind(r *registry.Kind, ordinal int) *Kind {
 	return &Kind{
 		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
@@ -125,7 +124,6 @@ func (k *Kind) Serves(subresource string) bool {
 	return k.row.Way(subresource) != nil
 }
 
-// key is the place of an object in its kind's table.
 func (k *Kind) key(namespace, name string) string {
 	if k.Namespaced {
 		return namespace + "/" + name
@@ -146,7 +144,6 @@ func (k *Kind) Stored() *Kind {
 // its version already. The error is that of whoever converts objects of the kind.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) { return k.show(obj) }
 
-// manager is the field manager of a subresource.
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if k.custom != nil {
 		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask,
@@ -158,7 +155,6 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
 var Scales = newKind(registry.Scales, 0)
 
-// scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 	m := metadata.Of(obj)
 	want, have, selector := k.row.Scale.Read(obj)
@@ -190,8 +186,7 @@ func (k *Kind) BodyKind(subresource string) *Kind {
 	return k
 }
 
-// convert makes of a stored object that of this version, or the other way round when keep
-// says so; it asks whoever has to be asked.
+// convert converts a stored object to this version, or with keep the other way round. It may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	to, finish := k.GVK, k.row.View.Show
 	if keep {
@@ -207,11 +202,10 @@ func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	return finish(out), nil
 }
 
-// asks says that objects of this version are converted by somebody.
+// asks reports whether a webhook or a function converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// show is a stored object in the kind's version: where a webhook would have to be called for
-// it, its metadata alone.
+// show returns a stored object in the kind's version, or only its metadata if a network call would be needed.
 func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
@@ -222,7 +216,7 @@ func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
 	return k.convert(obj, false)
 }
 
-// otherVersion says whether an object of the kind is in another version.
+// otherVersion reports whether an object is in another version of the kind.
 func (k *Kind) otherVersion(obj runtime.Object) bool {
 	if k.stored == nil || obj == nil {
 		return false
@@ -231,7 +225,7 @@ func (k *Kind) otherVersion(obj runtime.Object) bool {
 	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
 }
 
-// shown is show for who cannot be refused.
+// shown is show for callers that cannot return an error.
 func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	out, err := k.show(obj)
 	if err != nil {
@@ -240,8 +234,7 @@ func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// bareOf shows nothing of an object but its metadata, to who cannot wait for it to be
-// converted: that much is the same in every version.
+// bareOf returns an object with nothing but metadata, which are the same in every version.
 func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	u := obj.(*unstructured.Unstructured)
 	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
@@ -249,10 +242,10 @@ func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// builtin are the built-in kinds, by ordinal: those of which objects are stored.
+// builtin are the built-in kinds that are stored, by ordinal.
 var builtin = kindsOf(registry.Builtin)
 
-// known are the built-in kinds and further versions of them.
+// known are the built-in kinds and their other versions.
 var known = withVersions(builtin, registry.OtherVersions)
 
 // builtinTypes finds a kind by the Go type of its objects.
@@ -293,7 +286,6 @@ func kindsOf(rows []*registry.Kind) []*Kind {
 	return kinds
 }
 
-// withVersions puts further versions of kinds behind the kinds.
 func withVersions(kinds []*Kind, versions []*registry.Kind) []*Kind {
 	all := kinds[:len(kinds):len(kinds)]
 	for _, r := range versions {
@@ -316,5 +308,4 @@ func typesOf(kinds []*Kind) map[reflect.Type]*Kind {
 	return types
 }
 
-// kindOf is the built-in kind of a Go type.
 func kindOf(obj runtime.Object) *Kind { return builtinTypes[reflect.TypeOf(obj)] }

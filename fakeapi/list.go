@@ -61,8 +61,7 @@ func parseContinue(text string) (t continueToken, err error) {
 	return t, nil
 }
 
-// listSelected answers a list from the right revision: the latest, or the one
-// that a continue token or an exact match names.
+// listSelected lists at the right revision: the latest, or that of a continue token or an exact match.
 func (c *call) listSelected(sel selectors) Response {
 	opts := &c.req.List
 	prefix := ""
@@ -116,7 +115,7 @@ func (c *call) listSelected(sel selectors) Response {
 	return c.page(r, prefix)
 }
 
-// listAt selects from what was stored at a revision.
+// listAt lists what was stored at a revision.
 func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
@@ -132,8 +131,7 @@ func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) 
 	return r
 }
 
-// errExpired says that the revision was compacted away. The rest of a list
-// can then still be had as it is now, with the token in the answer.
+// errExpired means that the revision was compacted. Its token continues the list at the latest revision.
 func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
@@ -149,7 +147,6 @@ func (c *call) errExpired(start, prefix string) error {
 	return err
 }
 
-// listNow selects from what is stored now, by the index that fits.
 func (c *call) listNow(t *table, sel selectors, start string) Response {
 	r := Response{Code: http.StatusOK, Version: c.s.version}
 	take := func(e *entry) bool {
@@ -178,7 +175,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit and makes the token for its rest.
+// page cuts a list to the limit and makes the continue token.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {
@@ -209,8 +206,7 @@ func (k *Kind) MakeList(r Response) runtime.Object {
 	return list
 }
 
-// setItems fills a list object of a Go type; the items are copied by value,
-// what they point to is shared.
+// setItems fills a typed list. Items are copied by value and share what they point to.
 func setItems(list runtime.Object, items []runtime.Object) {
 	if l, ok := list.(*unstructured.UnstructuredList); ok {
 		l.Items = make([]unstructured.Unstructured, len(items))
@@ -228,7 +224,7 @@ func setItems(list runtime.Object, items []runtime.Object) {
 	field.Set(out)
 }
 
-// setListDefaults: a watch from nowhere or from 0 sends the initial objects.
+// setListDefaults makes a watch without a version, or from 0, send the existing objects.
 func setListDefaults(opts *metav1.ListOptions) {
 	if opts.SendInitialEvents != nil || opts.ResourceVersionMatch != "" {
 		return
@@ -239,7 +235,6 @@ func setListDefaults(opts *metav1.ListOptions) {
 	}
 }
 
-// validateListOptions refuses combinations that mean nothing.
 func validateListOptions(opts *metav1.ListOptions) error {
 	if !opts.Watch && opts.ResourceVersionMatch == "" && opts.SendInitialEvents == nil {
 		return nil
@@ -254,8 +249,7 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion reads the revision a watch or a get starts from; what is
-// no number is the storage layer's error, a 500.
+// parseWatchVersion reads the revision of a watch or a get. Text that is no number is a 500, as in the storage layer.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {
@@ -264,7 +258,7 @@ func parseWatchVersion(rv string) (uint64, error) {
 	return n, nil
 }
 
-// errTooLarge is the answer to a read at a revision that does not exist yet.
+// errTooLarge is the error of a read at a future revision.
 func errTooLarge(asked, have uint64) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", asked, have), 1)
 	err.ErrStatus.Code = http.StatusGatewayTimeout
@@ -274,7 +268,6 @@ func errTooLarge(asked, have uint64) error {
 	return err
 }
 
-// parseVersion reads a resourceVersion; "" is 0.
 func parseVersion(rv string) (uint64, error) {
 	if rv == "" {
 		return 0, nil

@@ -43,7 +43,6 @@ func (c *call) patch(w *registry.Update) Response {
 	return c.modify(ed)
 }
 
-// patched applies the patch to the stored object.
 func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error) {
 	obj = c.patchMeta(old)
 	onlyMeta = obj != nil
@@ -68,10 +67,8 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// customPatches are the media types of patches to custom resources.
 var customPatches = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyPatchType)}
 
-// errCustomPatch refuses a patch that needs a Go type to be understood.
 func errCustomPatch() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType,
@@ -81,7 +78,6 @@ func errCustomPatch() error {
 	}}
 }
 
-// patchCustom applies a patch to an object of a custom kind.
 func (c *call) patchCustom(old runtime.Object) (runtime.Object, error) {
 	original, err := json.Marshal(old)
 	if err != nil {
@@ -120,9 +116,8 @@ func (c *call) patchCustom(old runtime.Object) (runtime.Object, error) {
 	return u, nil
 }
 
-// patchMeta applies a patch that touches only metadata, without going through
-// JSON: it shares everything else with the stored object. It returns nil when
-// the patch is not of that sort; [call.patchWhole] then does it.
+// patchMeta applies a patch of metadata alone without JSON, and shares the rest with the stored object. It returns
+// nil for other patches, which [call.patchWhole] applies.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -143,9 +138,8 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	return obj
 }
 
-// patchReplicas applies a merge patch of spec.replicas alone, without going
-// through JSON. It returns nil when the patch is not of that sort;
-// [call.patchWhole] then does it.
+// patchReplicas applies a merge patch of spec.replicas alone without JSON. It returns nil for other patches, which
+// [call.patchWhole] applies.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
 	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {

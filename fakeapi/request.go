@@ -117,8 +117,7 @@ func value[S ~string](p *S) string {
 	return string(*p)
 }
 
-// patchPreconditions are the preconditions in a patch; none in one that cannot be
-// read, which is refused anyway.
+// patchPreconditions returns the preconditions in a patch. An unreadable patch has none and is refused later.
 func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
 	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
 		return "", ""
@@ -150,13 +149,12 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 	return namesIn(metadata)
 }
 
-// named is an object of which nothing but the metadata are read.
 type named struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// namesIn are the uid and the resourceVersion that metadata name: of a field that is
-// there twice, the last counts, as it does when the patch is applied.
+// namesIn returns the uid and the resourceVersion in metadata. The last of duplicate fields counts, as when the patch
+// is applied.
 func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	fields, _ := metadata.(map[string]any)
 	name, _ := fields["uid"].(string)
@@ -164,14 +162,13 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether a text may name a field: whether the word is in it, or an
-// escape that could spell it.
+// mayName reports whether a text contains the field's name, or an escape that could spell it.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }
 
-// operationPreconditions are those of a JSON patch: an operation that tests a
-// field, or sets it, which the server then compares; by itself or with all metadata.
+// operationPreconditions returns those of a JSON patch: operations that test or set the field, alone or with all
+// metadata.
 func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
 	var operations []struct {
 		Op    string `json:"op"`
@@ -198,7 +195,7 @@ func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string
 	return uid, resourceVersion
 }
 
-// conditionUID refuses a write meant for another incarnation.
+// conditionUID refuses a write to another incarnation.
 func (c *call) conditionUID(e *entry, asked types.UID) error {
 	if asked != "" && asked != e.meta.GetUID() {
 		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
@@ -206,8 +203,8 @@ func (c *call) conditionUID(e *entry, asked types.UID) error {
 	return nil
 }
 
-// conditionMeta refuses a request meant for another incarnation or revision, in
-// the words of a strategy. What is nil is not asked for.
+// conditionMeta refuses a request for another incarnation or revision, in a strategy's words. nil fields are not
+// compared.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta
@@ -220,7 +217,7 @@ func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	return nil
 }
 
-// precondition refuses a delete meant for another incarnation or revision.
+// precondition refuses a delete of another incarnation or revision.
 func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	if pre == nil {
 		return nil
@@ -241,8 +238,7 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	return nil
 }
 
-// errPrecondition is what the storage layer says when the object is not the
-// one the request was meant for.
+// errPrecondition is the storage layer's error for the wrong incarnation or revision.
 func (c *call) errPrecondition(e *entry, what, asked, have string) error {
 	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
 		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+

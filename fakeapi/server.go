@@ -66,7 +66,7 @@ type Server struct {
 	store
 }
 
-// plugged says whether an admission plugin is on.
+// plugged reports whether an admission plugin is on.
 func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
@@ -89,9 +89,8 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	return nil
 }
 
-// current is the kind that answers requests for k: k itself, or, when the
-// definition that k came from has changed since, what it defines now. It is
-// nil when nothing does.
+// current returns the kind that serves requests for k: k, or what a changed CRD defines now. It is nil if nothing
+// does.
 func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:

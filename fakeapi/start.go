@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// epoch is the creation time of what a new server holds.
+// epoch is the creation time of the objects of a new server.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // New returns an empty server with the built-in kinds and the namespaces
@@ -80,8 +80,6 @@ const (
 	serviceAddress, endpointAddress, endpointPort = "10.96.0.1", "192.0.2.1", 6443
 )
 
-// objects are those that the server holds from the start, in the order in which they
-// are made.
 func (st *Start) objects() []runtime.Object {
 	var all []runtime.Object
 	namespaces := []string{metav1.NamespaceDefault, metav1.NamespaceSystem}
@@ -106,8 +104,8 @@ func (st *Start) objects() []runtime.Object {
 	return all
 }
 
-// kubernetesService is the Service by which programs in the cluster find the server, as
-// the server's own controllers of pkg/controlplane make it.
+// kubernetesService returns the objects by which programs in the cluster find the server, as pkg/controlplane makes
+// them.
 func kubernetesService() []runtime.Object {
 	single, yes, https := corev1.IPFamilyPolicySingleStack, true, "https"
 	port, tcp := int32(endpointPort), corev1.ProtocolTCP

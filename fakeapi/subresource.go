@@ -41,7 +41,6 @@ func (c *call) updateSubresource() Response {
 	return refuse(errNoSubresource())
 }
 
-// getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
 	if c.req.Subresource == "scale" && c.k.row.Scale != nil {
 		return c.getScale()
@@ -61,7 +60,6 @@ func success() *metav1.Status {
 		Code: http.StatusCreated}
 }
 
-// bind is what a scheduler does: it gives a Pod its node.
 func (c *call) bind() Response {
 	asked, ok := c.req.Object.(*corev1.Binding)
 	if !ok || asked.Target.Name == "" {
@@ -85,7 +83,7 @@ func (c *call) bind() Response {
 	return r
 }
 
-// bound is a Pod with the node of a binding, and with the binding's labels and annotations.
+// bound returns a Pod with the node, labels and annotations of a binding.
 func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -113,7 +111,6 @@ func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	return &bound, nil
 }
 
-// merged is a map with the entries of another.
 func merged(m, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return m
@@ -124,7 +121,6 @@ func merged(m, more map[string]string) map[string]string {
 	return all
 }
 
-// rescale carries out an update or a patch of the scale subresource.
 func (c *call) rescale() Response {
 	ed := &edit{way: &c.k.row.Main}
 	switch c.req.Verb {
@@ -162,7 +158,6 @@ func (c *call) rescale() Response {
 	return r
 }
 
-// patchedScale applies the patch to the object's scale.
 func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	if c.req.PatchType == types.ApplyPatchType {
 		return c.appliedScale(old)
@@ -180,7 +175,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaled is the stored object with the replicas of a scale.
+// scaled returns the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
 	if c.k.custom == nil { // the schema of a definition judges its objects
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
@@ -214,11 +209,10 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	return obj, nil
 }
 
-// noReplicas is how many the scale of an object without replicas has while it is changed.
+// noReplicas stands for missing replicas while a scale is changed.
 const noReplicas = math.MinInt32
 
-// manageScale notes who changed the replicas: first in the managers of the
-// scale, which are then made those of the object.
+// manageScale records who changed the replicas: first in the scale's managers, which then become the object's.
 func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -253,7 +247,6 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// replicasPath is where the objects have their replicas.
 func replicasPath(s *registry.Scaling) fieldpath.Path {
 	if s.Path == nil {
 		return fieldpath.MakePathOrDie("spec", "replicas")
@@ -265,8 +258,7 @@ func replicasPath(s *registry.Scaling) fieldpath.Path {
 	return path
 }
 
-// appliedScale applies to the scale of an object. The managers of the object's
-// replicas are those of the scale's.
+// appliedScale applies to the scale of an object. The object's managers of replicas are those of the scale.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -286,8 +278,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaleHandler translates between the managers of an object and of its scale;
-// it comes with the scale as it is.
+// scaleHandler returns the translator between managers of an object and of its scale, with the current scale.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}

@@ -18,7 +18,6 @@ type Access struct {
 	Namespace, Name       string
 }
 
-// admin is the user of a request that names none.
 const admin = "admin"
 
 const accountPrefix = "system:serviceaccount:"
@@ -48,8 +47,7 @@ func (s *Server) UserNamed(name string) authenticationv1.UserInfo {
 
 var accountKind = kindOf(&corev1.ServiceAccount{})
 
-// followAccounts gives each namespace that lives its service account, after a write to
-// a namespace or to a service account.
+// followAccounts creates the default service account of active namespaces, after a write to either.
 func (c *call) followAccounts() {
 	for _, ev := range c.events {
 		obj := ev.After
@@ -68,8 +66,6 @@ func (c *call) followAccounts() {
 
 const defaultAccount = "default"
 
-// account makes the service account of a namespace that lacks it. A refusal, as of a
-// quota, leaves the namespace without.
 func (c *call) account(namespace string) {
 	e := c.s.find(c.s.tables[namespaceKind.ordinal], namespace)
 	if e == nil || e.obj.(*corev1.Namespace).Status.Phase != corev1.NamespaceActive ||

@@ -150,7 +150,6 @@ func (w *Watch) next() []watch.Event {
 	return out
 }
 
-// errorEvent is what ends a watch.
 func errorEvent(err error) watch.Event {
 	status := refuse(err).Err.ErrStatus
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
@@ -161,9 +160,8 @@ func errorEvent(err error) watch.Event {
 // that starts at its last revision then fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
-// see is what a change looks like to a watch with a selection: an object that
-// enters is added, one that leaves is deleted as it was before, under the
-// revision of the change.
+// see returns a change as a selective watch sees it. An object that enters is added. One that leaves is deleted in
+// its old state, with the revision of the change.
 func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
@@ -182,7 +180,6 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	return watch.Event{}, false
 }
 
-// selects says whether a state of an object is selected; nil is none.
 func (w *Watch) selects(obj runtime.Object) bool {
 	if obj == nil {
 		return false
@@ -191,7 +188,6 @@ func (w *Watch) selects(obj runtime.Object) bool {
 	return yes && err == nil
 }
 
-// at is a stored object under another revision.
 func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
 	c := k.row.Shallow(obj)
 	metadata.Of(c).SetResourceVersion(strconv.FormatUint(version, 10))

@@ -24,8 +24,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation is one pass of an object by the mutating webhooks: a second round asks those
-// again that want it, when others have changed the object after them.
+// mutation is one pass of an object through the mutating webhooks. A second round calls those again that ask for it,
+// if later ones changed the object.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
@@ -35,14 +35,14 @@ type mutation struct {
 	due    map[string]bool // those that are
 }
 
-// require makes those due that were asked before now.
+// require marks the earlier webhooks for a second call.
 func (m *mutation) require() {
 	maps.Copy(m.due, m.asked)
 	clear(m.asked)
 }
 
-// mutated asks the mutating webhooks, who change obj. plugins does what the server's own
-// mutating plugins do to it, which come once more when a webhook has changed it.
+// mutated calls the mutating webhooks, which change obj. plugins are the server's own mutating plugins, which run
+// again if a webhook changes the object.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) error {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -99,7 +99,7 @@ func (c *call) round(m *mutation) error {
 	return nil
 }
 
-// askMutating asks one webhook and makes the change that it asks for.
+// askMutating calls one webhook and applies its patch.
 func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (changed bool, err error) {
 	answer, err := c.send(h, a, f)
 	if err != nil || len(answer.Patch) == 0 {
@@ -137,7 +137,7 @@ func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (ch
 	return changed, nil
 }
 
-// patchedBy is the object, in the form in which the webhook was shown it, with its patch.
+// patchedBy applies a patch to the object in the webhook's version.
 func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error) {
 	text, err := webhook.JSON(f.obj)
 	if err != nil {
@@ -171,7 +171,6 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 
 var errOtherKind = errors.New("the patch makes the object one of another kind")
 
-// replaceContent makes obj what from is; both are of one Go type.
 func replaceContent(obj, from runtime.Object) {
 	reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem())
 }
@@ -180,7 +179,7 @@ func replaceContent(obj, from runtime.Object) {
 // [Options] have no function for. It is for package httpapi: see Handler.CallWebhooks there.
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
-// endpoint finds out where a webhook is.
+// endpoint returns the address of a webhook.
 func (s *Server) endpoint(url *string, service *serviceRef, bundle []byte, timeout time.Duration) *webhook.Endpoint {
 	to := &webhook.Endpoint{CABundle: bundle, Timeout: timeout}
 	if url != nil {
@@ -193,15 +192,13 @@ func (s *Server) endpoint(url *string, service *serviceRef, bundle []byte, timeo
 	return to
 }
 
-// serviceRef names the service of a webhook.
 type serviceRef struct {
 	namespace, name, path string
 	port                  int32
 }
 
-// resolve finds an address of a service as the real server's aggregator does that is told
-// to route to endpoints: the first that is ready, in the order of names. No address of
-// a Service itself leads anywhere here, but an external name does.
+// resolve returns an address of a service: its first ready endpoint by name, or its external name. Nothing listens on
+// cluster addresses here.
 func (s *Server) resolve(r *serviceRef) (string, error) {
 	obj := s.Lookup(serviceKind, r.namespace, r.name)
 	if obj == nil {
@@ -223,8 +220,7 @@ func (s *Server) resolve(r *serviceRef) (string, error) {
 	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", r.port, r.name))
 }
 
-// readyAddress is the first ready address of a service's port in its EndpointSlices; ""
-// when there is none.
+// readyAddress returns the first ready address of a service's port in its EndpointSlices; "" if there is none.
 func (s *Server) readyAddress(svc *corev1.Service, port string) (address string) {
 	s.EachIn(sliceKind, svc.Namespace, func(obj runtime.Object) bool {
 		slice := obj.(*discoveryv1.EndpointSlice)
@@ -247,8 +243,7 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook in the middle of a request. Others may have used the server when
-// it returns: what was looked up before may have changed.
+// call calls a webhook during a request. Others may use the server meanwhile, so earlier look-ups may be out of date.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()
@@ -256,7 +251,6 @@ func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) err
 	return s.caller.Call(to, review, response)
 }
 
-// reviewUID names a review.
 func (s *Server) reviewUID() types.UID {
 	s.reviews++
 	return uid(definitionKind, "review", s.reviews)

@@ -22,7 +22,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// aboutServer answers the paths about the server itself; nil for any other.
 func (h *Handler) aboutServer(r *http.Request) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -40,7 +39,7 @@ func (h *Handler) aboutServer(r *http.Request) *answer {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// health is the answer to a health check; with verbose it says what was checked.
+// health returns the response to a health check. With verbose it lists the checks.
 func health(r *http.Request, name string) string {
 	if _, verbose := r.URL.Query()["verbose"]; verbose {
 		return "[+]ping ok\n" + name + " check passed\n"
@@ -54,7 +53,6 @@ const (
 	v2ProtoAt = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 )
 
-// aboutSchemas answers the paths of OpenAPI; nil for any other.
 func (h *Handler) aboutSchemas(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	below, v3 := strings.CutPrefix(path, "/openapi/v3")
@@ -84,7 +82,6 @@ func (h *Handler) aboutSchemas(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	return &answer{code: http.StatusOK, binary: binary, contentType: v2Proto}
 }
 
-// aboutResources answers the paths of discovery; nil for any other.
 func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	core := parts[0] == "api" && len(parts) <= 2
@@ -129,7 +126,6 @@ func resourceList(f media.Format, all []discovery.GroupVersion, gv schema.GroupV
 	return fail(f, refusal.NotFound())
 }
 
-// address is the address the server says it has.
 func (h *Handler) address(r *http.Request) string {
 	if h.Address != "" {
 		return h.Address
@@ -137,8 +133,8 @@ func (h *Handler) address(r *http.Request) string {
 	return r.Host
 }
 
-// podLog answers for the log of a container, which has printed nothing; nil when the path is about something
-// else. It follows LogLocation of k8s.io/kubernetes/pkg/registry/core/pod.
+// podLog returns the log of a container, which is empty; it returns nil if the path is no log. It follows LogLocation
+// of k8s.io/kubernetes/pkg/registry/core/pod.
 func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answer {
 	switch {
 	case t.Kind == nil || t.Kind.GVK.Kind != "Pod" || t.Custom() || t.Subresource != "log":
@@ -163,7 +159,7 @@ func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answ
 	return &answer{code: http.StatusOK, binary: []byte{}, contentType: "text/plain"}
 }
 
-// hasContainer refuses a container that a Pod does not have, and none where it has several.
+// hasContainer refuses an unknown container, and an empty name if the Pod has several containers.
 func hasContainer(p *corev1.Pod, name string) error {
 	var names []string
 	for i := range p.Spec.InitContainers {
@@ -190,9 +186,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled answers for what the real server has and this one does not
-// model: subresources that need a kubelet are refused by name. Of component
-// statuses, which nobody can make, there are none.
+// respondUnmodelled responds for resources that are not modelled. Subresources that need a kubelet are refused by
+// name. The list of component statuses is empty.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *discovery.Resource,
 ) *answer {
@@ -211,7 +206,7 @@ func (h *Handler) respondUnmodelled(
 	return h.emptyList(f, known)
 }
 
-// emptyList is a list of a kind that has no objects.
+// emptyList is the list of a kind without objects.
 func (h *Handler) emptyList(f media.Format, known *discovery.Resource) *answer {
 	none := &fakeapi.Response{Version: h.revision()}
 	switch f.As {
@@ -236,8 +231,7 @@ const (
 	mostOfWarning = 256
 )
 
-// setWarnings gives the answer's warnings their headers. What cannot be one is left out,
-// as are those that come after too many.
+// setWarnings writes warnings into headers. It drops those that no header can hold, and those over the limit.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
 )
 
-// body encodes an answer, and names the content type. What cannot be encoded,
-// or not in the form that was asked for, is answered with the error instead.
+// body encodes a response and returns its content type. If it cannot be encoded, the body is the error.
 func (h *Handler) body(a *answer) ([]byte, string) {
 	body, contentType, err := h.encode(a)
 	if err != nil {
@@ -29,8 +28,7 @@ func (h *Handler) body(a *answer) ([]byte, string) {
 	return body, contentType
 }
 
-// encode returns the answer's body and its content type. The bytes may be
-// shared: nobody writes to them.
+// encode returns the body and its content type. The bytes may be shared and must not be changed.
 func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	switch {
 	case a.binary != nil:
@@ -56,8 +54,7 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	return body, a.format.Type, err
 }
 
-// transform makes the object that is sent. stored says that it is a version of
-// an object as the server keeps it.
+// transform makes the object that is sent. stored means that it is the server's own version of an object.
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {
@@ -76,7 +73,7 @@ func isStatus(obj runtime.Object) bool {
 	return ok
 }
 
-// listAs is a list in the form that the client asked for.
+// listAs returns a list in the form that the client accepts.
 func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (runtime.Object, error) {
 	switch f.As {
 	case "":
@@ -89,7 +86,7 @@ func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time)
 	return nil, refusal.NotList(f.As, k.GVK, true)
 }
 
-// objectAs is one object in the form that the client asked for in its stead.
+// objectAs returns an object in the form that the client accepts.
 func objectAs(
 	k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool,
 ) (runtime.Object, error) {
@@ -102,12 +99,8 @@ func objectAs(
 	return nil, refusal.NotList(f.As, k.GVK, false)
 }
 
-// frame is one event on the wire: what goes before the object, the object, what
-// goes after it. The object's bytes are shared with all watches of the same
-// format.
 type frame [3][]byte
 
-// framer makes the frames of one watch, one after the other.
 type framer struct {
 	h       *Handler
 	kind    *fakeapi.Kind
@@ -116,7 +109,6 @@ type framer struct {
 	head    [32]byte // of the last frame
 }
 
-// contentType is the content type of the frames.
 func (w *framer) contentType() string {
 	if w.format.Type == media.Proto {
 		return media.Proto + ";stream=watch"
@@ -124,7 +116,7 @@ func (w *framer) contentType() string {
 	return w.format.Type
 }
 
-// fill makes f the frame of an event. It is good until the next is made.
+// fill encodes an event into f. The frame is valid until the next call.
 func (w *framer) fill(f *frame, ev *watch.Event) error {
 	raw, err := w.object(ev)
 	if err != nil {
@@ -144,7 +136,6 @@ func (w *framer) fill(f *frame, ev *watch.Event) error {
 
 var closing = []byte("}\n")
 
-// object encodes the object of an event.
 func (w *framer) object(ev *watch.Event) ([]byte, error) {
 	stored := ev.Type != watch.Bookmark && ev.Type != watch.Error
 	if w.format.As == "" && stored {
@@ -161,9 +152,8 @@ func (w *framer) object(ev *watch.Event) ([]byte, error) {
 	return codec.Encode(obj, media.Format{Type: w.format.Type})
 }
 
-// protoHead is what goes before an object of n bytes in a protobuf watch: the
-// length of the frame, the event's type, and the tags and lengths of the
-// event's object and of its raw bytes.
+// protoHead returns the bytes before an object of n bytes in a protobuf watch: the frame's length, the event's type,
+// and the tags and lengths.
 func protoHead(b []byte, kind string, n int) []byte {
 	inner := 1 + varintLen(n) + n
 	b = binary.BigEndian.AppendUint32(b, uint32(2+len(kind)+1+varintLen(inner)+inner))

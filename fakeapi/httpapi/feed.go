@@ -24,9 +24,8 @@ const (
 	lastBookmark = 2 * time.Second
 )
 
-// feed is an open watch: what its client has still to be sent. It pulls from
-// the server's log, so that a client that does not read costs nothing but its
-// place in the log; when the log has moved on past it, it is sent 410 Expired.
+// feed is an open watch. It reads from the server's log, so that a slow client costs only its position in the log. A
+// position that was compacted away gets 410 Expired.
 type feed struct {
 	h         *Handler
 	w         *fakeapi.Watch // nil: nothing ever happens
@@ -67,8 +66,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready makes the next frame if there is one; otherwise changed is closed when
-// there may be, and over says that there will never be one.
+// ready makes the next frame if there is one. Otherwise changed is closed when there may be one; over means that the
+// watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -93,8 +92,6 @@ func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	return true, false, nil, err
 }
 
-// wait makes the next frame, when something has happened. It returns io.EOF
-// when the watch is over.
 func (s *feed) wait(ctx context.Context) error {
 	for {
 		ok, over, changed, err := s.ready()
@@ -129,7 +126,7 @@ func (s *feed) wait(ctx context.Context) error {
 	}
 }
 
-// mark puts a bookmark at the end of what there is to send.
+// mark adds a bookmark at the end.
 func (s *feed) mark(now time.Time) {
 	s.schedule(now)
 	show, _ := s.pull()
@@ -143,8 +140,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see adds what was pulled. An object that cannot be converted ends the watch: whoever lists
-// again is told why.
+// see adds the events that were read. An object that cannot be converted ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {
@@ -167,8 +163,7 @@ type gatedFeed struct {
 // through a gate, which executes them in the handler's stead.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
-// watchGated opens a watch behind the transport's gate. It is answered with what is
-// returned: a feed, or else a refusal.
+// watchGated opens a watch behind the transport's gate. It returns either a feed or a refusal.
 func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
 	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
 	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {
@@ -294,7 +289,7 @@ type passage struct {
 
 type passageKey struct{}
 
-// gated is the gate that a request has to go through, nil for none. The request passes it.
+// gated returns the gate of a request and marks the request as passed. It is nil without a gate.
 func gated(ctx context.Context) Gate {
 	p := passageOf(ctx)
 	if p == nil {

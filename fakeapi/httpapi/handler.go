@@ -46,8 +46,7 @@ import (
 // for slow watchers to catch up with.
 const DefaultHistory = 100_000
 
-// writeTimeout is how long a client may leave what it is sent unread before its
-// connection is closed.
+// writeTimeout is how long a client may leave data unread before the connection is closed.
 const writeTimeout = 10 * time.Second
 
 // Handler serves one [fakeapi.Server]. It may be used by several goroutines;
@@ -103,7 +102,7 @@ func New(server *fakeapi.Server, now func() time.Time) *Handler {
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
 }
 
-// defaultVersion is what /version answers: the server whose behaviour this is.
+// defaultVersion is the response of /version.
 func defaultVersion() version.Info {
 	return version.Info{
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
@@ -126,8 +125,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake tells the watches that something changed and forgets old revisions, in
-// bulk, so that forgetting costs each write little.
+// wake tells the watches that something changed. It forgets old revisions in bulk, so that each write costs little.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -142,10 +140,9 @@ func (h *Handler) wake(before uint64) {
 	}
 }
 
-// do executes one request.
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request under what strikes it, nil for nothing.
+// doUnder executes one request under a fault, or under none if s is nil.
 func (h *Handler) doUnder(s *fault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -163,23 +160,19 @@ func (h *Handler) doUnder(s *fault.Strike, req *fakeapi.Request) (resp fakeapi.R
 	return resp
 }
 
-// served is the table of kinds as it stands.
 func (h *Handler) served() []*fakeapi.Kind {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.server.Served()
 }
 
-// revision is the latest revision.
 func (h *Handler) revision() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.server.Version()
 }
 
-// readRequest makes the request to the server of one over HTTP: it reads the
-// query and the body. The warnings are of the kind, and of what the body holds;
-// they hold for a request that is refused as well.
+// readRequest reads the query and body of an HTTP request. The warnings apply to a refused request too.
 func readRequest(
 	r *http.Request, t *route.Target, verb fakeapi.Verb,
 ) (req *fakeapi.Request, warnings []string, err error) {
@@ -235,7 +228,7 @@ func patchType(r *http.Request) (types.PatchType, error) {
 	return "", refusal.PatchFormat()
 }
 
-// deprecation warns of a version of a kind that is on its way out.
+// deprecation warns about a deprecated version of a kind.
 func deprecation(k *fakeapi.Kind) []string {
 	d, v := k.Definition()
 	switch {
@@ -260,9 +253,6 @@ func deprecation(k *fakeapi.Kind) []string {
 	return []string{text}
 }
 
-// aboutPaths answers the root, which lists what other paths there are, as index.go of
-// k8s.io/apiserver's routes does; nil for any other path. Only those are listed that
-// are answered.
 func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	if r.URL.Path != "/" && r.URL.Path != "/index.html" {
 		return nil

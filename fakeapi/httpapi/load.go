@@ -39,9 +39,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome stores or creates the first documents: as many dumped ones as there
-// are before a definition or one to be created, for those may change what can
-// be read.
+// loadSome loads the first documents. It stops before a CRD and before a document to be created, because they change
+// what can be read.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line
@@ -76,8 +75,6 @@ func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	return n, nil
 }
 
-// create makes an object through the API. A namespace that is there already is
-// left as it is: some always are.
 func (h *Handler) create(obj runtime.Object) error {
 	var k *fakeapi.Kind
 	h.With(func(s *fakeapi.Server) { k = s.KindOf(obj) })
@@ -97,7 +94,6 @@ func (h *Handler) create(obj runtime.Object) error {
 	return fmt.Errorf("%s %s: %w", k.GVK.Kind, m.GetName(), resp.Err)
 }
 
-// decodeDocument decodes one document strictly; nil for an empty one.
 func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	var named metav1.TypeMeta
 	if err := yaml.Unmarshal(text, &named); err != nil {

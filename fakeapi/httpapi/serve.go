@@ -54,8 +54,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes a watch to a connection until it ends, its client goes or does
-// not read, or its time is up.
+// stream writes a watch until it ends, its timeout passes, or the client leaves or stops reading.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	s := h.newFeed(a)
 	defer s.open.Close()
@@ -154,7 +153,6 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// watchBody is the body of a watch's response.
 type watchBody struct {
 	ctx    context.Context
 	cancel context.CancelFunc

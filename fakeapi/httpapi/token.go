@@ -24,10 +24,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// audience is whom a token is for that names nobody: this server, and its issuer.
+// audience is the default audience of a token: this server, which is also the issuer.
 const audience = "https://kubernetes.default.svc.cluster.local"
 
-// claims are what a service account's token says, as the real server's does.
 type claims struct {
 	Issuer   string   `json:"iss"`
 	Subject  string   `json:"sub"`
@@ -43,8 +42,7 @@ type claims struct {
 	} `json:"kubernetes.io"`
 }
 
-// tokenKey signs tokens. It is no secret, and has none to keep: who has no token may
-// do everything.
+// tokenKey signs tokens. It needs no secrecy: requests without a token may do everything.
 var tokenKey = []byte("threelaws")
 
 var tokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
@@ -64,7 +62,6 @@ func (c *claims) token() string {
 	return text + "." + sign(text)
 }
 
-// readToken reads a token of this server's; nil when it is none.
 func readToken(token string) *claims {
 	at := strings.LastIndexByte(token, '.')
 	body, ours := strings.CutPrefix(token, tokenHeader+".")
@@ -80,17 +77,15 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds says whether a token is in force: it has not expired, the account is the one that it was
-// made for, and what it is bound to is there.
+// holds reports whether a token is valid: not expired, for this account's uid, and its bound object exists.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
 		h.there("nodes", "", c.Own.Node)
 }
 
-// user is who makes a request: whom a token of this server's names, or whom the
-// client says that it acts for. Other credentials are not looked at, and stand for
-// the administrator.
+// user returns the user of a request: the token's account, or the impersonated user. Other credentials are ignored
+// and mean the administrator.
 func (h *Handler) user(r *http.Request) (string, error) {
 	name := ""
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
@@ -177,7 +172,6 @@ func checkExpiration(seconds int64, kind schema.GroupKind) error {
 		seconds, why)})
 }
 
-// reviewToken says whose a token is.
 func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.TokenReview) (runtime.Object, error) {
 	if o.Spec.Token == "" {
 		return nil, apierrors.NewBadRequest("token is required for TokenReview in authentication")
@@ -192,13 +186,13 @@ func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.Toke
 	return o, nil
 }
 
-// boundName is an object that a token holds no longer than.
+// boundName is the object that limits a token's life.
 type boundName struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
 }
 
-// there says whether an object that a token is bound to is there; so is none.
+// there reports whether a token's bound object exists. A token without one counts as valid.
 func (h *Handler) there(resource, namespace string, b *boundName) bool {
 	if b == nil {
 		return true
@@ -207,7 +201,6 @@ func (h *Handler) there(resource, namespace string, b *boundName) bool {
 	return err == nil && string(obj.GetUID()) == b.UID
 }
 
-// read returns an object as it is stored.
 func (h *Handler) read(resource, namespace, name string) (metav1.Object, error) {
 	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: h.kindNamed(resource), Namespace: namespace, Name: name})
 	if resp.Err != nil {
@@ -245,9 +238,7 @@ func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) er
 	return nil
 }
 
-// pretend makes a user whom the client says that it acts for: with the groups, the uid and
-// whatever else it says, and nothing that the server would know of a user of that name. It is
-// the impersonation filter of k8s.io/apiserver.
+// pretend builds an impersonated user from the headers alone, as the impersonation filter of k8s.io/apiserver does.
 func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 	name := r.Header.Get("Impersonate-User")
 	if name == "" {

@@ -13,15 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one value of a limit range.
 type bound struct {
 	on   corev1.LimitType
 	name corev1.ResourceName
 	at   resource.Quantity
 }
 
-// values are a request, a limit and a bound at one precision, as
-// requestLimitEnforcedValues of the LimitRanger plugin compares them.
+// values scales request, limit and bound to one precision, like requestLimitEnforcedValues of the LimitRanger plugin.
 func (b *bound) values(request, limit resource.Quantity) (asked, most, at int64) {
 	asked, most, at = request.Value(), limit.Value(), b.at.Value()
 	if asked <= resource.MaxMilliValue && most <= resource.MaxMilliValue && at <= resource.MaxMilliValue {
@@ -35,8 +33,6 @@ type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
 
-// err joins the findings as an aggregate of errors does: each once, in brackets where
-// there are several.
 func (f findings) err() error {
 	var once []string
 	for _, text := range f {
@@ -66,7 +62,6 @@ func (f *findings) all(item *corev1.LimitRangeItem, requests, limits corev1.Reso
 	}
 }
 
-// atLeast is minConstraint.
 func (f *findings) atLeast(b bound, requests, limits corev1.ResourceList) {
 	request, asks := requests[b.name]
 	limit, limited := limits[b.name]
@@ -81,7 +76,6 @@ func (f *findings) atLeast(b bound, requests, limits corev1.ResourceList) {
 	}
 }
 
-// atMost is maxConstraint.
 func (f *findings) atMost(b bound, requests, limits corev1.ResourceList) {
 	request, asks := requests[b.name]
 	limit, limited := limits[b.name]
@@ -96,7 +90,6 @@ func (f *findings) atMost(b bound, requests, limits corev1.ResourceList) {
 	}
 }
 
-// asksAtMost is maxRequestConstraint.
 func (f *findings) asksAtMost(b bound, requests corev1.ResourceList) {
 	request, asks := requests[b.name]
 	asked, _, at := b.values(request, resource.Quantity{})
@@ -108,7 +101,6 @@ func (f *findings) asksAtMost(b bound, requests corev1.ResourceList) {
 	}
 }
 
-// inRatio is limitRequestRatioConstraint.
 func (f *findings) inRatio(b bound, requests, limits corev1.ResourceList) {
 	request, asks := requests[b.name]
 	limit, limited := limits[b.name]
@@ -211,7 +203,7 @@ func (o *Owners) changed() bool {
 	return false
 }
 
-// blocking are the references that block the deletion of an owner and did not before.
+// blocking returns the owner references that newly block the owner's deletion.
 func (o *Owners) blocking() (out []metav1.OwnerReference) {
 	for _, ref := range o.New {
 		if blocks(&ref) && !blockedBefore(o.Old, &ref) {

@@ -87,7 +87,7 @@ func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 }
 
-// mergeTolerations drops those that another one covers.
+// mergeTolerations drops tolerations that another one covers.
 func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	for i := range all {
 		covered := slices.ContainsFunc(merged, func(t corev1.Toleration) bool { return covers(&t, &all[i]) }) ||
@@ -101,7 +101,7 @@ func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	return merged
 }
 
-// covers says whether one toleration does not mind anything that another does not mind.
+// covers reports whether one toleration covers all that another does.
 func covers(more, t *corev1.Toleration) bool {
 	switch {
 	case equality.Semantic.DeepEqual(more, t):
@@ -139,7 +139,7 @@ func SystemPriorityClass(name string) error {
 // Priorities are the priority classes that there are.
 type Priorities []*schedulingv1.PriorityClass
 
-// fallback is the class of Pods that name none: of several the least, nil for none.
+// fallback returns the default class, the lowest of several, or nil.
 func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	for _, class := range p {
 		if class.GlobalDefault && (least == nil || class.Value < least.Value) {
@@ -149,8 +149,7 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of is what a class says. The classes of every cluster are known even where nobody
-// has made them.
+// of returns the values of a class. The system classes exist even if nobody created them.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {

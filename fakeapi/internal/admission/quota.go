@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/internal/usage"
 )
 
-// limitRangerAnnotation tells what a limit range has set.
+// limitRangerAnnotation lists the fields that a limit range set.
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
 // LimitDefaults gives the containers of a new Pod, which the caller owns, the requests
@@ -64,8 +64,7 @@ func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	}
 }
 
-// complete adds to a list what it lacks of another, and returns the names that it
-// lacked, sorted.
+// complete adds missing entries to a list and returns their names, sorted.
 func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	var added []string
 	for name := range from { //detcheck:ordered sorted below
@@ -129,7 +128,6 @@ func LimitClaim(l *corev1.LimitRange, claim *corev1.PersistentVolumeClaim) error
 	return found.err()
 }
 
-// names are the names of a list, sorted.
 func names(list corev1.ResourceList) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(list))
 }
@@ -210,8 +208,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
-// look says whether the object is measured by some name of a quota, and whether one of those
-// may be a reason to refuse it whatever it uses.
+// look reports whether a quota measures the object, and whether it may refuse the object regardless of usage.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
 		if !usage.Measures(c.Of, name) {
@@ -225,7 +222,7 @@ func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	return measured, doubtful
 }
 
-// refusal is why a quota refuses the object whatever it uses, if it does.
+// refusal returns why a quota refuses the object regardless of usage, or nil.
 func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	names := c.measured(q.Status.Hard)
 	if err := unspecified(q.Name, names, c.Obj); err != nil {
@@ -239,7 +236,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured are the names of a quota that the object is measured by, sorted.
+// measured returns the sorted names of a quota that measure the object.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -251,8 +248,8 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend is what is used of one quota when more is used of what it limits, or why that
-// is too much. Nil says that it is none of what the quota limits.
+// spend returns the new usage of a quota, or why it is exceeded. It returns nil if the quota does not limit the
+// object.
 func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
@@ -281,7 +278,7 @@ func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.Re
 	return used, nil
 }
 
-// beyond is what the amounts are more than others; less is none.
+// beyond returns the positive differences of two amounts.
 func beyond(now, before usage.Amounts) usage.Amounts {
 	var out usage.Amounts
 	for i := range now {

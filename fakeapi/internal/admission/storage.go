@@ -45,8 +45,7 @@ func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.
 	ingress.Spec.IngressClassName = newest(all)
 }
 
-// newest is the name of the object that was created last, of several at one time that
-// of the first name; nil for none.
+// newest returns the name of the latest object, by name among equal times; nil for none.
 func newest(all []*metav1.ObjectMeta) *string {
 	var best *metav1.ObjectMeta
 	for _, m := range all {
@@ -84,8 +83,8 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 		"must support resize")
 }
 
-// mustSpecify are the names that every container of a Pod has to have a value for when
-// a quota limits them. The real server calls this a mistake that stays.
+// mustSpecify are the resources that every container must set if a quota limits them. The real server calls this a
+// mistake that stays.
 var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
 	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
 	corev1.ResourceMemory:         requests(corev1.ResourceMemory),
@@ -103,9 +102,8 @@ func limits(name corev1.ResourceName) func(*corev1.ResourceRequirements) bool {
 	return func(r *corev1.ResourceRequirements) bool { _, ok := r.Limits[name]; return ok }
 }
 
-// unspecified refuses a Pod whose containers leave open what a quota limits. It is
-// Constraints of the evaluator of Pods; a Pod that says it for itself is exempt.
-// names are sorted.
+// unspecified refuses a Pod whose containers leave out a limited resource. It is Constraints of the Pod evaluator.
+// Pod-level resources exempt a Pod. names are sorted.
 func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || saysItself(pod) {
@@ -136,8 +134,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether a container of a Pod has no value for a name that it must have one
-// for.
+// leftOpen reports whether a container of a Pod lacks a value for a required name.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -157,7 +154,7 @@ func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	return false
 }
 
-// saysItself: the Pod's own resources, which count for all its containers, are set.
+// saysItself reports whether a Pod sets Pod-level resources.
 func saysItself(pod *corev1.Pod) bool {
 	own := pod.Spec.Resources
 	if own == nil {

@@ -104,7 +104,6 @@ func Answer(uid types.UID, r *apiextensionsv1.ConversionReview) ([]runtime.RawEx
 	return nil, fmt.Errorf("response.result.status was '%s', not 'Success'", r.Response.Result.Status)
 }
 
-// same refuses an answer that is about another object.
 func same(in, out *object) error {
 	for _, is := range [...]struct{ what, want, got string }{
 		{"kind", in.GetKind(), out.GetKind()}, {"name", in.GetName(), out.GetName()},
@@ -117,8 +116,7 @@ func same(in, out *object) error {
 	return nil
 }
 
-// restoreMeta gives the answer the metadata that was sent: only labels and
-// annotations are its to change.
+// restoreMeta copies the metadata that was sent into the response. Only labels and annotations may change.
 func restoreMeta(in, out *object) error {
 	sent, ok := out.Object["metadata"]
 	if !ok {

@@ -23,9 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition is a definition in the form that the real server
-// validates: what all versions have in common stands above them. Messages
-// show that form.
+// internalDefinition converts a CRD to the internal form, in which common parts stand above the versions. Error
+// messages show that form.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
@@ -53,7 +52,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validatePreserving: schemas say what is kept, and not the whole definition.
+// validatePreserving checks that schemas, not the whole CRD, preserve unknown fields.
 func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
@@ -85,7 +84,7 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validateBundle: a webhook that could be called stays one.
+// validateBundle checks that readable certificates of a conversion webhook stay readable.
 func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.ErrorList {
 	bundle := func(s *apiextensions.CustomResourceDefinitionSpec) []byte {
 		if c := s.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter && c.WebhookClientConfig != nil {
@@ -108,7 +107,7 @@ func ValidateStatus(d, old *Definition) field.ErrorList {
 	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
-// validateStoredVersions: objects may be stored in no version that is not there.
+// validateStoredVersions checks that all stored versions exist.
 func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	have, path := d.Status.StoredVersions, statusPath.Child("storedVersions")
 	if len(have) == 0 {
@@ -133,7 +132,6 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	return errs
 }
 
-// validateNames checks what names look like; "" is checked elsewhere.
 func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.Path) (errs field.ErrorList) {
 	label := func(path *field.Path, shown, name, before string) {
 		if msgs := utilvalidation.IsDNS1035Label(name); name != "" && len(msgs) > 0 {
@@ -160,7 +158,7 @@ func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.P
 	return errs
 }
 
-// validateApproval guards the groups of the project itself.
+// validateApproval protects the groups of the Kubernetes project.
 func validateApproval(d, old *Definition) field.ErrorList {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil
@@ -181,7 +179,6 @@ func validateApproval(d, old *Definition) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, d.Annotations[apiextensionsv1.KubeAPIApprovedAnnotation], reason)}
 }
 
-// eachSchema calls f for the schema of a definition, or for those of its versions.
 func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextensions.JSONSchemaProps, *field.Path)) {
 	if s.Validation != nil && s.Validation.OpenAPIV3Schema != nil {
 		f(s.Validation.OpenAPIV3Schema, specPath.Child("validation", "openAPIV3Schema"))
@@ -193,19 +190,17 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 	}
 }
 
-// rootFields are the fields that the root of a schema may have when the kind
-// has a status subresource.
+// rootFields are the fields of a root schema that the status subresource permits.
 var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum",
 	"ExclusiveMinimum", "MaxLength",
 	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
 	"ExternalDocs", "Example",
 	"XPreserveUnknownFields", "XValidations"}
 
-// faults is what is wrong with schemas of new definitions.
+// faults caches the errors of schemas of new CRDs.
 var faults crdschema.Memo[field.ErrorList]
 
-// validateSchema checks a schema: it has to be structural, with defaults that
-// it accepts itself.
+// validateSchema checks that a schema is structural and accepts its own defaults.
 func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
 	path *field.Path) field.ErrorList {
 	switch {

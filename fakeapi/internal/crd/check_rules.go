@@ -22,10 +22,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
 
-// ruleCheck compiles the rules of a schema, and adds up what they may cost. It follows
-// the real server's validation of definitions, package
-// k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation, which itself
-// needs gRPC and OpenTelemetry: it can call webhooks.
+// ruleCheck compiles the rules of a schema and adds up their costs. It follows the validation package of
+// k8s.io/apiextensions-apiserver, which would link gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
 	same  bool // the schema is as it was: what one rule costs was accepted
@@ -50,8 +48,8 @@ type typed struct {
 	decl   *apiservercel.DeclType
 }
 
-// checkRules checks the rules of a schema that is structural; bad are the errors that
-// were found in it, as rules of what is wrong itself are not looked at.
+// checkRules checks the rules of a structural schema. bad are the schema's own errors; rules of wrong parts are
+// skipped.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	ruled := false
 	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
@@ -64,7 +62,7 @@ func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad
 	return findInRules(s, at, was, bad)
 }
 
-// checked is what was found wrong with the rules of new schemas.
+// checked caches the errors in rules of new schemas.
 var checked crdschema.Memo[field.ErrorList]
 
 func findInRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
@@ -112,7 +110,7 @@ func (c *ruleCheck) check(n node, root bool) {
 	c.compile(&n)
 }
 
-// sound says whether nothing was found wrong in a part and below it.
+// sound reports whether a part and all below it have no errors.
 func (c *ruleCheck) sound(at *field.Path) bool {
 	path := at.String()
 	return !slices.ContainsFunc(c.bad, func(bad string) bool {
@@ -121,7 +119,6 @@ func (c *ruleCheck) sound(at *field.Path) bool {
 	})
 }
 
-// compile compiles the rules of one part.
 func (c *ruleCheck) compile(n *node) {
 	if len(n.schema.XValidations) == 0 || !c.sound(n.at) {
 		return
@@ -143,7 +140,7 @@ func (c *ruleCheck) compile(n *node) {
 	}
 }
 
-// judge says what is wrong with one compiled rule.
+// judge checks one compiled rule.
 func (c *ruleCheck) judge(n *node, at *field.Path, rule *apiextensions.ValidationRule, r *cel.CompilationResult) {
 	each := r.MaxCardinality
 	if n.often != nil {
@@ -173,7 +170,6 @@ func (c *ruleCheck) judge(n *node, at *field.Path, rule *apiextensions.Validatio
 	}
 }
 
-// charge counts what an expression may cost.
 func (c *ruleCheck) charge(at *field.Path, what string, cost uint64) {
 	if cost > mostRule && !c.same {
 		c.errs = append(c.errs, field.Forbidden(at, tooDear(what, cost, mostRule)))
@@ -181,7 +177,7 @@ func (c *ruleCheck) charge(at *field.Path, what string, cost uint64) {
 	c.total.add(at, cost)
 }
 
-// typesOf reads the types of a part of a schema from the part itself; nil when it has none.
+// typesOf returns the types of a part of a schema, or nil if it has none.
 func typesOf(s *apiextensions.JSONSchemaProps, whole bool) *typed {
 	ss, err := structural.NewStructural(s)
 	if err != nil {
@@ -226,7 +222,6 @@ const (
 	mostSchema = 100_000_000 // all of a schema
 )
 
-// cost adds up what the rules of a schema may cost, and remembers the dearest.
 type cost struct {
 	sum  uint64
 	dear []dearRule
@@ -249,7 +244,7 @@ func (c *cost) add(at *field.Path, n uint64) {
 	c.dear = c.dear[:min(len(c.dear), 4)]
 }
 
-// errors says that all rules together cost too much, and which cost most.
+// errors reports a total cost over the limit, with the most expensive rules.
 func (c *cost) errors(at *field.Path) (errs field.ErrorList) {
 	if c.sum <= mostSchema {
 		return nil
@@ -275,8 +270,7 @@ func tooDear(what string, cost, most uint64) string {
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// occurrences is how many values a part of a schema can have below it for each of its
-// own; nil: there is no bound.
+// occurrences returns how many values a part has per value of its parent; nil means unbounded.
 func occurrences(s *apiextensions.JSONSchemaProps) *uint64 {
 	n := uint64(1)
 	bound := func(most *int64) *uint64 {
@@ -303,7 +297,6 @@ func multiplied(a, b *uint64) *uint64 {
 	return &n
 }
 
-// product is the product, or the largest number there is.
 func product(a, b uint64) uint64 {
 	if a != 0 && math.MaxUint64/a < b {
 		return math.MaxUint64
@@ -311,14 +304,11 @@ func product(a, b uint64) uint64 {
 	return a * b
 }
 
-// past is what a changed definition was: what was accepted is not held against it. The
-// past of a new definition is nil.
 type past struct {
 	expressions map[string]bool
 	schemas     []*apiextensions.JSONSchemaProps
 }
 
-// pastOf reads an old definition.
 func pastOf(s *apiextensions.CustomResourceDefinitionSpec) *past {
 	p := &past{expressions: map[string]bool{}}
 	eachSchema(s, func(schema *apiextensions.JSONSchemaProps, _ *field.Path) {
@@ -332,7 +322,6 @@ func pastOf(s *apiextensions.CustomResourceDefinitionSpec) *past {
 	return p
 }
 
-// has says whether one of its versions had the schema.
 func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
 	if p == nil {
 		return false

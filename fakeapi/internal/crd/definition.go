@@ -87,7 +87,7 @@ var (
 	statusPath = field.NewPath("status")
 )
 
-// hasDefaults says whether some schema of a definition has a default.
+// hasDefaults reports whether some schema of a CRD has a default.
 func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) bool {
 	if s.Validation != nil && anyDefault(s.Validation.OpenAPIV3Schema) {
 		return true
@@ -100,7 +100,7 @@ func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) bool {
 	return false
 }
 
-// anyDefault looks for a default in a schema and in all that it is made of.
+// anyDefault searches a schema and all its parts for a default.
 func anyDefault(s *apiextensions.JSONSchemaProps) bool {
 	if s == nil || s.Default != nil {
 		return s != nil
@@ -146,7 +146,7 @@ func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
 	t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
 }
 
-// free refuses a name that another definition has.
+// free refuses a name that another CRD has.
 func free(want, have string, used map[string]bool) error {
 	if want == have || !used[want] {
 		return nil
@@ -238,7 +238,7 @@ func Establish(d *Definition, now time.Time) *Definition {
 		initialNames)
 }
 
-// badBundle says why certificates cannot be read; none is fine.
+// badBundle returns why certificates cannot be read. An empty bundle is valid.
 func badBundle(bundle []byte) error {
 	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
 	return err
@@ -265,7 +265,6 @@ func Approve(d *Definition, now time.Time) *Definition {
 	return withCondition(d, now, apiextensionsv1.KubernetesAPIApprovalPolicyConformant, status, reason, message)
 }
 
-// withCondition is a definition with a condition; nil when it has it already.
 func withCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
 	status apiextensionsv1.ConditionStatus, reason, message string) *Definition {
 	if have := apihelpers.FindCRDCondition(d, kind); have != nil && have.Status == status && have.Reason == reason &&

@@ -32,8 +32,6 @@ func CompileRules(s *structural.Structural) *Rules {
 	return &Rules{root}
 }
 
-// compileRules compiles the rules that of has, or a part of its allOf, for values of a
-// schema; nil when there are none.
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
 	if types == nil {
 		return nil // what has no type is not seen by rules
@@ -93,7 +91,7 @@ func (r *rules) compile(of *structural.Structural, types *apiservercel.DeclType)
 	}
 }
 
-// typeOfField is the type of a field; nil when rules don't see it.
+// typeOfField returns the type of a field; nil if rules do not see it.
 func typeOfField(types *apiservercel.DeclType, name string, schema *structural.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
@@ -105,7 +103,7 @@ func typeOfField(types *apiservercel.DeclType, name string, schema *structural.S
 	return nil
 }
 
-// unnested is a part of an allOf as a schema of its own.
+// unnested returns a part of an allOf as a schema.
 func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	if n == nil {
 		return nil
@@ -126,8 +124,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape is a schema as values are read by it, made once: [model.Structural] makes its
-// parts anew each time that it is asked.
+// shape caches a schema in the form that values are read by. [model.Structural] makes its parts anew at each call.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -168,7 +165,7 @@ type values struct{ schema *shape }
 func (v values) Schema() common.Schema { return v.schema }
 func (v values) Allows() bool          { return true }
 
-// seen is what a rule sees: self, and oldSelf where there is one or may be none.
+// seen holds the variables of a rule: self, and oldSelf where there is one.
 type seen struct {
 	self, old ref.Val
 	has       bool
@@ -188,9 +185,9 @@ func (s *seen) ResolveName(name string) (any, bool) {
 // Parent makes it what the evaluator asks.
 func (s *seen) Parent() interpreter.Activation { return nil }
 
-// evaluate evaluates the rules of one part on its value, as validateExpressions does in
-// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel, which reads the schema anew
-// for every field that a rule names.
+// evaluate evaluates the rules of one part, as validateExpressions of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel does. That function reads the schema again for every field
+// of a rule.
 func (c *checking) evaluate(r *rules, at *place, now, was any) {
 	if len(r.own) == 0 {
 		return
@@ -242,7 +239,7 @@ func (c *checking) evaluate(r *rules, at *place, now, was any) {
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// errBudget says that an evaluation cost more than was left.
+// errBudget means that an evaluation exceeded the remaining cost.
 var errBudget = fmt.Errorf("%s", outOfBudget)
 
 // stop ends the evaluation of all rules of the object.
@@ -251,7 +248,6 @@ func (c *checking) stop(err *field.Error) {
 	c.budget = -1
 }
 
-// run evaluates an expression and pays for it.
 func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	value, details, err := p.ContextEval(context.Background(), sees)
 	var cost *uint64
@@ -268,8 +264,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	return value, err
 }
 
-// broken says that a rule does not hold: refused, or let pass with a warning where the
-// value is as it was.
+// broken reports a rule that does not hold. If the value is unchanged, it is a warning.
 func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
 	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
@@ -310,9 +305,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message is what is said of a rule that does not hold: what its messageExpression makes,
-// or, where that makes nothing that can be said, its message. An expression that costs
-// too much is an error of its own.
+// message returns the text for a broken rule: the result of messageExpression, or else message. An expression over
+// its cost is an error of its own.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

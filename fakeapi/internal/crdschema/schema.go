@@ -38,8 +38,7 @@ func Property(s *structural.Structural, key string) *structural.Structural {
 // Steps splits a simple path like ".spec.replicas".
 func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// place is where in an object a part is. What it is called, and with what it is compared, is
-// worked out where a rule does not hold: most do.
+// place is the position of a part in an object. Its path and old value are computed only for broken rules.
 type place struct {
 	above *place // nil of the whole object
 	step  step   // how one comes from there
@@ -47,13 +46,12 @@ type place struct {
 	index int
 }
 
-// whole is an object, what it was, and its schema.
 type whole struct {
 	schema   *structural.Structural
 	now, was any
 }
 
-// step is a way from one part of an object to one within it.
+// step is one step from a part of an object into it.
 type step uint8
 
 const (
@@ -63,7 +61,7 @@ const (
 	branch               // to what one part of an allOf says of it
 )
 
-// path is the place as errors name it.
+// path returns the place as errors name it.
 func (p *place) path() *field.Path {
 	if p.above == nil {
 		return nil
@@ -80,7 +78,6 @@ func (p *place) path() *field.Path {
 	return at
 }
 
-// old is what the part of an object is compared with.
 func (p *place) old(of *whole) old {
 	switch {
 	case p.above != nil && p.step == item:
@@ -95,8 +92,8 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old is what a part is compared with to see whether it is as it was: its own old state,
-// or, where that cannot be told, that of the nearest part around it of which it can.
+// old is the value that a part is compared with: its own old value, or that of the nearest enclosing part that can be
+// correlated.
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -142,13 +139,11 @@ type rules struct {
 	additional *rules
 }
 
-// rule is one rule.
 type rule struct {
 	apiextensionsv1.ValidationRule
 	cel.CompilationResult
 }
 
-// text is how errors name a rule.
 func (r *rule) text() string {
 	if r.Message != "" {
 		return strings.TrimSpace(r.Message)
@@ -181,7 +176,6 @@ func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorL
 	return c.errs, c.warnings
 }
 
-// checking is one object being checked.
 type checking struct {
 	whole
 	budget   int64 // of cost that is left; below 0 nothing more is evaluated
@@ -216,7 +210,7 @@ func (c *checking) check(r *rules, at *place, now, was any) {
 	}
 }
 
-// checkKeys checks the values of a map, in the order of its keys.
+// checkKeys checks the values of a map in key order.
 func (c *checking) checkKeys(r *rules, at *place, now, was map[string]any) {
 	if r.additional == nil && len(r.properties) == 0 {
 		return
@@ -268,7 +262,7 @@ type Memo[T any] struct {
 	keys [][sha256.Size]byte // oldest first
 }
 
-// mostMade is how many results are kept: the oldest is forgotten first.
+// mostMade limits the cached results; the oldest is dropped first.
 const mostMade = 256
 
 // Of is what make makes of a schema, at a place in a definition.

@@ -52,14 +52,14 @@ var (
 	read     crdschema.Memo[*reading]
 )
 
-// reading is what a schema is made into, for every server that has it. Nobody changes it.
+// reading holds what is compiled from a schema, shared by all servers. It is never changed.
 type reading struct {
 	schema        *structural.Structural
 	whole, status validation.SchemaValidator
 	merge         typed.ParseableType
 }
 
-// readSchema reads the schema of one version of a definition, which was validated.
+// readSchema compiles the validated schema of one version of a CRD.
 func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
 	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
 	decoded, err := clean(v.Schema)
@@ -92,7 +92,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean is a schema as decoding JSON makes it: there whatever has a schema for further properties allows them.
+// clean returns a schema as decoding JSON makes it: a schema for additional properties allows them.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -163,7 +163,7 @@ func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// tidy is prune for what has been seen before: there is nobody to tell of it.
+// tidy is prune without reporting.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
 	if _, err := c.Prune(u, false); err != nil {
 		u.Object["metadata"] = map[string]any{}

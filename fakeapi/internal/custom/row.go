@@ -71,7 +71,7 @@ func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
 	return &registry.View{Stored: of, Show: to(c), Keep: to(stored)}
 }
 
-// strategy sets how objects of a custom kind are created and changed.
+// strategy sets how objects of a custom kind are created and updated.
 func (c *Resource) strategy(k *registry.Kind) {
 	status := k.Status
 	k.PrepareCreate = registry.On(func(u *object) {
@@ -127,7 +127,6 @@ func withoutMeta(object map[string]any) map[string]any {
 	return rest
 }
 
-// prepareStatus lets nothing but the status through.
 func prepareStatus(u, old *object) {
 	status, ok := u.Object["status"]
 	managed := u.GetManagedFields()
@@ -140,7 +139,7 @@ func prepareStatus(u, old *object) {
 	}
 }
 
-// shallow copies an object as far as its metadata can then be changed.
+// shallow copies an object so far that its metadata can be changed.
 func shallow(obj runtime.Object) runtime.Object {
 	now := copyKeys(obj.(*unstructured.Unstructured).Object)
 	if m, ok := now["metadata"].(map[string]any); ok {
@@ -155,7 +154,6 @@ func copyKeys(m map[string]any) map[string]any {
 	return own
 }
 
-// scaling is the scale subresource that a definition asks for.
 func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scaling {
 	want := crdschema.Steps(s.SpecReplicasPath)
 	return &registry.Scaling{
@@ -209,7 +207,6 @@ func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	}
 }
 
-// selectablePath is a field that a field selector may name.
 type selectablePath struct {
 	name string
 	path []string
@@ -222,7 +219,7 @@ func selectablePaths(list []apiextensionsv1.SelectableField) (paths []selectable
 	return paths
 }
 
-// text is the field's value as a selector compares it; "" when there is none.
+// text returns the field's value for selectors; "" if it is missing.
 func (p selectablePath) text(object map[string]any) string {
 	value, ok, err := unstructured.NestedFieldNoCopy(object, p.path...)
 	if err != nil || !ok || value == nil {

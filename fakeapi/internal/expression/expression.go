@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// yields are the types of what expressions have to yield.
+// yields are the result types of expressions.
 var yields = map[validation.Yield][]*celgo.Type{
 	validation.YieldBool:       {celgo.BoolType},
 	validation.YieldText:       {celgo.StringType},

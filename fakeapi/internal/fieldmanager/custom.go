@@ -32,7 +32,7 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	return parser.Type(name), nil
 }
 
-// identified gives a schema of whole objects, and those of objects embedded in it, what all objects have.
+// identified adds apiVersion, kind and metadata to schemas of whole and embedded objects.
 func identified(s *spec.Schema, whole bool) {
 	if s == nil {
 		return
@@ -62,8 +62,6 @@ type Custom struct {
 	Default func(obj runtime.Object)
 }
 
-// customConverter is what the field manager has to know of a custom kind: the
-// merge type of every version, and how versions become each other.
 type customConverter struct {
 	converter
 	*Custom
@@ -102,7 +100,6 @@ func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVe
 	return obj, nil
 }
 
-// converter is what the field manager has to know of a kind.
 type converter struct {
 	k *registry.Kind
 	t typed.ParseableType

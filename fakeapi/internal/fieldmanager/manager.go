@@ -69,7 +69,6 @@ func newManager(k *registry.Kind, merge *Custom,
 	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
 }
 
-// resetFields are the fields that a write through the subresource leaves alone.
 func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	version := fieldpath.APIVersion(k.GVK.GroupVersion().String())
 	if w := k.Way(subresource); w != nil && w.Owns != nil {
@@ -124,7 +123,7 @@ func Name(manager, agent string) string {
 	return b.String()
 }
 
-// clientTypes parses the merge types of client-go, which has those of all built-in kinds but a few.
+// clientTypes parses the merge types of client-go, which has most built-in kinds.
 var clientTypes = sync.OnceValue(func() *smd.Schema {
 	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod"}}
 	value, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(pod)
@@ -134,7 +133,7 @@ var clientTypes = sync.OnceValue(func() *smd.Schema {
 	return value.Schema()
 })
 
-// openAPITypes makes merge types of the OpenAPI of CustomResourceDefinitions, APIServices, Scales and metadata.
+// openAPITypes builds merge types from OpenAPI for CRDs, APIServices, Scales and metadata.
 var openAPITypes = sync.OnceValue(func() *smd.Schema {
 	ref := func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) }
 	models := map[string]*spec.Schema{}
@@ -150,7 +149,6 @@ var openAPITypes = sync.OnceValue(func() *smd.Schema {
 	return types
 })
 
-// mergeType returns how server-side apply merges the fields of a built-in kind.
 func mergeType(k *registry.Kind) typed.ParseableType {
 	name := k.New().(interface{ OpenAPIModelName() string }).OpenAPIModelName()
 	types := openAPITypes()

@@ -99,7 +99,6 @@ func containsRef(refs []metav1.OwnerReference, ref *metav1.OwnerReference) bool 
 	return false
 }
 
-// sameRef says whether two references are equal in every field.
 func sameRef(a, b *metav1.OwnerReference) bool {
 	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion &&
 		same.Pointer(a.Controller, b.Controller) && same.Pointer(a.BlockOwnerDeletion, b.BlockOwnerDeletion)

@@ -34,7 +34,7 @@ func value(p *string) string {
 	return *p
 }
 
-// mapPatch sets and, where null, deletes keys. A patch of null deletes all.
+// mapPatch sets keys, and deletes those that are null. A null patch deletes all.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -52,8 +52,6 @@ type ownersPatch struct {
 	items   []ownerPatch
 }
 
-// ownerPatch is one element of an ownerReferences patch. Fields that are nil
-// are left alone; clear tells null apart from absent.
 type ownerPatch struct {
 	remove                      bool
 	apiVersion, kind, name, uid *string
@@ -126,8 +124,7 @@ func without(have, gone []string) []string {
 	return kept
 }
 
-// mergeStrings merges two lists of different strings in the order that a
-// strategic merge gives them.
+// mergeStrings merges two sets of strings in the order of a strategic merge.
 func mergeStrings(have, patch []string) []string {
 	var rest []string
 	for _, f := range have {
@@ -146,9 +143,8 @@ func mergeStrings(have, patch []string) []string {
 	return interleave(rest, patch, position)
 }
 
-// interleave puts what only the server has (left) between what the patch has
-// (right), by the place of both in the stored list. Items that the stored list
-// does not have come before what is still to be placed.
+// interleave merges items of the server (left) and the patch (right) by their positions in the stored list. Items
+// without a position come before what is still to be placed.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {
@@ -172,7 +168,6 @@ func (p *ownersPatch) apply(have []metav1.OwnerReference, strategic bool) ([]met
 	return p.merge(have)
 }
 
-// fresh is the list made of the patch alone.
 func (p *ownersPatch) fresh() []metav1.OwnerReference {
 	var refs []metav1.OwnerReference
 	for i := range p.items {
@@ -183,8 +178,7 @@ func (p *ownersPatch) fresh() []metav1.OwnerReference {
 	return refs
 }
 
-// merge merges by uid. Lists in which a uid is found twice are left to the
-// general way.
+// merge merges by uid. Lists with a repeated uid are left to the general patch code.
 func (p *ownersPatch) merge(have []metav1.OwnerReference) ([]metav1.OwnerReference, bool) {
 	kept := make([]metav1.OwnerReference, 0, len(have))
 	for i := range have {
@@ -238,7 +232,6 @@ func (p *ownersPatch) removes(uid types.UID) bool {
 	return false
 }
 
-// over lays the patch over a reference.
 func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
 	set := func(to *string, from *string) {
 		if from != nil {
@@ -283,7 +276,7 @@ func (s *scan) needWord(w string) {
 	}
 }
 
-// int32 reads a whole number of up to nine digits in its shortest form.
+// int32 reads an integer of up to nine digits in its shortest form.
 func (s *scan) int32() int32 {
 	negative := s.take('-')
 	if !negative {

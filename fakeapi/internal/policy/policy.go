@@ -27,7 +27,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// expression is one of a policy, with what it has to yield.
 type expression struct {
 	name, text string
 	types      []*celgo.Type
@@ -167,7 +166,7 @@ func FailsOpen(p *registration.ValidatingAdmissionPolicy) bool {
 	return p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == registration.Ignore
 }
 
-// denial says why a validation does not hold.
+// denial returns why a validation does not hold.
 func denial(v *registration.Validation, texts []cel.EvaluationResult, i int) Denial {
 	d := Denial{Reason: metav1.StatusReasonInvalid}
 	if v.Reason != nil {
@@ -203,7 +202,6 @@ func (e *evaluation) run(c cel.ConditionEvaluator, authorizes bool, namespace *c
 	return c.ForInput(context.Background(), e.subject.Versioned, e.request, bindings, namespace, budget)
 }
 
-// meets says whether all conditions hold.
 func (e *evaluation) meets(c cel.ConditionEvaluator) (bool, error) {
 	results, _, err := e.run(c, true, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Certificates are asked for, approved and written into the status; nothing here
-// approves or signs by itself.
+// certificateRequests are only stored: nothing approves or signs them.
 var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
 	certificatesv1.CertificateSigningRequestList](&Kind{
 	GVK:      certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"),
@@ -51,7 +50,7 @@ var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
 	},
 })
 
-// prepareCertificate keeps who approved or denied, which is not the signer's to say.
+// prepareCertificate keeps the approval, which the signer may not change.
 func prepareCertificate(obj, old runtime.Object, now time.Time) {
 	c, was := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
 	c.Spec = was.Spec
@@ -79,8 +78,7 @@ func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1
 	return at
 }
 
-// timeConditions gives conditions that have no times the time of now, or of the
-// condition that they repeat.
+// timeConditions sets missing times of conditions to now, or to the time of the repeated condition.
 func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now time.Time) {
 	at := metadata.Seconds(now)
 	for i := range c.Status.Conditions {
@@ -101,7 +99,7 @@ func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now time.T
 	}
 }
 
-// prepareApproval lets nothing but the conditions through.
+// prepareApproval lets only the conditions through.
 func prepareApproval(obj, old runtime.Object, now time.Time) {
 	c, was := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
 	timeConditions(c, was, now)

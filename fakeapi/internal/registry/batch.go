@@ -144,8 +144,6 @@ var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.Ho
 	},
 })
 
-// autoscalersV1 are the same objects with one target, the CPU's utilization,
-// and everything else in annotations.
 var autoscalersV1 = makeAutoscalersV1()
 
 func makeAutoscalersV1() *Kind {

@@ -38,7 +38,6 @@ var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
 	},
 })
 
-// defaultNamespace labels a namespace with its name.
 func defaultNamespace(ns *corev1.Namespace) {
 	if ns.Status.Phase == "" {
 		ns.Status.Phase = corev1.NamespaceActive
@@ -69,8 +68,7 @@ func keepNamespaceSpec(ns, old *corev1.Namespace) { ns.Spec = old.Spec }
 
 func keepNamespaceStatusOnly(ns, old *corev1.Namespace) { ns.Status = old.Status }
 
-// namespaceFinalizers are those that the propagation policy asks for. Without
-// a policy they stay as they are.
+// namespaceFinalizers returns the finalizers for a propagation policy. Without a policy they stay as they are.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents
@@ -88,8 +86,7 @@ func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	return want
 }
 
-// terminateNamespace makes a namespace terminate: later requests delete it once
-// its spec has no finalizer left.
+// terminateNamespace marks a namespace as terminating. Later requests delete it when its spec has no finalizer left.
 func terminateNamespace(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object {
 	marked := *obj.(*corev1.Namespace)
 	at := metadata.Seconds(now)
@@ -140,8 +137,8 @@ func defaultNode(n *corev1.Node) {
 	coredefaults.SetObjectDefaults_Node(n)
 }
 
-// taintNewNode is what the TaintNodesByCondition plugin does: nothing is
-// scheduled to a node before its kubelet says that it is ready.
+// taintNewNode is the TaintNodesByCondition plugin: nothing is scheduled to a node before its kubelet reports it
+// ready.
 func taintNewNode(obj, old runtime.Object) error {
 	n := obj.(*corev1.Node)
 	if old != nil {

@@ -66,8 +66,7 @@ func prepareDefinitionUpdate(d, old *crd.Definition) {
 	noteStorageVersion(d)
 }
 
-// noteStorageVersion remembers in the status that objects may be stored in the
-// version that is now the storage version.
+// noteStorageVersion adds the storage version to the status.
 func noteStorageVersion(d *crd.Definition) {
 	for _, v := range d.Spec.Versions {
 		if !v.Storage {
@@ -80,8 +79,6 @@ func noteStorageVersion(d *crd.Definition) {
 	}
 }
 
-// terminateDefinition gives a definition a finalizer of the server's own, which
-// goes when its last object is gone.
 func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.Time) runtime.Object {
 	marked := obj.(*crd.Definition).DeepCopy()
 	at := metadata.Seconds(now)
@@ -130,12 +127,10 @@ var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
 
 var apiExtensions = []string{"api-extensions"}
 
-// spoken makes a check that compiles expressions the rules of a kind.
 func spoken[T runtime.Object](check func(validation.Language, T) field.ErrorList) validation.Judge {
 	return checked(func(obj T) field.ErrorList { return check(expression.Language, obj) })
 }
 
-// checked makes a check the rules of a kind, with those about metadata before it.
 func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judge {
 	return func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		m := metadata.Of(obj)

@@ -97,7 +97,7 @@ var serviceCIDRs = goType[networkingv1.ServiceCIDR, networkingv1.ServiceCIDRList
 	},
 })
 
-// wholeMetadata is left alone by what writes nothing but a status.
+// wholeMetadata is reset by writes to the status.
 var wholeMetadata = [][]string{{"metadata"}}
 
 var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
@@ -137,7 +137,7 @@ var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSlice
 	},
 })
 
-// dropTopology drops what only an older version has, unless all of it was there already.
+// dropTopology drops the topology of the older version unless it was already there.
 func dropTopology(e *discoveryv1.EndpointSlice, old []discoveryv1.Endpoint) {
 	for i := range e.Endpoints {
 		if e.Endpoints[i].DeprecatedTopology == nil {

@@ -53,7 +53,6 @@ var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&
 	},
 })
 
-// nameSecrets keeps of the references to secrets their names, which is all that they can say.
 func nameSecrets(a *corev1.ServiceAccount) {
 	for i := range a.Secrets {
 		if kept := (corev1.ObjectReference{Name: a.Secrets[i].Name}); a.Secrets[i] != kept {
@@ -74,7 +73,7 @@ var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	},
 })
 
-// uncoordinated drops what says whom a lease goes to next: the feature is off by default.
+// uncoordinated drops the fields of coordinated leader election, which is off by default.
 func uncoordinated(l, old *coordinationv1.Lease) {
 	if old.Spec.Strategy == nil {
 		l.Spec.Strategy = nil
@@ -97,8 +96,7 @@ var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 	},
 })
 
-// inert says what the objects of a resource would do in a cluster and do not here,
-// whatever controllers run.
+// inert says what objects of a resource do in a cluster but not here, whatever controllers run.
 var inert = map[string]string{
 	"roles": unauthorized, "clusterroles": unauthorized,
 	"rolebindings": unauthorized, "clusterrolebindings": unauthorized,
@@ -188,14 +186,14 @@ var priorityLevels = goType[flowcontrolv1.PriorityLevelConfiguration,
 	},
 })
 
-// metadataStays takes back what a status write says of metadata, but for who manages what.
+// metadataStays restores metadata, except managedFields, in a status write.
 func metadataStays(m, old *metav1.ObjectMeta) {
 	managed := m.ManagedFields
 	*m = *old
 	m.ManagedFields = managed
 }
 
-// apiServices name servers of further groups: nothing here is passed on to them.
+// apiServices name servers of further groups. Requests are not passed on to them.
 var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](&Kind{
 	GVK:      apiregistrationv1.SchemeGroupVersion.WithKind("APIService"),
 	Resource: "apiservices", Singular: "apiservice", Categories: apiExtensions, Status: true, MustVersion: true,

@@ -64,8 +64,7 @@ func preparePodUpdate(p, old *corev1.Pod) {
 	}
 }
 
-// preparePodStatus lets labels, annotations and finalizers through, but no
-// owner references: old kubelets corrupt them.
+// preparePodStatus keeps owner references, because old kubelets corrupt them.
 func preparePodStatus(p, old *corev1.Pod) {
 	p.Spec = old.Spec
 	p.DeletionTimestamp = nil
@@ -78,7 +77,7 @@ func preparePodStatus(p, old *corev1.Pod) {
 	}
 }
 
-// podGrace is how long a Pod gets to stop: nothing when no kubelet runs it.
+// podGrace returns a Pod's grace period in seconds: zero if no kubelet runs it.
 func podGrace(obj runtime.Object, asked *int64) int64 {
 	p := obj.(*corev1.Pod)
 	switch {
@@ -111,8 +110,7 @@ func selectPod(obj runtime.Object, set fields.Set) {
 
 var tolerationTime = int64(300)
 
-// admitPod is what the DefaultTolerationSeconds plugin does, and the Priority plugin to
-// a change: a new Pod's priority depends on what classes there are.
+// admitPod is the DefaultTolerationSeconds plugin, and the Priority plugin for updates.
 func admitPod(obj, old runtime.Object) error {
 	p := obj.(*corev1.Pod)
 	if old != nil {
@@ -146,7 +144,7 @@ func tolerates(tolerations []corev1.Toleration, key string) bool {
 	return false
 }
 
-// prepareEphemeral lets nothing but ephemeral containers through.
+// prepareEphemeral lets only ephemeral containers through.
 func prepareEphemeral(p, old *corev1.Pod) {
 	added := p.Spec.EphemeralContainers
 	p.Spec, p.Status = old.Spec, old.Status
@@ -159,8 +157,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	}
 }
 
-// prepareResize lets nothing but resources and resize policies through. Containers that are not the same ones
-// are left for the validation to refuse.
+// prepareResize lets only resources and resize policies through. Validation refuses changed containers.
 func prepareResize(p, old *corev1.Pod) {
 	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return
@@ -207,8 +204,7 @@ var (
 	securityContext = corev1.PodSecurityContext{}
 )
 
-// presetPod sets what upstream's defaults would set too, but allocate for, as a
-// simulation creates many Pods.
+// presetPod sets what upstream's defaults would set with allocations: a simulation creates many Pods.
 func presetPod(s *corev1.PodSpec) {
 	if s.EnableServiceLinks == nil {
 		s.EnableServiceLinks = &linked
@@ -228,8 +224,8 @@ func presetPod(s *corev1.PodSpec) {
 	}
 }
 
-// pullPolicy is that of a plain reference to an image: words of lower case letters and
-// digits, each after one of "/.-", and perhaps a tag of such words. It is "" for others.
+// pullPolicy returns the default for a plain image reference: lower-case words and digits, each after one of "/.-",
+// with an optional tag of such words. It returns "" for others.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, tag, tagged := strings.Cut(image, ":")
 	switch {
@@ -256,8 +252,7 @@ func plainWords(s string) bool {
 	return word
 }
 
-// alignAddresses makes of a Pod's address and the list of its addresses one thing: the
-// single one, which is the older field, goes before the list, and is the first of it.
+// alignAddresses makes podIP the first of podIPs. podIP, the older field, takes precedence.
 func alignAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
@@ -269,7 +264,7 @@ func alignAddresses(s *corev1.PodStatus) {
 
 func settleTemplate(t *corev1.PodTemplateSpec) { settlePodSpec(&t.Spec) }
 
-// settlePodSpec settles what a Pod and a Pod template have in common.
+// settlePodSpec prepares what a Pod and a Pod template share.
 func settlePodSpec(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount
@@ -288,7 +283,6 @@ func settlePodSpec(s *corev1.PodSpec) {
 	}
 }
 
-// dropStopSignal: the feature is off by default.
 func dropStopSignal(c *corev1.Container) {
 	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
 		return
@@ -299,7 +293,7 @@ func dropStopSignal(c *corev1.Container) {
 	}
 }
 
-// qosOf is the quality-of-service class of a new Pod.
+// qosOf returns the quality-of-service class of a new Pod.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 	if r := p.Spec.Resources; r != nil {
 		return qosOfWhole(r)
@@ -326,7 +320,7 @@ func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 	return corev1.PodQOSBurstable
 }
 
-// qosOfWhole is the class of a Pod that asks for resources as a whole.
+// qosOfWhole returns the class of a Pod with Pod-level resources.
 func qosOfWhole(r *corev1.ResourceRequirements) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

@@ -109,7 +109,6 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 	},
 })
 
-// limitRanges and resourceQuotas are in force: see package admission.
 var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
 	ShortNames: []string{"limits"},

@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// protect is what the StorageObjectInUseProtection plugin does: a finalizer keeps a
-// new object until it is not in use any more.
+// protect is the StorageObjectInUseProtection plugin: a finalizer keeps an object while it is in use.
 func protect(finalizer string) func(obj, old runtime.Object) error {
 	return func(obj, old runtime.Object) error {
 		if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), finalizer) {
@@ -52,9 +51,8 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 	},
 })
 
-// settleSource makes one thing of the old and the new way to name what a claim is
-// filled from. The old way knows claims and snapshots alone, and the new one no
-// other namespace, as that is behind a gate.
+// settleSource aligns dataSource and dataSourceRef. dataSource knows only claims and snapshots. Another namespace
+// needs a feature gate.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {
@@ -104,8 +102,7 @@ var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeL
 	},
 })
 
-// preparePhase notes when a volume came into its phase, unless who writes the
-// status says when.
+// preparePhase sets the time of the last phase change unless the status write sets it.
 func preparePhase(obj, old runtime.Object, now time.Time) {
 	v, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
 	v.Spec = was.Spec

@@ -98,8 +98,7 @@ type Kind struct {
 	strategy
 }
 
-// strategy holds what differs between kinds in create, update and delete. Nil
-// functions do nothing.
+// strategy holds what differs between kinds in create, update and delete. Nil functions do nothing.
 type strategy struct {
 	// Shallow copies the object itself and shares everything it points to.
 	Shallow func(obj runtime.Object) runtime.Object
@@ -219,8 +218,7 @@ type View struct {
 	Labels map[string]string
 }
 
-// version makes k, of which the Go type and the conversions are set, a version
-// of a stored kind in everything else: it changes objects as the stored kind does.
+// version completes k, which has a Go type and conversions, as a version of a stored kind.
 func version(k *Kind) *Kind {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
@@ -237,7 +235,6 @@ func version(k *Kind) *Kind {
 	return k
 }
 
-// update makes a way to change stored objects one for objects of this version.
 func (v *View) update(u Update) Update {
 	own := Update{Keeps: u.Keeps}
 	if u.Prepare != nil {
@@ -250,10 +247,9 @@ func (v *View) update(u Update) Update {
 	return own
 }
 
-// assign makes obj what from is; both are of one Go type.
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
-// between makes the typed conversions of a version.
+// between sets the typed conversions of a version.
 func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {
@@ -269,7 +265,7 @@ func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) 
 	}
 }
 
-// through makes a conversion between two versions of those to and from the internal form.
+// through converts between two versions through the internal form.
 func through[A, I, B any, P interface {
 	*A
 	DeepCopy() *A

@@ -41,7 +41,6 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 	},
 })
 
-// readGeneration reads the annotation, which is a field of the form in which DaemonSets are judged.
 func readGeneration(obj runtime.Object) error {
 	text, ok := obj.(*appsv1.DaemonSet).Annotations[appsv1.DeprecatedTemplateGeneration]
 	if !ok {
@@ -90,7 +89,7 @@ var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRev
 	},
 })
 
-// templateGeneration is kept in an annotation; the API has no field for it.
+// templateGeneration reads the annotation: the API has no field for it.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {
@@ -137,7 +136,6 @@ func defaultDeployment(d *appsv1.Deployment) {
 	settleTemplate(&d.Spec.Template)
 }
 
-// readRollback reads the annotation, which is a field of the form in which Deployments are judged.
 func readRollback(obj runtime.Object) error {
 	text := obj.(*appsv1.Deployment).Annotations[appsv1.DeprecatedRollbackTo]
 	if _, err := strconv.ParseInt(text, 10, 64); text != "" && err != nil {
@@ -269,7 +267,6 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 	},
 })
 
-// dropMaxUnavailable: the feature is off by default.
 func dropMaxUnavailable(s *appsv1.StatefulSet) {
 	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.MaxUnavailable != nil {
 		kept := *r

@@ -10,14 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// encoded is what the generated types of the API have: a deterministic
-// encoding, which is what the real server stores and compares.
+// encoded is implemented by generated API types: a deterministic encoding, which the real server stores and compares.
 type encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
-// buffers are the encodings of two values that are being compared.
 type buffers struct{ a, b []byte }
 
 var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}

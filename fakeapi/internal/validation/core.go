@@ -301,7 +301,6 @@ var serviceAddresses = way(conv.Convert_v1_Service_To_core_Service, nil, func(s,
 	return errs
 }, nil)
 
-// warnIngressIP warns of an address of a load balancer.
 func warnIngressIP(i int, ip string) []string {
 	if ip == "" {
 		return nil

@@ -54,15 +54,13 @@ type Kind struct {
 	Create, Update, Status Judge
 }
 
-// rules are what a strategy of the real server calls, in terms of the internal type.
+// rules are the functions that the real server's strategy calls, for the internal type.
 type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
 }
 
-// kind makes rules about the internal type those of the API's type. keys, if not nil, makes
-// verdicts on objects with the same parts be remembered.
 func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r rules[I]) Kind {
 	k := Kind{Create: way(in, keys, func(obj, _ *I) field.ErrorList { return r.create(obj) }, r.warn)}
 	if r.update != nil {
@@ -74,7 +72,6 @@ func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r ru
 	return k
 }
 
-// way makes the rules of one way to write an object those of the API's type.
 func way[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], check func(obj, old *I) field.ErrorList,
 	warn func(obj, old *I) []string) Judge {
 	number := ways.Add(1)
@@ -122,17 +119,14 @@ func judge[E, I any](in func(*E, *I, conversion.Scope) error, obj, old *E, check
 	return nil, nil
 }
 
-// same makes rules about new objects those about changed ones.
 func same[I any](check func(*I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
-// always warns of changed objects as of new ones.
 func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// hostnames warns of a new object's name that does not fit into the hostnames of Pods.
 func hostnames(name, used string) []string {
 	if msgs := utilvalidation.IsDNS1123Label(name); len(msgs) > 0 {
 		return []string{fmt.Sprintf("metadata.name: this is used in %s, which can result in surprising behavior; "+
@@ -151,10 +145,9 @@ var (
 	templatePath = field.NewPath("spec", "template")
 )
 
-// oneOf says whether a value is among some.
 func oneOf[T comparable](value T, of []T) bool { return slices.Contains(of, value) }
 
-// among checks that a value, if there is one, is among those that there are.
+// among checks that a value, if present, is one of the given ones.
 func among[T ~string](value *T, path *field.Path, of ...T) field.ErrorList {
 	if value == nil || oneOf(*value, of) {
 		return nil
@@ -162,7 +155,6 @@ func among[T ~string](value *T, path *field.Path, of ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, *value, of)}
 }
 
-// named checks a name by a rule.
 func named(name string, path *field.Path, rule func(name string, prefix bool) []string) (errs field.ErrorList) {
 	for _, msg := range rule(name, false) {
 		errs = append(errs, field.Invalid(path, name, msg))
@@ -178,7 +170,6 @@ func mustName(name string, path *field.Path, rule func(name string, prefix bool)
 	return named(name, path, rule)
 }
 
-// required checks that a text is there.
 func required(text string, path *field.Path) field.ErrorList {
 	if text != "" {
 		return nil
@@ -186,12 +177,11 @@ func required(text string, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Required(path, "")}
 }
 
-// plain makes a rule of a check that knows no prefixes.
 func plain(check func(string) []string) func(string, bool) []string {
 	return func(name string, _ bool) []string { return check(name) }
 }
 
-// qualified checks a name that may have a domain in front.
+// qualified checks a name with an optional domain prefix.
 func qualified(name string, path *field.Path) (errs field.ErrorList) {
 	for _, msg := range utilvalidation.IsQualifiedName(name) {
 		errs = append(errs, field.Invalid(path, name, msg))
@@ -199,7 +189,6 @@ func qualified(name string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// amongSome is among for what has to be given.
 func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}
@@ -249,7 +238,7 @@ type Expressions interface {
 // Language makes what compiles the expressions of one object. variables: they may have names.
 type Language func(variables bool) Expressions
 
-// compiles checks an expression. shown is how it stands in the object.
+// compiles checks an expression. shown is its text in the object.
 func compiles(x Expressions, e Expression, shown string, path *field.Path) field.ErrorList {
 	if why := x.Wrong(e); why != "" {
 		return field.ErrorList{field.Invalid(path, shown, why)}
@@ -257,7 +246,7 @@ func compiles(x Expressions, e Expression, shown string, path *field.Path) field
 	return nil
 }
 
-// validateConditions checks on which conditions a webhook or a policy is asked.
+// validateConditions checks the match conditions of a webhook or a policy.
 func validateConditions(of Language, params bool, all []admissionv1.MatchCondition,
 	path *field.Path) (errs field.ErrorList) {
 	if len(all) > 64 {

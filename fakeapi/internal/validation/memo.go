@@ -15,14 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// encoded is what the generated types of the API have: a deterministic encoding.
 type encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
-// keys says which parts of objects the rules of a kind see beside metadata. Objects made from
-// one template have the same parts, so that the rules need not be run for each.
 type keys[E any] struct {
 	spec, status func(obj *E) encoded
 	// name is what the rules see of the metadata; nil for nothing.
@@ -33,7 +30,6 @@ type keys[E any] struct {
 	writes bool
 }
 
-// ofStatus are the keys of a write to the status.
 func (k *keys[E]) ofStatus() *keys[E] {
 	if k == nil {
 		return nil
@@ -43,16 +39,15 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts are the most recent objects with which nothing was wrong: their parts, encoded, at
-// the place of the parts' hash. They are facts about values, so all servers share them.
+// verdicts caches recent valid objects: their encoded parts, indexed by hash. All servers share it, because validity
+// depends on values alone.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways counts the ways to write objects: the number of one is part of its keys.
+// ways numbers the ways to write objects; the number is part of each key.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()
 
-// verdict is a question to the verdicts.
 type verdict struct {
 	key   []byte
 	at    *atomic.Pointer[string]
@@ -61,7 +56,7 @@ type verdict struct {
 
 var spareVerdicts = sync.Pool{New: func() any { return new(verdict) }}
 
-// longest is the length of the longest key that is remembered.
+// longest limits the length of a cached key.
 const longest = 1 << 14
 
 func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
@@ -86,7 +81,6 @@ func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
 	return v
 }
 
-// add appends the encoding of a part and its length.
 func (v *verdict) add(part encoded) {
 	size := part.Size()
 	at := len(v.key)
@@ -100,7 +94,6 @@ func (v *verdict) add(part encoded) {
 	v.key = binary.LittleEndian.AppendUint32(v.key, uint32(size))
 }
 
-// remember notes that nothing is wrong.
 func (v *verdict) remember() {
 	if len(v.key) <= longest {
 		key := string(v.key)
@@ -108,11 +101,9 @@ func (v *verdict) remember() {
 	}
 }
 
-// forget gives the question back.
 func (v *verdict) forget() { spareVerdicts.Put(v) }
 
-// inOrder sorts, by the keys of a map, errors about its entries that upstream's rules
-// find one after the other, which they do in the map's order: at random.
+// inOrder sorts errors about entries of a map by key. Upstream's rules find them in random map order.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	for i := 0; i < len(errs); {
 		n, of := 1, mapOf(errs[i])
@@ -127,9 +118,8 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// mapOf is the path of the map that an error is about an entry of; "" for none. What is
-// required is no entry, and labels are checked in an order of their own. The values in all
-// maps of a LimitRange are checked together, after the names in each.
+// mapOf returns the path of the map that contains the entry of an error; "" for none. Errors of required fields and
+// labels are excluded.
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
 	if keysAsValues(e.Field) {
@@ -148,7 +138,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf is the key of the entry that an error is about.
+// entryOf returns the map key that an error is about.
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)
@@ -159,21 +149,19 @@ func entryOf(e *field.Error) string {
 	return keyOf(e.Field)
 }
 
-// ofRequest reports whether an error says that a request wants a limit. It does not name
-// the request, so it comes after the errors that do.
+// ofRequest reports whether an error says that a request needs a limit. It sorts after errors that name the request.
 func ofRequest(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
 		strings.HasPrefix(e.Detail, "Limit must be set")
 }
 
-// keysAsValues reports whether errors about the keys of the map at a path have the path of
-// the map, and the key as their bad value. A PersistentVolumeClaim's status has two such
-// maps.
+// keysAsValues reports whether key errors of the map have the map's path and the key as bad value. A
+// PersistentVolumeClaim's status has two such maps.
 func keysAsValues(path string) bool {
 	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
 
-// keyOf is the key at the end of a path; "" for an index or none.
+// keyOf returns the key at the end of a path; "" for an index.
 func keyOf(path string) string {
 	open := strings.IndexByte(path, '[')
 	for open >= 0 && strings.HasSuffix(path, "]") {
@@ -191,7 +179,6 @@ func keyOf(path string) string {
 	return ""
 }
 
-// validateRule checks which operations on which resources a webhook is called for.
 func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs field.ErrorList) {
 	at := path.Child("operations")
 	if len(r.Operations) == 0 {
@@ -217,7 +204,7 @@ func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs fie
 		admissionv1.NamespacedScope)...)
 }
 
-// aloneOrSome checks that there are some, and that * is alone.
+// aloneOrSome checks that a list is not empty, and that * stands alone.
 func aloneOrSome(list []string, path *field.Path, what string) field.ErrorList {
 	switch {
 	case len(list) == 0:

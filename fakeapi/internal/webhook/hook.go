@@ -127,7 +127,7 @@ type Target struct {
 	Resource schema.GroupVersionResource
 }
 
-// configurations are the kinds whose objects no webhook and no policy is asked about.
+// configurations are the kinds that no webhook and no policy reviews.
 var configurations = map[string]bool{
 	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true,
 	"ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,

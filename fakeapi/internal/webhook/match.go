@@ -43,7 +43,6 @@ func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace st
 	return to, err == nil, err
 }
 
-// target is the first form that a rule is about.
 func (r *Rules) target(a *Attributes, others []Target) (Target, bool) {
 	own := Target{a.Kind, a.Resource}
 	if r.any(r.Not, r.NotNames, a, a.Resource) {

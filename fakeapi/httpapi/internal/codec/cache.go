@@ -35,8 +35,6 @@ type cacheKey struct {
 	media string
 }
 
-// cacheSize is how many bytes of encoded objects one of the two generations
-// holds.
 const cacheSize = 16 << 20
 
 // Encode returns the encoding of a stored version in JSON, with a line feed at
@@ -75,7 +73,7 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// customDecoder reads objects that no Go type describes.
+// customDecoder decodes objects without a Go type.
 func customDecoder(mediaType string, strict bool) (runtime.Decoder, bool) {
 	if mediaType != media.JSON && mediaType != media.YAML {
 		return nil, false
@@ -85,9 +83,8 @@ func customDecoder(mediaType string, strict bool) (runtime.Decoder, bool) {
 		unstructuredscheme.NewUnstructuredObjectTyper(), options), true
 }
 
-// decodeCustom reads the object of a create or update of a custom kind. Fields
-// that are in the text twice and fields that the kind's schema does not know
-// are warned of or refused as validation says.
+// decodeCustom reads the object of a create or update of a custom kind. The field validation decides whether
+// duplicate and unknown fields are warnings or errors.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	decoder, ok := customDecoder(media.ContentType(r), validation != metav1.FieldValidationIgnore)
 	if !ok {

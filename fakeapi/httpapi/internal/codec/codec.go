@@ -147,7 +147,6 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	return opts, nil
 }
 
-// decodeTyped reads an object of a built-in kind.
 func decodeTyped(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), media.ContentType(r))
 	if !ok {
@@ -176,7 +175,7 @@ func decodeTyped(r *http.Request, k *fakeapi.Kind, body []byte, validation strin
 	return obj, warnings, nil
 }
 
-// texts are warnings of errors. One of decoding YAML holds several, a line each.
+// texts returns warnings for errors. A YAML error holds several, one per line.
 func texts(errs []error) (all []string) {
 	for _, err := range errs {
 		lines, many := strings.CutPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "),
@@ -192,8 +191,7 @@ func texts(errs []error) (all []string) {
 	return all
 }
 
-// unknownConversion is what the real server says when it is asked to turn an
-// object of one kind into the internal form of another.
+// unknownConversion is the real server's error for an object of another kind.
 func unknownConversion(have runtime.Object, k *fakeapi.Kind) string {
 	internal := k.GVK.Group
 	if internal == "" {

@@ -39,7 +39,7 @@ type GroupVersion struct {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// real is what the real server serves; see [resourceText].
+// real holds the resources of the real server; see [resourceText].
 var real = parseResources(resourceText)
 
 func parseResources(text string) (all []GroupVersion) {

@@ -40,8 +40,7 @@ func Served(kinds []*fakeapi.Kind) []GroupVersion {
 	return all
 }
 
-// customVerbs are the verbs of custom resources, in the order in which the
-// real server lists them.
+// customVerbs are the verbs of custom resources, in the real server's order.
 var customVerbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 
 func resourceOf(k *fakeapi.Kind) Resource {
@@ -117,7 +116,7 @@ func Resources(all []GroupVersion, gv schema.GroupVersion) *metav1.APIResourceLi
 	return nil
 }
 
-// listed is one entry of the list of resources of gv.
+// listed returns an entry of the resource list of gv.
 func (r *Resource) listed(gv schema.GroupVersion, parent string) metav1.APIResource {
 	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.singular,
 		Namespaced: r.namespaced, Verbs: r.verbs, ShortNames: r.short, Categories: r.categories,
@@ -128,15 +127,14 @@ func (r *Resource) listed(gv schema.GroupVersion, parent string) metav1.APIResou
 	return a
 }
 
-// storageVersions are the kinds that the real server stores in another version
-// than the one it is asked for.
+// storageVersions are the kinds whose storage version differs from the requested version.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",
 	{Group: "events.k8s.io", Version: "v1", Kind: "Event"}:                           "v1",
 }
 
-// storageHash is how discovery shows the version a kind is stored in.
+// storageHash returns the storage version's hash in discovery.
 func storageHash(gvk schema.GroupVersionKind) string {
 	if v, ok := storageVersions[gvk]; ok {
 		gvk.Version = v

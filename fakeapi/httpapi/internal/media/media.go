@@ -143,8 +143,7 @@ func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	return f, false
 }
 
-// wantsPretty says whether the answer is indented: when the query says so, and
-// for programs that people look over the shoulder of.
+// wantsPretty reports whether the response is indented: on request, and for browsers, curl and wget.
 func wantsPretty(r *http.Request) bool {
 	if r.URL.RawQuery != "" {
 		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {
@@ -160,14 +159,12 @@ func wantsPretty(r *http.Request) bool {
 	return false
 }
 
-// clause is one alternative of an Accept header.
 type clause struct {
 	media  string
 	params map[string]string
 	q      float64
 }
 
-// clauses splits an Accept header, the best first.
 func clauses(header string) []clause {
 	var all []clause
 	for text := range strings.SplitSeq(header, ",") {

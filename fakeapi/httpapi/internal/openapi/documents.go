@@ -33,8 +33,7 @@ type Documents struct {
 	v2proto []byte
 }
 
-// fresh forgets the documents when they are those of another table. The caller
-// has the lock.
+// fresh drops the documents of an older table. The caller holds the lock.
 func (d *Documents) fresh(kinds []*fakeapi.Kind) {
 	if !slices.Equal(d.kinds, kinds) {
 		d.kinds, d.v3, d.v2, d.v2proto = slices.Clone(kinds), nil, nil, nil
@@ -60,7 +59,6 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	return object{"paths": index}
 }
 
-// version3 makes all documents of version 3. Nobody writes to the map.
 func (d *Documents) version3(kinds []*fakeapi.Kind) map[string][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +118,6 @@ func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	return d.v2proto, nil
 }
 
-// describe makes the schemas and paths of kinds.
 func describe(kinds []*fakeapi.Kind, v3 bool) (s *schemas, paths object) {
 	s, paths = &schemas{v3: v3, named: object{}}, object{}
 	for _, k := range kinds {
@@ -174,7 +171,7 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	}
 }
 
-// queries are the query parameters of an operation that clients look for.
+// queries are the query parameters of operations that clients look for.
 var queries = map[string][]string{
 	"list": {"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "timeoutSeconds",
 		"watch"},

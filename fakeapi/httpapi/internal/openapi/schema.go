@@ -13,7 +13,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// add describes a kind and its list.
 func (s *schemas) add(k *fakeapi.Kind) {
 	s.mark(s.kind(k), k, "")
 	s.mark(s.list(k), k, "List")
@@ -22,14 +21,12 @@ func (s *schemas) add(k *fakeapi.Kind) {
 // gvkExtension says which kind a schema or an operation is of.
 const gvkExtension = "x-kubernetes-group-version-kind"
 
-// mark says which kind a schema is of.
 func (s *schemas) mark(o object, k *fakeapi.Kind, suffix string) {
 	ref := o["$ref"].(string)
 	s.named[ref[strings.LastIndexByte(ref, '/')+1:]].(object)[gvkExtension] = []metav1.GroupVersionKind{
 		{Group: k.GVK.Group, Version: k.GVK.Version, Kind: k.GVK.Kind + suffix}}
 }
 
-// kind refers to the schema of a kind's objects.
 func (s *schemas) kind(k *fakeapi.Kind) object {
 	if _, version := k.Definition(); version != nil {
 		return s.custom(k, version)
@@ -37,7 +34,6 @@ func (s *schemas) kind(k *fakeapi.Kind) object {
 	return s.of(reflect.TypeOf(k.New()))
 }
 
-// list refers to the schema of a kind's lists.
 func (s *schemas) list(k *fakeapi.Kind) object {
 	_, version := k.Definition()
 	if version == nil {
@@ -62,15 +58,14 @@ const (
 	conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 )
 
-// customModel is the model name of a custom kind: its group backwards, its
-// version and kind.
+// customModel returns the model name of a custom kind: reversed group, version, kind.
 func customModel(k *fakeapi.Kind) string {
 	parts := strings.Split(k.GVK.Group, ".")
 	slices.Reverse(parts)
 	return strings.Join(append(parts, k.GVK.Version, k.GVK.Kind), ".")
 }
 
-// custom describes a custom kind by the schema of its definition.
+// custom describes a custom kind by the schema of its CRD.
 func (s *schemas) custom(k *fakeapi.Kind, version *apiextensionsv1.CustomResourceDefinitionVersion) object {
 	name := customModel(k)
 	if _, known := s.named[name]; known {
@@ -115,7 +110,6 @@ func withTypeMeta(properties object) object {
 	return properties
 }
 
-// strip removes from a schema what version 2 of OpenAPI does not have.
 func strip(schema object) {
 	for _, key := range []string{"nullable", "oneOf", "anyOf", "allOf", "not"} {
 		delete(schema, key)
@@ -138,8 +132,6 @@ func strip(schema object) {
 // object is a JSON object of a document.
 type object = map[string]any
 
-// schemas collects the schemas of Go types, from their fields, JSON tags and
-// documentation, in the form of one version of OpenAPI.
 type schemas struct {
 	v3    bool
 	named object // by model name
@@ -154,7 +146,7 @@ type typed interface {
 	OpenAPISchemaFormat() string
 }
 
-// oneOf is a Go type that version 3 describes more exactly.
+// oneOf is a Go type that OpenAPI version 3 describes more precisely.
 type oneOf interface{ OpenAPIV3OneOfTypes() []string }
 
 // documented is a Go type with descriptions of itself ("") and its fields.
@@ -165,7 +157,6 @@ func zero[T any](t reflect.Type) (v T, ok bool) {
 	return v, ok
 }
 
-// ref makes sure that a named type is described and refers to it.
 func (s *schemas) ref(name string) string {
 	if s.v3 {
 		return "#/components/schemas/" + name
@@ -173,7 +164,6 @@ func (s *schemas) ref(name string) string {
 	return "#/definitions/" + name
 }
 
-// of is the schema of a value of a type.
 func (s *schemas) of(t reflect.Type) object {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -211,7 +201,6 @@ func (s *schemas) of(t reflect.Type) object {
 	return s.describe(t)
 }
 
-// describe is the schema of a type itself.
 func (s *schemas) describe(t reflect.Type) object {
 	docs := docsOf(t)
 	o := object{}
@@ -255,7 +244,7 @@ func docsOf(t reflect.Type) map[string]string {
 	return nil
 }
 
-// fields adds a struct's fields, and those of the structs it has inline.
+// fields adds the fields of a struct and of its inlined structs.
 func (s *schemas) fields(t reflect.Type, docs map[string]string, properties object, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -282,8 +271,7 @@ func (s *schemas) fields(t reflect.Type, docs map[string]string, properties obje
 	}
 }
 
-// property is the schema of a field: its type's, with the field's description
-// and how patches merge it.
+// property returns the schema of a field with its description and merge strategy.
 func (s *schemas) property(f reflect.StructField, doc string) object {
 	o := s.of(f.Type)
 	key, strategy := f.Tag.Get("patchMergeKey"), f.Tag.Get("patchStrategy")

@@ -96,7 +96,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	return decode(text, response)
 }
 
-// failure is the error of an answer that is none: the Status that it has, if it has one.
+// failure returns the error of a failed response: its Status, if it has one.
 func failure(resp *http.Response, text []byte) error {
 	var s metav1.Status
 	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
@@ -148,7 +148,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client is the one for a place to call: most are called again.
+// client returns the client for an endpoint. Clients are kept, because most endpoints are called again.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

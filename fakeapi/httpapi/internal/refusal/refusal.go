@@ -37,7 +37,6 @@ func NotModelled(what string) error {
 	return generic(http.StatusNotImplemented, "NotImplemented", what+" is not modelled by this server")
 }
 
-// generic is a refusal before anything is known of the object: its details are empty.
 func generic(code int, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
@@ -45,7 +44,6 @@ func generic(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-// bare is a refusal without details.
 func bare(code int, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
@@ -69,7 +67,6 @@ func OtherVersion(have, want schema.GroupVersion) error {
 		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
 }
 
-// summary is the beginning of a body, in hexadecimal unless it looks like JSON.
 func summary(body []byte) string {
 	const most = 30
 	text := string(body)
@@ -141,7 +138,7 @@ func notAcceptable(message string) error {
 	return bare(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, message)
 }
 
-// internalType is the Go type by which the real server knows a kind.
+// internalType returns the real server's Go type of a kind.
 func internalType(gvk schema.GroupVersionKind) string {
 	group, _, _ := strings.Cut(gvk.Group, ".")
 	if group == "" {

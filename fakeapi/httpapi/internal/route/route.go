@@ -62,7 +62,6 @@ func Parse(kinds []*fakeapi.Kind, path string) (t Target, ok bool) {
 	return t, true
 }
 
-// find finds the kind, and whether there is anything in its group and version.
 func (t *Target) find(kinds []*fakeapi.Kind) {
 	for _, k := range kinds {
 		if k.GVK.Version == t.Version && k.GVK.Group == t.Group {
@@ -75,7 +74,6 @@ func (t *Target) find(kinds []*fakeapi.Kind) {
 	t.GroupKnown = t.GroupKnown || discovery.Has(t.GroupVersion())
 }
 
-// namespaceSubresource tells /namespaces/x/finalize from /namespaces/x/pods.
 func namespaceSubresource(parts []string) bool {
 	return len(parts) == 3 && (parts[2] == "finalize" || parts[2] == "status")
 }

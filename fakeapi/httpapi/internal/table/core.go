@@ -104,7 +104,6 @@ func nodeAddress(o *corev1.Node, t corev1.NodeAddressType) string {
 	return "<none>"
 }
 
-// nodeRoles reads a node's roles from its labels.
 func nodeRoles(o *corev1.Node) []string {
 	var roles []string
 	for label, value := range o.Labels {

@@ -56,10 +56,9 @@ func externalIP(o *corev1.Service) string {
 	return "<unknown>"
 }
 
-// shown is how many of a list a cell shows.
 const shown = 3
 
-// firstOf joins the first of a list and counts the rest.
+// firstOf joins the first items of a list and counts the rest.
 func firstOf(list []string, none string) string {
 	switch {
 	case strings.Join(list, "") == "" && len(list) < 2:
@@ -162,8 +161,7 @@ func ingressClassCells(o *networkingv1.IngressClass, now time.Time) []any {
 		since(o.CreationTimestamp, now)}
 }
 
-// byDefault is the name of a class, with a mark if one of the annotations makes it
-// that of who names none.
+// byDefault returns the name of a class, marked if an annotation makes it the default.
 func byDefault(o metav1.Object, annotations ...string) string {
 	for _, a := range annotations {
 		if o.GetAnnotations()[a] == "true" {

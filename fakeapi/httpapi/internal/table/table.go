@@ -112,8 +112,6 @@ func listMeta(r *fakeapi.Response) metav1.ListMeta {
 	return metav1.ListMeta{ResourceVersion: version, Continue: r.Continue, RemainingItemCount: r.Left}
 }
 
-// printer makes the rows of a Table of one kind, as the real server's printers
-// do (k8s.io/kubernetes, pkg/printers/internalversion).
 type printer struct {
 	columns []column
 	cells   func(obj runtime.Object, now time.Time) []any
@@ -123,7 +121,6 @@ type column = metav1.TableColumnDefinition
 
 var metaDocs = metav1.ObjectMeta{}.SwaggerDoc()
 
-// since words the time that has passed.
 func since(t metav1.Time, now time.Time) string {
 	if t.IsZero() {
 		return "<unknown>"

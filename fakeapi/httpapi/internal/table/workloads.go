@@ -40,7 +40,6 @@ func minimum(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
-// metricTargets shows the first two metrics, each as what is over what is wanted.
 func metricTargets(o *autoscalingv2.HorizontalPodAutoscaler) string {
 	if len(o.Spec.Metrics) == 0 {
 		return "<none>"
@@ -112,7 +111,6 @@ func quantity(q *apiresource.Quantity) string {
 	return q.String()
 }
 
-// utilization is percent over percent.
 func utilization(have, want *int32) string {
 	current, target := "<unknown>", "<auto>"
 	if have != nil {
@@ -230,7 +228,6 @@ func daemonSetCells(o *appsv1.DaemonSet, now time.Time) []any {
 		names, images, metav1.FormatLabelSelector(o.Spec.Selector)}
 }
 
-// containers lists a template's containers and their images.
 func containers(list []corev1.Container) (names, images string) {
 	var n, i []string
 	for _, c := range list {
