@@ -75,6 +75,3 @@ func Object(a, b runtime.Object) bool {
 	}
 	return equality.Semantic.DeepEqual(a, b)
 }
-
-// JSON compares two JSON values.
-func JSON(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }
