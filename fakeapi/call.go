@@ -115,9 +115,8 @@ func (c *call) decoded(obj runtime.Object) error {
 // bare is an update without preparation and validation.
 var bare registry.Update
 
-// Do executes one request at the given time. A write returns one event for
-// each change it made, in order; a refused or a no-op request returns none, unless
-// quotas had been charged for it before it was found that its name is taken.
+// Do executes one request at the given time. It returns one event per change, in order. A refused create may still
+// have charged quotas if its name is taken.
 func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
 		return s.doOther(now, req)

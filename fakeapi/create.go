@@ -57,8 +57,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))
 		if c.k == jobKind {
-			// The real server tries generated names on copies, and a copy's labels are its
-			// own: those of a Job are else its template's, to which the selector's are added.
+			// The real server clones a Job's labels here; otherwise they are its template's, which get the selector's
+			// labels.
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}

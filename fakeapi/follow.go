@@ -21,9 +21,8 @@ func (c *call) follow() {
 	}
 }
 
-// followDefinition does the work of the server's own controllers after a write to a CRD. They accept names, add and
-// remove kinds, and delete objects with their CRD. All of it ends before the response; each step is a write with an
-// event of its own.
+// followDefinition does the work of the server's own controllers after a write to a CRD. It ends before the response,
+// and each step is a write with an event of its own.
 func (c *call) followDefinition() {
 	own := c.serverCall(definitionKind, "status")
 	for _, ev := range c.events {

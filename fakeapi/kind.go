@@ -82,12 +82,10 @@ func (k *Kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}
 }
 
-// Deprecation is what every request for a built-in kind on its way out is
-// warned of; "" for all others.
+// Deprecation is the warning for every request for a deprecated built-in kind, or "".
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
-// Inert says what objects of a built-in kind would do in a cluster and do not here:
-// "no policy is evaluated". It is "" where they do it, or what does it is a controller.
+// Inert says what objects of a built-in kind do in a cluster but not here, or "". Work of controllers is not listed.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -95,8 +93,7 @@ func (k *Kind) Inert() string {
 	return k.row.Inert()
 }
 
-// Definition returns the definition of a custom kind and the version of it
-// that the kind is; nil for built-in kinds. Both belong to the server.
+// Definition returns the CRD of a custom kind and its version, both owned by the server; nil for built-in kinds.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {
@@ -105,10 +102,8 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	return k.custom.Definition, k.custom.Version
 }
 
-// Prune brings an object of a custom kind into the form that decoding gives
-// built-in kinds: what its schema does not know, and nulls that it does not
-// allow, are dropped. It returns the paths of the fields that are not known,
-// and an error when the metadata is not of the right form.
+// Prune drops unknown fields, and nulls that the schema does not allow, from an object of a custom kind. It returns
+// the unknown paths, and an error for malformed metadata.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
 	return k.custom.Prune(u, true)
 }
@@ -131,8 +126,7 @@ func (k *Kind) key(namespace, name string) string {
 	return name
 }
 
-// Stored is the kind as its objects are stored: k itself, unless k is a further
-// version of it.
+// Stored returns the kind in its storage version, which may be k itself.
 func (k *Kind) Stored() *Kind {
 	if k.stored == nil {
 		return k
@@ -140,8 +134,7 @@ func (k *Kind) Stored() *Kind {
 	return k.stored
 }
 
-// Show returns a stored object in the kind's version: the object itself where that is
-// its version already. The error is that of whoever converts objects of the kind.
+// Show returns a stored object in the kind's version. The error is the converter's.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) { return k.show(obj) }
 
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {

@@ -21,8 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// token of a list's rest: the revision it reads and the key it starts at,
-// encoded as the real server does.
+// continueToken holds a list's revision and next key, encoded as the real server does.
 type continueToken struct {
 	APIVersion string `json:"v"`
 	Version    int64  `json:"rv"`

@@ -59,9 +59,8 @@ type edit struct {
 	dryRun bool
 	// creates says that a missing object is made.
 	creates bool
-	// make returns the new object, which the call owns, from the stored one
-	// (nil when there is none). onlyMeta says that it differs in nothing but
-	// metadata: the rest is shared with the stored object.
+	// make returns the new object from the stored one, or from nil. onlyMeta means that only metadata differs and the
+	// rest is shared.
 	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
 }
 

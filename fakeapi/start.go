@@ -19,14 +19,12 @@ import (
 // epoch is the creation time of the objects of a new server.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New returns an empty server with the built-in kinds and the namespaces
-// "default" and "kube-system", and what [Start] asks for besides.
+// New returns a server with the namespaces "default" and "kube-system", and what [Start] asks for.
 func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
-	// Most servers begin alike and write few kinds: they share the tables of one
-	// that is never written until they write their own.
+	// Most servers begin alike and write few kinds, so they share tables until they write.
 	s := *pristine()
 	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
 	return &s
@@ -56,20 +54,17 @@ func build(opts Options) *Server {
 	return s
 }
 
-// Start says what a new server holds besides the namespaces "default" and
-// "kube-system", which it always has. A real cluster has all of it. Each is made as by
-// a request: it has a uid and a revision.
+// Start says what a new server holds besides "default" and "kube-system". A real cluster has all of it. Objects have a
+// uid and a revision as if created.
 type Start struct {
 	// Namespaces are "kube-public" and "kube-node-lease".
 	Namespaces bool
-	// Service is "kubernetes" in namespace "default", with its Endpoints and its
-	// EndpointSlice. They name an address of the documentation's range.
+	// Service is the Service "kubernetes" with its endpoints, at an address reserved for documentation.
 	Service bool
 	// PriorityClasses are the two of the system. Pods may name them either way.
 	PriorityClasses bool
-	// ServiceAccounts is the service account "default" of every namespace, made with
-	// the namespace, and again when it is deleted, as kube-controller-manager's
-	// serviceaccount-controller does. Pods are not made to use it.
+	// ServiceAccounts creates the service account "default" of every namespace, as kube-controller-manager does. Pods
+	// are not made to use it.
 	ServiceAccounts bool
 	// At is when all this was made; zero is the beginning of 2026.
 	At time.Time
@@ -129,12 +124,9 @@ func kubernetesService() []runtime.Object {
 	}
 }
 
-// Restore stores objects as they stand: with their uids, versions, status and
-// deletion timestamps, as another server stored them. Nothing is defaulted,
-// admitted or validated. An object that is there already is replaced. What was
-// before cannot be watched or listed afterwards, and no object made later gets
-// a uid that the other server may have given. Definitions define their kinds
-// when it returns: objects of those are for another call.
+// Restore stores objects unchanged, as another server stored them, and replaces existing ones. Nothing is defaulted,
+// admitted or validated. Earlier revisions cannot be watched or listed afterwards. New objects get no uid that the
+// other server may have given. CRDs define their kinds when it returns; restore their objects in another call.
 func (s *Server) Restore(objects []runtime.Object) error {
 	latest := s.version + 1
 	for _, obj := range objects {

@@ -22,8 +22,7 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set where the store of the real server holds something else than obj. The next
-	// update writes obj, whatever it changes.
+	// stale is set if the real server's store differs from obj. The next update writes obj.
 	stale *stale
 }
 

@@ -175,8 +175,8 @@ func replaceContent(obj, from runtime.Object) {
 	reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem())
 }
 
-// SetCaller makes the server call the webhooks of definitions and configurations that
-// [Options] have no function for. It is for package httpapi: see Handler.CallWebhooks there.
+// SetCaller makes the server call the webhooks that [Options] have no function for. See Handler.CallWebhooks of
+// package httpapi.
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
 // endpoint returns the address of a webhook.

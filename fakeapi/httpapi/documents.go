@@ -224,8 +224,8 @@ func (h *Handler) emptyList(f media.Format, known *discovery.Resource) *answer {
 	return &answer{code: http.StatusOK, object: list, format: f}
 }
 
-// How much an answer may warn of, in runes: of all texts together, and of each when all are
-// too much. See WithWarningRecorder of k8s.io/apiserver.
+// Limits of warnings in runes: of all together, and of each if all are too long (WithWarningRecorder of
+// k8s.io/apiserver).
 const (
 	mostWarned    = 4096
 	mostOfWarning = 256

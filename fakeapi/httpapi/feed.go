@@ -159,8 +159,7 @@ type gatedFeed struct {
 	closed bool
 }
 
-// GatedTransport is [Handler.Transport] for one client whose requests about objects go
-// through a gate, which executes them in the handler's stead.
+// GatedTransport is [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
 // watchGated opens a watch behind the transport's gate. It returns either a feed or a refusal.
@@ -175,8 +174,7 @@ func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *ans
 	return f, a, nil
 }
 
-// Send sends an event. The error is that of an object that cannot be encoded as the client
-// asked for it.
+// Send sends an event. The error means that the object cannot be encoded as the client asked.
 func (f *gatedFeed) Send(e watch.Event) error {
 	var frame frame
 	if err := f.frames.fill(&frame, &e); err != nil {
@@ -254,13 +252,11 @@ func (b feedBody) Close() error {
 	return nil
 }
 
-// Gate decides when the requests of one client are executed and answered, and when its
-// watches are sent what: a scheduler stands behind it. Its methods are called on the
-// client's goroutine, with no lock held, and may block. The handler itself answers what is
-// not about objects (discovery, schemas, reviews), and what cannot be read.
+// Gate decides when the requests of one client are executed and answered, and when its watches get events. Its methods
+// run on the client's goroutine without a lock, and may block. Discovery, schemas, reviews and unreadable requests
+// bypass it.
 type Gate interface {
-	// Do executes a request. An error is what the client's transport fails with, as a
-	// connection that breaks.
+	// Do executes a request. An error is a transport error of the client.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 	// Watch opens a watch. What its client is sent is what the gate gives to the feed.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)

@@ -3,10 +3,9 @@
 // http.Handler) and clients in the same process ([Handler.Transport]). It keeps
 // [DefaultHistory] revisions, unless told otherwise, and forgets what is older.
 //
-// A request goes down the files in this order: serve.go or transport.go take
-// it, respond.go finds out what it is about, request.go makes a
-// [fakeapi.Request] of it, and handler.go executes that; encode.go makes the
-// body of the answer, feed.go the frames of a watch.
+// A request passes the files in this order. serve.go accepts it, and respond.go finds out what it is
+// about. handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and
+// feed.go the frames of a watch.
 //
 // client-go's own clients and informers work over it, in the same process:
 //
@@ -42,43 +41,33 @@ import (
 	"github.com/threelaws/threelaws/internal/fault"
 )
 
-// DefaultHistory is how many revisions are kept for watches to start from and
-// for slow watchers to catch up with.
+// DefaultHistory is the number of revisions kept for watches.
 const DefaultHistory = 100_000
 
 // writeTimeout is how long a client may leave data unread before the connection is closed.
 const writeTimeout = 10 * time.Second
 
-// Handler serves one [fakeapi.Server]. It may be used by several goroutines;
-// requests are executed one at a time.
+// Handler serves one [fakeapi.Server]. It is safe for concurrent use and executes one request at a time.
 type Handler struct {
-	// Address is what discovery gives as the server's address; empty for the
-	// host that the client asked.
+	// Address is the server's address in discovery; "" for the host of the request.
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is how many revisions are kept at least; older ones are
-	// forgotten and a watcher that has not read them is sent 410 Expired. 0
-	// keeps all.
+	// History is the minimum of kept revisions; 0 keeps all. A watcher behind it gets 410 Expired.
 	History uint64
-	// Execute, if set, executes requests in the server's stead, under the
-	// handler's lock: a world's host, which has to know of every change.
+	// Execute, if set, replaces the server's Do, under the handler's lock.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
-	// Faults, if set, are what goes wrong with requests about objects, and with watches: it is
-	// shown all of them but those that go through a [Gate].
+	// Faults, if set, apply to requests about objects and to watches, except those through a [Gate].
 	Faults *fault.List
 	// Fail, if set, executes in the server's stead a request that a fault makes fail: it is
 	// told what it returns in place of its answer, where commits says that it is executed and
 	// the server does not refuse it, or at once. It is called as Execute is.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
-	// Created, if set, is called with each object that a request has created. It returns a warning
-	// for its creator, "" for none: that nothing here acts on such objects, as for
-	// [fakeapi.Kind.Inert]. It is called under the handler's lock.
+	// Created, if set, is called under the lock with each created object. It returns a warning, or "".
 	Created func(req *fakeapi.Request, object metav1.Object) (warning string)
-	// Log, if set, is told of each request over a connection when it has been answered,
-	// of a watch when that is over. Several goroutines may call it at once.
+	// Log, if set, gets each finished request over a connection. It may be called concurrently.
 	Log func(Exchange)
 
 	mu      sync.Mutex
@@ -95,8 +84,8 @@ type Handler struct {
 	aggregated discovery.Documents
 }
 
-// New returns a handler for a server, which from then on is the handler's:
-// use [Handler.With] to touch it. now is the time of day of each request.
+// New returns a handler, which then owns the server: use [Handler.With] to reach it. now returns the time of each
+// request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: DefaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
@@ -115,8 +104,7 @@ func defaultVersion() version.Info {
 // Close ends all watches, now and to come. Other requests are still answered.
 func (h *Handler) Close() { h.closing.Do(func() { close(h.closed) }) }
 
-// With calls f with the server while no request is executed. Watches are
-// woken afterwards.
+// With calls f while no request is executed, and wakes watches afterwards.
 func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -24,9 +24,8 @@ type LoadError struct {
 // Error is the line and what is wrong there.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file. Objects with a uid are stored as
-// they stand: they were dumped. Any other object is created, in the order of
-// the file. An object of a custom kind comes after the kind's definition.
+// Load stores the objects of a YAML file in order. Dumped objects, which have a uid, are stored as they are; others
+// are created. A CRD comes before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {

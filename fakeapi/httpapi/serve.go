@@ -81,20 +81,17 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	}
 }
 
-// Transport connects HTTP clients of the same process to a handler, without a
-// connection: a request is executed on the goroutine that makes it, and a
-// watch is read from the server's log when its body is read.
+// Transport connects HTTP clients of the same process to a handler. A request runs on the caller's goroutine, and a
+// watch reads the server's log when its body is read.
 type Transport struct {
 	h    *Handler
 	gate Gate // nil for none
 }
 
-// Transport returns a RoundTripper that every request of which is answered by
-// the handler, whatever host it names.
+// Transport returns a RoundTripper that sends every request to the handler, whatever its host.
 func (h *Handler) Transport() *Transport { return &Transport{h: h} }
 
-// RoundTrip executes one request. It fails only when the request's context is
-// over.
+// RoundTrip executes one request. It fails only if the request's context ends.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
@@ -163,8 +160,7 @@ type watchBody struct {
 	err  error
 }
 
-// Read blocks until something happened, the request's context is over, the
-// body is closed, or the watch has ended.
+// Read blocks until an event, the end of the watch or the context, or Close.
 func (b *watchBody) Read(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -211,8 +207,7 @@ func (b *watchBody) Close() error {
 	return nil
 }
 
-// Exchange is a request and how it was answered, as the real server's log of requests has
-// it.
+// Exchange is an entry of the real server's request log.
 type Exchange struct {
 	Verb      string // LIST, WATCH, PATCH; the method where it is about no objects
 	URI       string // the path and the query

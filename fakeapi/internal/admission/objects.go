@@ -146,10 +146,8 @@ type Owners struct {
 	Resource func(schema.GroupVersionKind) (resource string, namespaced, known bool)
 }
 
-// May refuses owner references that the user may not set: who may not delete an object
-// may not have it deleted either, and who may not finalize an owner may not block its
-// deletion. It is the OwnerReferencesPermissionEnforcement plugin, which is off in the
-// real server unless asked for (admission/owner-permission-off).
+// May refuses owner references that the user may not set: it checks delete on the object, and finalizers on owners. It
+// is the OwnerReferencesPermissionEnforcement plugin, which is off by default (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
 	if !o.changed() {
 		return nil

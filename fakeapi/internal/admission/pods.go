@@ -15,8 +15,8 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Fits refuses resources that the node of a Pod does not have. It is the PodResizeValidator plugin
-// (admission/podresize). The reason is that of a cause, "" for none.
+// Fits refuses resources that the Pod's node lacks. reason is that of a cause, or "". It is the PodResizeValidator
+// plugin (admission/podresize).
 func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
 	if node == nil {
 		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
@@ -40,8 +40,7 @@ func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error)
 	return "", nil
 }
 
-// RuntimeClasses gives a new Pod what its runtime class says: what the runtime itself
-// needs, and on which nodes it is. It is the RuntimeClass plugin
+// RuntimeClasses applies a Pod's runtime class: overhead and scheduling. It is the RuntimeClass plugin
 // (plugin/pkg/admission/runtimeclass).
 func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	s := &p.Spec
@@ -127,8 +126,8 @@ var (
 var systemPriorities = map[string]int32{"system-cluster-critical": 2_000_000_000,
 	"system-node-critical": 2_000_001_000}
 
-// SystemPriorityClass reports whether a class may not be deleted, and why. It is
-// Delete of pkg/registry/scheduling/priorityclass/storage (admission/priority-resolve).
+// SystemPriorityClass refuses to delete a system class: Delete of pkg/registry/scheduling/priorityclass/storage
+// (admission/priority-resolve).
 func SystemPriorityClass(name string) error {
 	if _, ok := systemPriorities[name]; ok {
 		return errors.New("this is a system priority class and cannot be deleted")
@@ -168,8 +167,7 @@ func (p Priorities) of(name string) (called string, value int32, preemption *cor
 	return "", 0, nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 }
 
-// Resolve gives a new Pod the priority of its class, or of the default one, and
-// refuses what contradicts it. It is admitPod of the Priority plugin.
+// Resolve sets a new Pod's priority from its class, and refuses contradictions. It is admitPod of the Priority plugin.
 func (p Priorities) Resolve(pod *corev1.Pod) error {
 	name, value, preemption, err := p.of(pod.Spec.PriorityClassName)
 	if err != nil {
@@ -195,8 +193,7 @@ func (p Priorities) Resolve(pod *corev1.Pod) error {
 	return nil
 }
 
-// OneDefault refuses a second default among the priority classes. It is
-// validatePriorityClass of the Priority plugin.
+// OneDefault refuses a second default priority class. It is validatePriorityClass of the Priority plugin.
 func (p Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
 	if !class.GlobalDefault {
 		return nil

@@ -1,10 +1,7 @@
-// Package admission is what the server's admission plugins make of an object, or
-// refuse it for, because of what else there is: quotas, limit ranges, classes. Its
-// functions get that as values and know neither requests nor the store. What they
-// refuse is the reason alone; the status around it is the server's.
+// Package admission holds admission plugins that need other stored objects: quotas, limit ranges, classes. Functions
+// get those as values. They return only the reason of a refusal; the server adds the status.
 //
-// Each function is the plugin of kube-apiserver v1.36.3 that its comment names, and the
-// cases of area admission among the recorded ones show it.
+// Each function names its plugin of kube-apiserver v1.36.3. The recorded cases of area admission test it.
 package admission
 
 import (
@@ -25,11 +22,9 @@ import (
 // limitRangerAnnotation lists the fields that a limit range set.
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
-// LimitDefaults gives the containers of a new Pod, which the caller owns, the requests
-// and limits that a limit range has for those who name none, and notes that in an
-// annotation. It is PodMutateLimitFunc of the LimitRanger plugin. Of several limit
-// ranges the first sets what it can, and the last that sets anything is noted
-// (admission/limitrange-two).
+// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation. It is
+// PodMutateLimitFunc of the LimitRanger plugin. The first of several limit ranges sets values, and the last that sets
+// anything is noted (admission/limitrange-two).
 func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	asks, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range l.Spec.Limits {
@@ -86,9 +81,8 @@ func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	return all, added
 }
 
-// LimitPod says what of a new Pod a limit range does not allow. It is
-// PodValidateLimitFunc of the LimitRanger plugin; what the real server says in the
-// order of a map is said in the order of names.
+// LimitPod checks a new Pod against a limit range. It is PodValidateLimitFunc of the LimitRanger plugin, with names in
+// sorted order.
 func LimitPod(l *corev1.LimitRange, pod *corev1.Pod) error {
 	var found findings
 	for i := range l.Spec.Limits {
@@ -108,8 +102,7 @@ func LimitPod(l *corev1.LimitRange, pod *corev1.Pod) error {
 	return found.err()
 }
 
-// LimitClaim says what of a claim a limit range does not allow. It is
-// PersistentVolumeClaimValidateLimitFunc: what counts is what a claim asks for.
+// LimitClaim checks a claim's requests against a limit range. It is PersistentVolumeClaimValidateLimitFunc.
 func LimitClaim(l *corev1.LimitRange, claim *corev1.PersistentVolumeClaim) error {
 	var found findings
 	for i := range l.Spec.Limits {
@@ -140,8 +133,7 @@ type Charge struct {
 	Now         time.Time
 }
 
-// Costs says whether any quota may have to be asked: many writes use nothing. It is
-// Handles of the evaluators in pkg/quota/v1/evaluator/core.
+// Costs reports whether quotas may measure a write. It is Handles of the evaluators in pkg/quota/v1/evaluator/core.
 func (c *Charge) Costs() bool {
 	if c.Of.Resource == "events" && (c.Of.Group == "" || c.Of.Group == "events.k8s.io") {
 		return false
@@ -163,10 +155,8 @@ func (c *Charge) Costs() bool {
 
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
-// Spend charges a write to the quotas of its namespace, which stay as they are. It
-// returns for each of them what is used of it afterwards, nil where that does not
-// change, or why the write is refused, with nothing charged. It is CheckRequest of
-// the ResourceQuota plugin. A status that nobody has written limits nothing
+// Spend charges a write to the quotas of its namespace, and returns the new usage of each, nil if unchanged. After an
+// error nothing is charged. It is CheckRequest of the ResourceQuota plugin. A quota without a status limits nothing
 // (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/internal/usage"
 )
 
-// DefaultStorageClass gives a new claim that names no class the default one, of
-// several the newest. It is the DefaultStorageClass plugin (admission/default-storageclass).
+// DefaultStorageClass sets the newest default class. It is the DefaultStorageClass plugin
+// (admission/default-storageclass).
 func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) {
 	if _, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta || claim.Spec.StorageClassName != nil {
 		return
@@ -30,8 +30,8 @@ func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storage
 	claim.Spec.StorageClassName = newest(all)
 }
 
-// DefaultIngressClass gives a new ingress that names no class the default one, of
-// several the newest. It is the DefaultIngressClass plugin (admission/default-ingressclass).
+// DefaultIngressClass sets the newest default class. It is the DefaultIngressClass plugin
+// (admission/default-ingressclass).
 func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.IngressClass) {
 	if _, old := ingress.Annotations["kubernetes.io/ingress.class"]; old || ingress.Spec.IngressClassName != nil {
 		return
@@ -62,8 +62,8 @@ func newest(all []*metav1.ObjectMeta) *string {
 	return &name
 }
 
-// MayGrow refuses that a claim asks for more than it did: only one that is bound, and
-// of a class that allows it, may. It is the PersistentVolumeClaimResize plugin.
+// MayGrow refuses growth unless the claim is bound and its class allows it. It is the PersistentVolumeClaimResize
+// plugin.
 func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) error {
 	size, was := claim.Spec.Resources.Requests.Storage(), old.Spec.Resources.Requests.Storage()
 	if size.Cmp(*was) <= 0 {

@@ -1,7 +1,5 @@
-// Package conversion makes of the objects of a definition those of another version, by
-// whoever answers for its conversion webhook: it says what is asked, and what of an
-// answer is believed. It is k8s.io/apiextensions-apiserver/pkg/apiserver/conversion,
-// which cannot be had without etcd.
+// Package conversion builds requests to conversion webhooks and checks their responses. It stands for
+// k8s.io/apiextensions-apiserver/pkg/apiserver/conversion, which needs etcd.
 package conversion
 
 import (
@@ -23,8 +21,7 @@ import (
 
 type object = unstructured.Unstructured
 
-// Ask has an object, which is its own, converted. It returns what came of it: one
-// object, if the other side does as it should.
+// Ask converts an object, which it owns. A correct converter returns one object.
 type Ask func(obj *object, to schema.GroupVersion) ([]runtime.RawExtension, error)
 
 // To makes of an object, which stays as it is, that of another version of the definition.

@@ -331,8 +331,7 @@ func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field
 	return errs
 }
 
-// UnknownFormats warns of formats that count for nothing, except those that
-// the old definition had.
+// UnknownFormats warns about formats without effect, except those of the old CRD.
 func UnknownFormats(d, old *Definition) (warnings []string) {
 	had := map[string]bool{}
 	if old != nil {

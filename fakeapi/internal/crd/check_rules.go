@@ -334,8 +334,8 @@ func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// RuleEnv is what an expression may use: one that was accepted before, by whichever
-// server, more than a new one.
+// RuleEnv returns the environment of an expression. An expression that was accepted before may use more than a new
+// one.
 func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	if p != nil && p.expressions[expression] {
 		return all.StoredExpressionsEnv()

@@ -1,6 +1,5 @@
-// Package crd is about CustomResourceDefinitions themselves: which are accepted,
-// how they come by their names, and what their conditions say. What the objects
-// that they define are like is said by package custom.
+// Package crd checks CustomResourceDefinitions, accepts their names and sets their conditions. Package custom handles
+// their objects.
 package crd
 
 import (
@@ -23,8 +22,7 @@ import (
 // Definition is a CustomResourceDefinition.
 type Definition = apiextensionsv1.CustomResourceDefinition
 
-// SetCondition sets a condition of a definition. The time of a condition that
-// keeps its status stays.
+// SetCondition sets a condition of a CRD. An unchanged status keeps its time.
 func SetCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
 	status apiextensionsv1.ConditionStatus, reason, message string) {
 	want := apiextensionsv1.CustomResourceDefinitionCondition{
@@ -59,8 +57,7 @@ func Served(d *Definition) bool {
 // Same says whether two states of a definition define the same.
 func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
 
-// SameStorage says whether the objects of two states of a definition are read, written and
-// watched in the same way.
+// SameStorage reports whether two states of a CRD read, write and watch objects in the same way.
 func SameStorage(a, b *Definition) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
@@ -154,9 +151,7 @@ func free(want, have string, used map[string]bool) error {
 	return fmt.Errorf("%q is already in use", want)
 }
 
-// AcceptNames gives a definition the names it asks for, as far as they are
-// free, and says in its conditions whether it got them all. It returns nil
-// when there is nothing to change.
+// AcceptNames accepts the free names of a CRD and sets its conditions. It returns nil if nothing changes.
 func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
 	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		return nil
@@ -223,8 +218,8 @@ func freeShortNames(want, have []string, used map[string]bool) error {
 	return nil
 }
 
-// Establish puts a definition that has its names into force, unless its conversion webhook's
-// certificates cannot be read. It returns nil when there is nothing to change.
+// Establish establishes a CRD with accepted names, unless its webhook's certificates are unreadable. It returns nil if
+// nothing changes.
 func Establish(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {
 		return nil
@@ -244,8 +239,7 @@ func badBundle(bundle []byte) error {
 	return err
 }
 
-// Approve says of a definition in a group of the project itself whether its API was approved. It
-// returns nil when there is nothing to change.
+// Approve sets the approval condition of a CRD in a Kubernetes group. It returns nil if nothing changes.
 func Approve(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil

@@ -22,8 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// CompileRules compiles the rules of a schema of whole objects that was accepted; nil
-// when it has none.
+// CompileRules compiles the rules of an accepted schema of whole objects; nil when it has none.
 func CompileRules(s *structural.Structural) *Rules {
 	root := compileRules(s, s, true, model.SchemaDeclType(s, true))
 	if root == nil {

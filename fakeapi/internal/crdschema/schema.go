@@ -1,5 +1,4 @@
-// Package crdschema is what the schema of a CRD says of values: where they are, and what is wrong
-// with them.
+// Package crdschema finds out where values break the schema of a CRD.
 package crdschema
 
 import (
@@ -121,10 +120,8 @@ func (o old) equal() bool {
 	return o.around.CachedDeepEqual()
 }
 
-// Rules are the rules of a schema (x-kubernetes-validations), compiled by the real
-// server's own code. Which is evaluated next is decided here, as that code visits an
-// object in the order of Go's maps, another each time, and the order decides what is
-// still evaluated where the budget of an object is used up.
+// Rules are the compiled x-kubernetes-validations of a schema. They are evaluated here, in a fixed order. Upstream
+// visits objects in random map order, which decides what the cost budget still covers.
 type Rules struct{ root *rules }
 
 // rules are those of one part of a schema and of what is below it.
@@ -168,8 +165,7 @@ func HasRules(s *structural.Structural) bool {
 	return false
 }
 
-// Check evaluates the rules on an object, of which there may be an old state. What
-// breaks a rule in a part that is as it was is a warning.
+// Check evaluates the rules on an object and its old state, if any. Violations in unchanged parts are warnings.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
 	c.check(r.root, &place{}, now, was)
@@ -229,8 +225,7 @@ func Validate(v validation.SchemaValidator, now any) field.ErrorList {
 	return Sorted(validation.ValidateCustomResource(nil, now, v))
 }
 
-// ValidateUpdate validates the new state of an object, or of its status alone. Findings about parts
-// that are as they were do not count.
+// ValidateUpdate validates the new state of an object or of its status. Errors in unchanged parts do not count.
 func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
 	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	var at *field.Path
@@ -252,10 +247,8 @@ func Sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// Memo keeps what was made of a schema. Compiling the rules of one takes milliseconds,
-// and a world is begun from nothing many times: in every schedule that is explored. What
-// is kept has to be a function of the schema alone, and may not be changed. The zero
-// value is ready, and servers share it.
+// Memo caches what is computed from a schema alone: compiling rules takes milliseconds, and exploration starts a world
+// many times. Cached values must not be changed. The zero value is ready, and servers share it.
 type Memo[T any] struct {
 	mu   sync.Mutex
 	made map[[sha256.Size]byte]T

@@ -56,9 +56,8 @@ func (c *Resource) Row() *registry.Kind {
 	return k
 }
 
-// ViewOf makes a version of a definition a view of the stored version:
-// conversion changes nothing but the apiVersion, unless a webhook has made more of it
-// before, then each side prunes what it does not know.
+// ViewOf makes a version of a CRD a view of the storage version. Conversion changes only the apiVersion, unless a
+// webhook did more; then both sides prune.
 func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {

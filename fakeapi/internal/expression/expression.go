@@ -1,6 +1,5 @@
-// Package expression compiles the expressions of webhooks and policies as the real server does when
-// they are stored, with its own compiler: what does not compile, or yields something else than it has
-// to, is refused then.
+// Package expression compiles the expressions of webhooks and policies with the real server's compiler, when they are
+// stored.
 package expression
 
 import (

@@ -17,8 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// CustomType is how server-side apply merges objects of a custom kind:
-// what the schema says, and metadata as everywhere.
+// CustomType returns the merge type of a custom kind: its schema, and the common metadata.
 func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
 	root := s.ToKubeOpenAPI()

@@ -1,6 +1,5 @@
-// Package fieldmanager notes who changes what of an object, and merges what is
-// applied: it tells apimachinery's field managers what they have to know of a kind,
-// which is how its fields are merged and how its versions become each other.
+// Package fieldmanager keeps managed fields and merges applied fields. It gives apimachinery's field managers a kind's
+// merge types and conversions.
 package fieldmanager
 
 import (
@@ -27,15 +26,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Managers are the field managers of a kind, each made when it is first asked
-// for; kinds are shared by all servers.
+// Managers holds the field managers of a kind, made on first use. All servers share kinds.
 type Managers struct {
 	lock sync.Mutex
 	made map[string]*managedfields.FieldManager
 }
 
-// Of returns the manager of a subresource of the kind. Merge says how objects of a custom kind
-// are merged; it is nil for built-in kinds.
+// Of returns the manager of a subresource. merge is the merge type of a custom kind, nil for built-in kinds.
 func (ms *Managers) Of(k *registry.Kind, merge *Custom,
 	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()

@@ -1,5 +1,4 @@
-// Package metadata is about what the objects of all kinds have in common: their
-// names, owners and finalizers, when two of them are equal, and which are good.
+// Package metadata checks and compares what all kinds have in common: names, owners and finalizers.
 package metadata
 
 import (
@@ -31,8 +30,7 @@ func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Tru
 // Path is where messages find metadata.
 var Path = field.NewPath("metadata")
 
-// WithPolicy returns the finalizers with those of a propagation policy in place
-// of any other's.
+// WithPolicy replaces the finalizers of any propagation policy.
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
@@ -65,8 +63,7 @@ func DropControllers(m metav1.Object) {
 	}
 }
 
-// DedupOwners drops owner references that say the same as an earlier one. It
-// returns the uids of those, for a warning; "" when there are none.
+// DedupOwners drops repeated owner references and returns their uids for a warning, or "".
 func DedupOwners(m metav1.Object) string {
 	refs := m.GetOwnerReferences()
 	if len(refs) < 2 {
@@ -129,10 +126,8 @@ func sameRefs(a, b []metav1.OwnerReference) bool {
 	return true
 }
 
-// Sound says that validating the update's metadata cannot find anything:
-// everything that was checked when the old object was stored is as it was, and
-// the owner references, which are what most updates change, are plainly good.
-// It may say no without reason; then the metadata is validated in full.
+// Sound reports that validation cannot find an error in an update's metadata: checked parts are unchanged, and owner
+// references are plainly valid. After false, validate in full.
 func Sound(m, old metav1.Object) bool {
 	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
@@ -144,9 +139,8 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew says that validating a new object's metadata cannot find anything,
-// whatever the kind's rule for names: its name is a DNS label and the rest is
-// plainly good or not there. It may say no without reason.
+// SoundNew reports that validation cannot find an error in a new object's metadata, whatever the kind's rule for
+// names. After false, validate in full.
 func SoundNew(m metav1.Object, namespaced bool) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
@@ -167,8 +161,8 @@ func soundLabels(labels map[string]string) bool {
 	return true
 }
 
-// IsLabel says whether a name is a DNS label: at most 63 lower case letters, digits
-// and, between them, dashes. Such a name is a DNS label, a label's key and a label's value.
+// IsLabel reports whether a name is a DNS label: up to 63 lower-case letters, digits and inner dashes. It is then also
+// a valid label key and value.
 func IsLabel(s string) bool {
 	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
@@ -199,14 +193,12 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-// Plain says that no kind has rules about what an update changes in the metadata beyond the
-// common ones: these are about annotations and finalizers.
+// Plain reports that an update changes neither annotations nor finalizers, for which some kinds have rules.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// ValidateFinalizers is what built-in kinds ask of finalizers beyond the
-// common rules: to be qualified, or one of the standard ones.
+// ValidateFinalizers requires finalizers of built-in kinds to be qualified or standard.
 func ValidateFinalizers(m metav1.Object) (errs field.ErrorList) {
 	for i, f := range m.GetFinalizers() {
 		if !strings.Contains(f, "/") && !StandardFinalizer(f) {

@@ -1,7 +1,5 @@
-// Package metapatch reads and applies, without going through JSON, the patches that
-// controllers send most: those that touch nothing but the parts of metadata that
-// ownership is made of, and those that set the replicas. It gives up on everything
-// else, and is then worth nothing but time: what it does is what the patch does.
+// Package metapatch applies the commonest patches of controllers without JSON: those of ownership metadata, and of
+// replicas. It leaves all others to the general code. It only saves time.
 package metapatch
 
 import (
@@ -13,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Patch is a merge or strategic merge patch that touches nothing but the
-// parts of metadata that ownership is made of. Adopting, releasing and
-// finalizing are such patches, and most of what a controller writes.
+// Patch is a merge or strategic merge patch of ownership metadata. Adopting, releasing and finalizing are such
+// patches.
 type Patch struct {
 	uid, version        *string
 	labels, annotations *mapPatch
@@ -59,8 +56,7 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply changes metadata that shares its maps and lists with a stored object.
-// It returns false for what it leaves to the general way.
+// Apply changes metadata that shares its maps and lists with a stored object. It returns false for the general code.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))
@@ -253,8 +249,7 @@ func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
 	return ref
 }
 
-// ParseReplicas reads {"spec":{"replicas":n}} and gives up, with ok
-// false, on everything else.
+// ParseReplicas reads {"spec":{"replicas":n}}; ok is false for everything else.
 func ParseReplicas(text []byte) (n int32, ok bool) {
 	s := scan{text: text}
 	s.need('{')

@@ -2,9 +2,8 @@ package metapatch
 
 import "slices"
 
-// Parse reads a patch that touches only metadata. It knows the
-// common forms of JSON and gives up, with ok false, on everything it does not
-// expect: escapes, other fields, wrong types, doubled keys, syntax errors.
+// Parse reads a patch of metadata alone. ok is false for anything unexpected: escapes, other fields, wrong types,
+// duplicate keys, syntax errors.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}
 	seen := false

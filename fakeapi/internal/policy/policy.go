@@ -1,7 +1,5 @@
-// Package policy evaluates ValidatingAdmissionPolicies, with the real server's own
-// evaluator of expressions. Which policies there are, and what their parameters are, it is
-// told. It is k8s.io/apiserver/pkg/admission/plugin/policy/validating, which cannot be had
-// without informers.
+// Package policy evaluates ValidatingAdmissionPolicies with the real server's evaluator. It stands for
+// k8s.io/apiserver/pkg/admission/plugin/policy/validating, which needs informers.
 package policy
 
 import (
@@ -51,8 +49,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. What does not compile is an error when it
-// is evaluated.
+// Compile compiles the expressions of a policy. Compile errors show when it is evaluated.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }

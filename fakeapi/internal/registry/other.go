@@ -130,8 +130,7 @@ const (
 	undevised    = "no device is allocated"
 )
 
-// Inert says what the objects of the kind would do in a cluster and do not here; ""
-// where they do it.
+// Inert says what objects of the kind do in a cluster but not here, or "".
 func (k *Kind) Inert() string { return inert[k.Resource] }
 
 // Nothing here is queued: requests are executed one at a time.

@@ -20,8 +20,7 @@ func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
 }
 
-// Recount makes an update that counts a generation when the part that of names is
-// another: most kinds count their specs.
+// Recount increments the generation when the part that of returns has changed; for most kinds that is the spec.
 func Recount[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) {
 		o, was := obj.(any).(T), old.(any).(T)

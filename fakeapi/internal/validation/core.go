@@ -260,8 +260,7 @@ var Service = kind(conv.Convert_v1_Service_To_core_Service, nil, rules[core.Serv
 		return all
 	})})
 
-// ServiceAddresses says why no address can be given to a Service: what it says of addresses
-// is wrong, or the cluster, which knows IPv4 alone, has none.
+// ServiceAddresses returns why a Service can get no address: invalid fields, or a family other than IPv4.
 func ServiceAddresses(obj, old runtime.Object) field.ErrorList {
 	errs, _ := serviceAddresses(obj, old, false)
 	return errs

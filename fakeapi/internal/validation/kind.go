@@ -1,7 +1,5 @@
-// Package validation checks the objects of built-in kinds by the rules of Kubernetes itself:
-// the packages below k8s.io/kubernetes/pkg/apis, called as the strategies of the real
-// server call them. Only the kinds of admission are checked by code of this package,
-// since upstream's compiles their expressions with some 500 packages more.
+// Package validation checks built-in kinds with k8s.io/kubernetes/pkg/apis, called as the real server's strategies
+// call them. Admission kinds are checked here, because upstream's checks would link some 500 more packages.
 package validation
 
 import (
@@ -45,8 +43,8 @@ func init() {
 	clientgates.Restore()
 }
 
-// Judge returns what is wrong with the new state of an object, metadata included, and the
-// warnings about it. old is nil on create. sound says that nothing is wrong with the metadata.
+// Judge returns errors and warnings about the new state of an object. old is nil on create. sound means that the
+// metadata has no errors.
 type Judge func(obj, old runtime.Object, sound bool) (field.ErrorList, []string)
 
 // Kind holds the rules of Kubernetes for one built-in kind.
@@ -196,8 +194,7 @@ func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	return among(&value, path, of...)
 }
 
-// LogOptions reads the query of a request for a log. The error says that it cannot be read, errs what is wrong
-// with it.
+// LogOptions reads the query of a log request. err means that it is unreadable; errs are validation errors.
 func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorList, err error) {
 	var in core.PodLogOptions
 	if err = conv.Convert_url_Values_To_v1_PodLogOptions(&query, &opts, nil); err == nil {

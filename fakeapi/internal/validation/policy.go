@@ -59,8 +59,7 @@ func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) fie
 	return errs
 }
 
-// ValidatingPolicyStatus checks what is said of a policy's types and conditions, but for whether a
-// reference to a field is a path.
+// ValidatingPolicyStatus checks type warnings and conditions, but not whether field references are paths.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
 		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")

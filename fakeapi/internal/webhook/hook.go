@@ -1,5 +1,5 @@
-// Package webhook is about the webhooks of admission: which of them a request is for, what
-// they are asked, and what is made of their answers. Who calls them is not its affair.
+// Package webhook selects the admission webhooks of a request, builds their requests and reads their responses. It
+// does not call them.
 package webhook
 
 import (
@@ -83,8 +83,7 @@ func (h *Hook) Dry() bool {
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
 }
 
-// Again says that the webhook is asked once more when others have changed the object
-// after it.
+// Again reports whether a webhook is called again after others changed the object.
 func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
 }
@@ -134,8 +133,7 @@ var configurations = map[string]bool{
 	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
 }
 
-// Exempt says that webhooks are not asked about objects of a kind: they could make
-// themselves unremovable.
+// Exempt reports whether webhooks do not review a kind: they could prevent their own removal.
 func Exempt(k schema.GroupVersionKind) bool {
 	return k.Group == "admissionregistration.k8s.io" && configurations[k.Kind]
 }
@@ -192,8 +190,7 @@ var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attri
 	return authorizer.DecisionAllow, "", nil
 })
 
-// Versioned is a request as the evaluator takes it, with its objects in the form that is
-// meant.
+// Versioned returns a request as the evaluator takes it, with its objects in the given form.
 func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
 	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
 	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,
@@ -202,8 +199,7 @@ func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.Ve
 		VersionedKind: to.Kind}
 }
 
-// Meets says whether a request meets all match conditions: one that does not hold decides,
-// whatever else fails.
+// Meets reports whether a request meets all match conditions. A false condition decides before any error.
 func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttributes, to Target) (bool, error) {
 	if len(conditions) == 0 {
 		return true, nil
@@ -226,8 +222,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	return Hold(results)
 }
 
-// Hold says whether all conditions hold that were evaluated: one that does not decides,
-// whatever else fails.
+// Hold reports whether all evaluated conditions hold. A false one decides before any error.
 func Hold(results []cel.EvaluationResult) (bool, error) {
 	var failed []error
 	for _, r := range results {
@@ -241,8 +236,7 @@ func Hold(results []cel.EvaluationResult) (bool, error) {
 	return len(failed) == 0, utilerrors.NewAggregate(failed)
 }
 
-// Failure is that a webhook could not be asked, or did not answer as it has to: what its
-// failure policy is about.
+// Failure means that a webhook could not be called or gave an invalid response. The failure policy applies to it.
 type Failure struct {
 	Webhook string
 	Reason  error

@@ -19,10 +19,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 )
 
-// Cache keeps the encoded form of recently sent versions of objects, so that an
-// event is encoded once for all its watchers. Stored versions never change, so
-// neither does what is kept of them. The zero Cache is empty; it may be used by
-// several goroutines.
+// Cache keeps the encoded form of recently sent versions, which never change, so that all watchers share it. The zero
+// Cache is empty. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte

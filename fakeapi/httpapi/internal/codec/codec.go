@@ -1,5 +1,4 @@
-// Package codec turns the bodies and queries of requests into objects and
-// options, and objects into the bodies of answers.
+// Package codec decodes the bodies and queries of requests, and encodes objects for responses.
 package codec
 
 import (
@@ -103,8 +102,8 @@ func Export(r *http.Request) error {
 	return nil
 }
 
-// WriteOptions reads the query of a create, an update or a patch. What is wrong with the
-// options of a create or an update is said before the body is looked at.
+// WriteOptions reads the options of a create, an update or a patch. Invalid options are refused before the body is
+// read.
 func WriteOptions(r *http.Request, into runtime.Object) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -220,8 +219,7 @@ func Body(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Decode reads the object of a create or update. Unknown and duplicate fields
-// are warned of or refused as validation says.
+// Decode reads the object of a create or update. The field validation decides about unknown and duplicate fields.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)

@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Served is what discovery shows: all that the real server has, and those of
-// the kinds that were defined here besides.
+// Served returns the real server's resources and those of CRDs.
 func Served(kinds []*fakeapi.Kind) []GroupVersion {
 	known := map[schema.GroupVersionResource]bool{}
 	for _, v := range real {
@@ -92,8 +91,7 @@ func group(list *metav1.APIGroupList, name string) *metav1.APIGroup {
 	return nil
 }
 
-// Resources lists the resources of a group and version with their subresources;
-// nil when it is not served.
+// Resources lists the resources and subresources of a group and version; nil when it is not served.
 func Resources(all []GroupVersion, gv schema.GroupVersion) *metav1.APIResourceList {
 	for _, v := range all {
 		if v.GroupVersion != gv {
@@ -146,8 +144,7 @@ func storageHash(gvk schema.GroupVersionKind) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// GroupList is the document of aggregated discovery, as apidiscovery.k8s.io
-// defines it.
+// GroupList is an APIGroupDiscoveryList of apidiscovery.k8s.io.
 type GroupList struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        metav1.ListMeta  `json:"metadata"`
@@ -195,8 +192,7 @@ type documentKey struct {
 	in   schema.GroupVersion
 }
 
-// Aggregated returns the JSON of all groups, or of the core one, with their resources, in a version of
-// apidiscovery.k8s.io.
+// Aggregated returns the JSON of all groups, or of the core one, in a version of apidiscovery.k8s.io.
 func (d *Documents) Aggregated(kinds []*fakeapi.Kind, core bool, in schema.GroupVersion) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package media is about the forms in which a client wants an answer: media
-// types, and what an object may be shown as instead of itself.
+// Package media negotiates media types, and the forms in which objects are shown.
 package media
 
 import (
@@ -57,8 +56,7 @@ func (f *Format) ReadTableOptions(q url.Values) error {
 	return refusal.Include(f.Include)
 }
 
-// ContentType is the media type of a request's body: JSON when the request does
-// not say, "" when what it says cannot be read.
+// ContentType returns the media type of a request's body: JSON by default, "" when it is unreadable.
 func ContentType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -106,8 +104,8 @@ func Discovery(c *clause) bool {
 		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
 }
 
-// Negotiate reads the Accept header. ok is false when nothing fits; the format
-// then has a media type if only the form does not.
+// Negotiate reads the Accept header. ok is false if nothing fits. A format with a media type then means that only the
+// form does not fit.
 func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	f.Type = JSON
 	f.Pretty = wantsPretty(r)

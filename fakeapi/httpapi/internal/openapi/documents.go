@@ -1,6 +1,5 @@
-// Package openapi describes the served kinds in the two versions of OpenAPI
-// that Kubernetes clients read: the built-in ones by their Go types, custom
-// ones by the schemas of their definitions.
+// Package openapi describes built-in kinds by their Go types and custom kinds by their schemas, in OpenAPI versions 2
+// and 3.
 package openapi
 
 import (
@@ -22,9 +21,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// Documents are the OpenAPI documents. They are made when they are asked for,
-// and again after the table of kinds has changed. The zero Documents are ready;
-// they may be used by several goroutines.
+// Documents makes OpenAPI documents on demand, and again after the kinds changed. The zero value is ready and safe for
+// concurrent use.
 type Documents struct {
 	mu      sync.Mutex
 	kinds   []*fakeapi.Kind
@@ -42,8 +40,7 @@ func (d *Documents) fresh(kinds []*fakeapi.Kind) {
 
 func info() object { return object{"title": "Kubernetes", "version": "v1.36.3"} }
 
-// Version3 is the document at a path below /openapi/v3/: there is one for each
-// group and version. It is nil where there is none.
+// Version3 returns the document of a group and version, by its path below /openapi/v3/, or nil.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
 	return d.version3(kinds)[path]
 }
@@ -100,8 +97,7 @@ func (d *Documents) version2() []byte {
 	return d.v2
 }
 
-// Version2Proto is the document of version 2 in protobuf. The schema of a
-// custom kind may say what version 2 cannot: then it is an error.
+// Version2Proto is the document of version 2 in protobuf. Version 2 cannot express every custom schema: then it fails.
 func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

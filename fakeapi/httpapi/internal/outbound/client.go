@@ -1,7 +1,5 @@
-// Package outbound calls webhooks over HTTPS, with the settings with which the real server
-// calls them, and says of what fails what its client says. It stands for the
-// ClientManager of k8s.io/apiserver/pkg/util/webhook, which needs gRPC, and for
-// client-go's REST client, since the server can be embedded without client-go.
+// Package outbound calls webhooks over HTTPS with the real server's settings and error texts. It replaces the
+// ClientManager of k8s.io/apiserver/pkg/util/webhook, which needs gRPC, and client-go's REST client.
 package outbound
 
 import (

@@ -1,5 +1,4 @@
-// Package refusal has the errors that the wire itself answers with, in the real
-// server's words: what is wrong with a request before the server has seen it.
+// Package refusal holds the errors of requests that do not reach the server, in the real server's words.
 package refusal
 
 import (
@@ -50,8 +49,7 @@ func bare(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-// Undecodable is the answer to a body that is not the object it should be: one
-// of the kind want. gvk is what the body says that it is, if it says anything.
+// Undecodable is the error for a body that is not of kind want. gvk is what the body says it is, if anything.
 func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []byte) error {
 	if gvk != nil && gvk.Kind != "" {
 		return apierrors.NewBadRequest(fmt.Sprintf(
@@ -108,8 +106,7 @@ func NotAcceptable() error {
 		"406: Not Acceptable\n\nAvailable representations: "+mediaTypes)
 }
 
-// Negotiation is the answer when the media type is one of ours, but what it
-// should show is not.
+// Negotiation is the error for a known media type that cannot show the requested form.
 func Negotiation() error {
 	return notAcceptable("only the following media types are accepted: " + mediaTypes)
 }
@@ -119,9 +116,8 @@ func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList is the answer to a request for the form as, which is one of lists, of
-// an object; or the other way round, of a list. Of a kind that is not modelled
-// only its emptiness is known: its gvk is empty.
+// NotList is the error for a list form of a single object, or the reverse. gvk is empty for a kind that is not
+// modelled.
 func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
 	if as == "PartialObjectMetadata" && list {
 		what := "you requested PartialObjectMetadata, but the requested object is a list"

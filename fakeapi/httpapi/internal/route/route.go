@@ -24,9 +24,7 @@ type Target struct {
 	GroupKnown  bool // some kind is served in the group and version
 }
 
-// Parse reads a path below /api/v1 or /apis/GROUP/VERSION. ok is false when it
-// is not of that form. A path is taken as it stands: nothing in it is resolved
-// or cleaned.
+// Parse reads a path below /api/v1 or /apis/GROUP/VERSION. ok is false for other forms. The path is not cleaned.
 func Parse(kinds []*fakeapi.Kind, path string) (t Target, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(parts, "") {
@@ -87,8 +85,8 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable says whether the path fits the kind's scope: one that does not is one that is not
-// there. A collection of all namespaces can be read; a built-in kind's exists for other methods too.
+// Reachable reports whether the path fits the kind's scope. A collection of all namespaces can be read; for built-in
+// kinds it exists for other methods too.
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""
@@ -127,8 +125,7 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	return "", refusal.Method()
 }
 
-// Watches says whether a list is to go on as a watch: on the old paths it does,
-// and wherever the query has any value of watch but an explicit no.
+// Watches reports whether a list is a watch: on the older watch paths, and if the query's watch is not an explicit no.
 func (t *Target) Watches(r *http.Request) bool {
 	if t.Watch {
 		return true

@@ -1,6 +1,4 @@
-// Package table shows objects in the forms that clients may ask for in their
-// stead: as rows of a Table, printed as the real server prints them, and as
-// metadata alone.
+// Package table shows objects as rows of a Table, printed as the real server prints them, and as metadata alone.
 package table
 
 import (
@@ -35,8 +33,7 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *
 	return t
 }
 
-// One shows one object as a Table of one row. A watch sends the headers only
-// once.
+// One returns an object as a Table of one row. A watch sends the headers only once.
 func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) *metav1.Table {
 	p := printerFor(k)
 	if _, ok := obj.(*autoscalingv1.Scale); ok {
@@ -95,8 +92,7 @@ func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	return p
 }
 
-// PartialList is a list of objects without everything but their metadata; one without
-// items has null for them, as recorded.
+// PartialList returns the metadata of objects. An empty list has null items, as recorded.
 func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartialList})
