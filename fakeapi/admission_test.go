@@ -14,8 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a limit range sets is there when quotas and validation look at it, and what it
-// forbids is refused after validation.
+// Limit ranges set values before quotas and validation, and refuse after validation.
 func TestLimitRangeBeforeQuota(t *testing.T) {
 	s := New(Options{})
 	mustDo(t, s, &Request{Verb: Create, Kind: limitRangeKind, Namespace: "default", Object: &corev1.LimitRange{
@@ -40,8 +39,7 @@ func TestLimitRangeBeforeQuota(t *testing.T) {
 	}
 }
 
-// Who authorizes is asked about owners where the option is set, in the real server's
-// words; without it nobody is.
+// With the option set, Authorize decides about owners, in the real server's words.
 func TestOwnersNeedLeave(t *testing.T) {
 	var asked []Access
 	allowed := func(a Access) bool { return a.User == "root" || a.Verb == "delete" }
@@ -96,8 +94,7 @@ func TestOwnersNeedLeave(t *testing.T) {
 	}
 }
 
-// A Job without labels shows those of its template, with those of its selector, unless
-// its name was generated: then the template's alone.
+// A Job without labels gets those of its template and its selector. A generated name leaves out the selector's.
 func TestLabelsOfJobs(t *testing.T) {
 	for name, want := range map[string]int{"j": 5, "": 1} {
 		s := New(Options{})
@@ -116,7 +113,6 @@ func TestLabelsOfJobs(t *testing.T) {
 	}
 }
 
-// namesOf are the names of all that a server holds, in the order of its kinds.
 func namesOf(s *Server) string {
 	var all []string
 	for _, k := range s.Kinds() {
@@ -129,7 +125,6 @@ func namesOf(s *Server) string {
 	return strings.Join(all, "\n")
 }
 
-// Each part of the start is there where it is asked for and not else.
 func TestStart(t *testing.T) {
 	at := time.Date(2030, 2, 3, 4, 5, 6, 0, time.UTC)
 	const always = "Namespace /default\nNamespace /kube-system"
@@ -160,8 +155,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// The service account of a namespace comes with it and comes back, but not while the
-// namespace is being deleted.
+// A namespace gets its default service account, also again, but not while it is terminating.
 func TestServiceAccountOfNamespace(t *testing.T) {
 	s := New(Options{Start: Start{ServiceAccounts: true}})
 	account := func() runtime.Object { return s.Lookup(accountKind, "n", "default") }

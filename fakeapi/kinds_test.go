@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// made decodes an object of a kind and creates it.
 func made[T runtime.Object](t testing.TB, s *Server, k *Kind, text string) T {
 	t.Helper()
 	obj := k.New()

@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A precondition is the uid or the revision of the object itself, whatever else
-// is called so.
+// A precondition is the uid or the revision of the object itself, not of another field of that name.
 func TestPreconditions(t *testing.T) {
 	uid, version := types.UID("u"), "7"
 	for _, c := range []struct {

@@ -242,8 +242,7 @@ func TestUnknownKindIsRefused(t *testing.T) {
 	}
 }
 
-// A server that is told to forget keeps nothing of the names that are gone, and gives
-// none of their uids a second time.
+// After ForgetNames, no deleted name is kept and no uid is used again.
 func TestForgetNames(t *testing.T) {
 	s := New(Options{})
 	seen := map[types.UID]bool{}
@@ -278,8 +277,7 @@ func TestForgetNames(t *testing.T) {
 	}
 }
 
-// Who writes again what he wrote changes nothing, however often, by whatever way, and
-// whatever time it is; who noted what of the object stays in one order.
+// Repeated writes change nothing, by any verb, at any time, and managers keep their order.
 func TestWritesThatChangeNothing(t *testing.T) {
 	const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1",` +
 		`"resources":{"requests":{"cpu":"0.5"}}}]}}`
@@ -332,8 +330,7 @@ func TestWritesThatChangeNothing(t *testing.T) {
 	}
 }
 
-// A create that is not carried out uses no uid up, and the uid that a dry run shows is
-// nobody's: not that of the object made afterwards, nor of another dry run.
+// A create that is not carried out uses up no uid. The uid of a dry run belongs to no object and no other dry run.
 func TestUIDsOfCreatesThatAreNotCarriedOut(t *testing.T) {
 	uid := func(s *Server, dryRun ...string) types.UID {
 		r, _ := create(s, pod("a"), dryRun...)

@@ -81,8 +81,7 @@ metadata: {name: q, namespace: default, annotations: {a.b/c: "yes"}}
 spec: {size: 3, items: [{name: one, count: 1}, {name: two, count: 2}], deep: {most: {name: z}}}
 `
 
-// A custom kind's Table has all the columns that its definition asks for,
-// whatever leads to them, and a cell for each.
+// The Table of a custom kind has all columns of its CRD, and a cell for each.
 func TestCustomTable(t *testing.T) {
 	h := newHandler()
 	load(t, h, queueYAML)
@@ -131,8 +130,7 @@ var update = flag.Bool("update", false, "rewrite what docs/evidence/fidelity.md 
 
 const fidelity = "../../docs/evidence/fidelity.md"
 
-// documentPart writes a part of docs/evidence/fidelity.md with -update. The part stands between two
-// comments with its name.
+// documentPart writes a part of docs/evidence/fidelity.md with -update.
 func documentPart(t *testing.T, name, part string) {
 	t.Helper()
 	if !*update {

@@ -19,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
-// FuzzWire sends anything at all: what the recorded cases sent, and what the
-// fuzzer makes of it. Whatever it is, it is answered; what is refused is
-// refused with a Status and stores nothing, and neither does reading.
+// FuzzWire sends recorded requests and mutations of them. Every request gets a response. A refusal has a Status and
+// stores nothing, and reading stores nothing.
 func FuzzWire(f *testing.F) {
 	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", media.Proto, "", "")
 	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encoded(f, benchPod("a"))))
@@ -52,7 +51,6 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// seedFrom adds the requests of a recorded case.
 func seedFrom(f *testing.F, c *recorded.Case) {
 	b := recorded.NewBinding()
 	b.Bind("$ns", "default")
@@ -69,7 +67,6 @@ func seedFrom(f *testing.F, c *recorded.Case) {
 	}
 }
 
-// seedStore gives requests something to meet.
 func seedStore(t *testing.T, h *Handler) {
 	err := h.Load([]byte(`
 apiVersion: v1
@@ -89,8 +86,7 @@ spec:
 	}
 }
 
-// answered reads the whole answer, of a watch what there is at once, and
-// returns its status.
+// answered reads the response, or the present events of a watch, and returns its status.
 func answered(t *testing.T, h *Handler, r *http.Request) int {
 	a := h.respond(r)
 	if a.watch != nil {
@@ -130,8 +126,8 @@ func answered(t *testing.T, h *Handler, r *http.Request) int {
 	return a.code
 }
 
-// FuzzWebhookAnswers has webhooks of each sort answer anything, with UID in the place of the
-// review's own. Nothing panics or hangs, an answer has a status, and what is refused is not there.
+// FuzzWebhookAnswers has webhooks respond with anything; UID stands for the review's uid. Nothing panics or hangs, and
+// a refused object is not stored.
 func FuzzWebhookAnswers(f *testing.F) {
 	const review = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"UID","allowed":`
 	const patch = `true,"patchType":"JSONPatch","patch":"W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEiLCJ2YWx1ZSI6eyJrIjoidiJ9fV0="}}`

@@ -31,7 +31,6 @@ type tick struct {
 	}
 }
 
-// follow reads a watch until enough events came, and returns them.
 func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]tick, error) {
 	req, err := http.NewRequest("GET", "http://three.laws/api/v1/configmaps?watch=1&"+query, nil)
 	if err != nil {
@@ -55,8 +54,7 @@ func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]ti
 	return seen, nil
 }
 
-// mix does one writer's share: creates, merge patches, updates, deletes, and
-// now and then something that is refused.
+// mix does one writer's share: creates, patches, updates, deletes, and some refused requests.
 func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomic.Int64) {
 	send := func(method, path, media, body string, want int) {
 		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path,
@@ -91,8 +89,7 @@ func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomi
 	}
 }
 
-// Sixteen clients write, fifty watch, ten of them never read. Those who read
-// see every change once and in order.
+// Sixteen clients write, fifty watch, and ten never read. Readers see every change once and in order.
 func TestWritersAndWatchers(t *testing.T) {
 	const writers, watchers, rounds = 16, 50, 25
 	const changes = writers * rounds * 4
@@ -130,7 +127,6 @@ func TestWritersAndWatchers(t *testing.T) {
 	}
 }
 
-// inOrder checks that events are complete and that versions grow.
 func inOrder(t *testing.T, seen []tick, want int) {
 	if len(seen) != want {
 		t.Errorf("%d events, want %d", len(seen), want)
@@ -147,8 +143,7 @@ func inOrder(t *testing.T, seen []tick, want int) {
 	}
 }
 
-// A watcher that falls behind what the server keeps is told that its place in
-// the log is gone, and its watch ends; the log does not grow.
+// A watcher that falls behind gets 410 and its watch ends; the log does not grow.
 func TestSlowWatcherExpires(t *testing.T) {
 	h := newHandler()
 	h.History = 100

@@ -24,7 +24,6 @@ func readVectors(t testing.TB) []*recorded.Case {
 	return all
 }
 
-// TestVectors replays every recorded case and prints the score of each area.
 func TestVectors(t *testing.T) {
 	passed, total, controlled := map[string]int{}, map[string]int{}, map[string]int{}
 	only := os.Getenv("VECTOR")
@@ -67,9 +66,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// subject is a server that nobody has asked anything yet. Its time stands still but
-// where the client waits, which decides between classes of different age: then an
-// echoed $time is what the server had said.
+// subject returns a new server. Its time moves only where the client waits, which decides between classes of different
+// age. An echoed $time is the server's.
 func subject() *replay.Subject {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
@@ -91,8 +89,8 @@ func send(h *Handler, method, path, query string, headers map[string]string, bod
 	return replay.Send(h, method, path, query, headers, body)
 }
 
-// pending are the cases that do not pass yet, each with the reason; an area
-// alone stands for all its cases. A case that passes may not be named here.
+// pending are the cases that do not pass yet, with the reason; an area stands for all its cases. A passing case fails
+// the test.
 var pending = map[string]string{
 	"discovery/openapi-v3-index": "the index names documents by a digest of the real server's own text",
 }
@@ -105,8 +103,7 @@ func expected(v *recorded.Case) string {
 	return pending[v.Area]
 }
 
-// needsControllers says that a case was recorded with controllers running:
-// the server alone cannot replay it.
+// needsControllers reports a case that was recorded with controllers running.
 func needsControllers(v *recorded.Case) bool { return len(v.Controllers) > 0 }
 
 // What of the exchanges of the random sequences with rich specs has to be right:
@@ -116,8 +113,7 @@ const (
 	leastAnswers  = 4255
 )
 
-// A sequence goes on after a difference, which may then show again and again: one
-// object that was refused wrongly is missing from every later list.
+// A sequence continues after a difference, which may then show again in every later list.
 func TestRichSequences(t *testing.T) {
 	all, err := recorded.Random2(vectors)
 	if err != nil {
@@ -147,8 +143,6 @@ func TestRichSequences(t *testing.T) {
 		sum.Exchanges, leastStatuses, leastAnswers))
 }
 
-// Random sequences of all kinds are answered as the recorded server answered them, to the last
-// warning, cell and manager of a field.
 func TestSequencesOfAllKinds(t *testing.T) {
 	all, err := recorded.Random3(vectors)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// told is what a request is answered with: the code, the body, and the warnings.
 func told(h http.Handler, method, path, media, body string) (int, string, []string) {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if media != "" {
@@ -28,8 +27,7 @@ func told(h http.Handler, method, path, media, body string) (int, string, []stri
 const pair = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"a","image":"i","resources":
 	{"requests":{"cpu":"1"}}},{"name":"b","image":"i"}]}}`
 
-// Requests that controller authors send by mistake, and what old or other clients send, are answered as the
-// real server answers them.
+// Mistakes of controller authors, and requests of older and other clients, get the real server's response.
 func TestAnswersOfTheFrontDoor(t *testing.T) {
 	h := newHandler()
 	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n","labels":{"topology.kubernetes.io/zone":"z",

@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// What is sent, to which path and with which method, and what the answer has in it. Each is
-// what the strategy of the kind in k8s.io/kubernetes v1.36.3 makes of it; upstream's
+// A request and a part of its response, as the kind's strategy in k8s.io/kubernetes v1.36.3 makes it. upstream's
 // differ_test.go compares many more.
 type exchange struct {
 	method, path, body string
@@ -103,7 +102,6 @@ func TestWhatIsStoredIsWhatKubernetesStores(t *testing.T) {
 	}
 }
 
-// warned is ask, with the warnings of the answer before its body.
 func warned(h *Handler, method, path, body string) (int, string) {
 	header := map[string]string{"content-type": "application/json"}
 	if method == "PATCH" {

@@ -12,12 +12,10 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// terminated is the state of a container that ended with the code.
 func terminated(code int32, reason string) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
 }
 
-// containersOf are n containers of which nothing matters but that they are there.
 func containersOf(n int) []corev1.Container { return make([]corev1.Container, n) }
 
 func TestPodCells(t *testing.T) {

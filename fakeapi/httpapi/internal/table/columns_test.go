@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// The real server's columns are recorded for every served kind, and every kind has a cell for each column,
-// even for an empty object.
+// Columns are recorded for every served kind, and every empty object has a cell for each.
 func TestPrintersFill(t *testing.T) {
 	unused := map[string]bool{}
 	for resource := range columns() {
