@@ -18,41 +18,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// The admission plugins that can be switched off; see [Plugins].
-const (
-	namespaceLifecycle  = "NamespaceLifecycle"
-	limitRanger         = "LimitRanger"
-	priority            = "Priority"
-	defaultStorageClass = "DefaultStorageClass"
-	resizesClaims       = "PersistentVolumeClaimResize"
-	runtimeClass        = "RuntimeClass"
-	defaultIngressClass = "DefaultIngressClass"
-	topologyLabels      = "PodTopologyLabels"
-	resizesPods         = "PodResizeValidator"
-	mutatingWebhook     = "MutatingAdmissionWebhook"
-	validatingPolicy    = "ValidatingAdmissionPolicy"
-	validatingWebhook   = "ValidatingAdmissionWebhook"
-	resourceQuota       = "ResourceQuota"
-)
-
-// Plugins are the admission plugins of kube-apiserver that a server has. All are on unless
-// [Options.WithoutPlugins] names them.
-func Plugins() []string {
-	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
-		defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
-		topologyLabels, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}
-}
-
-// OtherPlugins are the admission plugins of kube-apiserver that no server has.
-func OtherPlugins() []string {
-	return []string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
-		"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
-		"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
-		"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
-		"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
-		"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
-}
-
 // admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
 // only if its namespace does not exist or is terminating. [call.permitCreate] makes all later refusals.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {

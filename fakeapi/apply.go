@@ -1,20 +1,14 @@
 package fakeapi
 
 import (
-	"cmp"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
@@ -65,77 +59,4 @@ func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.
 		}
 	}
 	return obj, nil
-}
-
-// manages reports whether managedFields are kept for a stored object.
-func (s *Server) manages(m metav1.Object) bool {
-	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
-}
-
-// manage records in managedFields who changed which fields.
-func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
-	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
-		return obj
-	}
-	if live == nil {
-		live = c.k.row.Empty()
-	}
-	sent := metadata.Of(obj).GetManagedFields()
-	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, fieldmanager.Name(manager, c.req.UserAgent))
-	c.keepTimes(metadata.Of(obj), metadata.Of(live).GetManagedFields(), sent)
-	return obj
-}
-
-// keepTimes sets the time of the entries of managedFields that the request touched, and sorts the entries by time.
-// The field manager writes the wall clock's time, which must not show in a simulation.
-func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
-	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
-	for i := range entries {
-		e := &entries[i]
-		if e.Time == nil {
-			continue // who applies what is there already has changed nothing, and there is no time of it
-		}
-		is := func(o metav1.ManagedFieldsEntry) bool {
-			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
-		}
-		if !slices.ContainsFunc(known, func(k []metav1.ManagedFieldsEntry) bool { return slices.ContainsFunc(k, is) }) {
-			now := metadata.Seconds(c.now)
-			e.Time = &now
-		}
-	}
-	slices.SortFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
-		return cmp.Or(strings.Compare(string(a.Operation), string(b.Operation)),
-			cmp.Compare(unix(a.Time), unix(b.Time)), byManager(&a, &b))
-	})
-	m.SetManagedFields(entries)
-}
-
-func byManager(a, b *metav1.ManagedFieldsEntry) int {
-	return cmp.Or(strings.Compare(a.Manager, b.Manager), strings.Compare(a.APIVersion, b.APIVersion),
-		strings.Compare(a.Subresource, b.Subresource))
-}
-
-func unix(t *metav1.Time) int64 {
-	if t == nil {
-		return 0
-	}
-	return t.Unix()
-}
-
-// keepStamps restores the times in managedFields if nothing else has changed: such a write is no change. It is
-// IgnoreManagedFieldsTimestampsTransformer of the real server.
-func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
-	now, was := m.GetManagedFields(), old.meta.GetManagedFields()
-	moved := false
-	if !slices.EqualFunc(now, was, func(a, b metav1.ManagedFieldsEntry) bool {
-		moved = moved || !a.Time.Equal(b.Time)
-		a.Time = b.Time
-		return reflect.DeepEqual(a, b)
-	}) || !moved {
-		return
-	}
-	m.SetManagedFields(was)
-	if !equality.Semantic.DeepEqual(obj, old.obj) {
-		m.SetManagedFields(now)
-	}
 }

@@ -1,30 +1,15 @@
 package fakeapi
 
 import (
-	"reflect"
-
-	registration "k8s.io/api/admissionregistration/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	nodev1 "k8s.io/api/node/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
-	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
@@ -144,161 +129,3 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	}
 	return k.managers.Of(k.row, nil, subresource)
 }
-
-// Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = newKind(registry.Scales, 0)
-
-func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
-	m := metadata.Of(obj)
-	want, have, selector := k.row.Scale.Read(obj)
-	return &autoscalingv1.Scale{
-		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
-		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
-			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp()},
-		Spec:   autoscalingv1.ScaleSpec{Replicas: want},
-		Status: autoscalingv1.ScaleStatus{Replicas: have, Selector: selector},
-	}
-}
-
-// The kinds of what is posted to pods/eviction and pods/binding.
-var (
-	evictions = newKind(registry.Evictions, 0)
-	bindings  = newKind(registry.Bindings, 0)
-)
-
-// BodyKind is the kind of the objects that requests to a subresource carry.
-func (k *Kind) BodyKind(subresource string) *Kind {
-	switch {
-	case subresource == "scale" && k.row.Scale != nil:
-		return Scales
-	case subresource == "eviction":
-		return evictions
-	case subresource == "binding":
-		return bindings
-	}
-	return k
-}
-
-// convert converts a stored object to this version, or with keep the other way round. It may call a webhook.
-func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
-	to, finish := k.GVK, k.row.View.Show
-	if keep {
-		to, finish = k.stored.GVK, k.row.View.Keep
-	}
-	if k.ask == nil {
-		return finish(obj), nil
-	}
-	out, err := conversion.To(obj.(*unstructured.Unstructured), to.GroupVersion(), k.ask)
-	if err != nil {
-		return nil, err
-	}
-	return finish(out), nil
-}
-
-// asks reports whether a webhook or a function converts objects of this version.
-func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
-
-// show returns a stored object in the kind's version, or only its metadata if a network call would be needed.
-func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
-	switch {
-	case !k.otherVersion(obj):
-		return obj, nil
-	case k.ask != nil && k.far():
-		return k.bareOf(obj), nil
-	}
-	return k.convert(obj, false)
-}
-
-// otherVersion reports whether an object is in another version of the kind.
-func (k *Kind) otherVersion(obj runtime.Object) bool {
-	if k.stored == nil || obj == nil {
-		return false
-	}
-	gvk := obj.GetObjectKind().GroupVersionKind()
-	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
-}
-
-// shown is show for callers that cannot return an error.
-func (k *Kind) shown(obj runtime.Object) runtime.Object {
-	out, err := k.show(obj)
-	if err != nil {
-		panic("fakeapi: " + err.Error())
-	}
-	return out
-}
-
-// bareOf returns an object with nothing but metadata, which are the same in every version.
-func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
-	u := obj.(*unstructured.Unstructured)
-	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
-	out.SetGroupVersionKind(k.GVK)
-	return out
-}
-
-// builtin are the built-in kinds that are stored, by ordinal.
-var builtin = kindsOf(registry.Builtin)
-
-// known are the built-in kinds and their other versions.
-var known = withVersions(builtin, registry.OtherVersions)
-
-// builtinTypes finds a kind by the Go type of its objects.
-var builtinTypes = typesOf(known)
-
-// The built-in kinds that the server knows by name.
-var (
-	namespaceKind  = kindOf(&corev1.Namespace{})
-	podKind        = kindOf(&corev1.Pod{})
-	nodeKind       = kindOf(&corev1.Node{})
-	jobKind        = kindOf(&batchv1.Job{})
-	definitionKind = kindOf(&crd.Definition{})
-	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
-	serviceKind    = kindOf(&corev1.Service{})
-	sliceKind      = kindOf(&discoveryv1.EndpointSlice{})
-)
-
-// The built-in kinds that admission asks for; nil where one is not served.
-var (
-	quotaKind         = kindOf(&corev1.ResourceQuota{})
-	limitRangeKind    = kindOf(&corev1.LimitRange{})
-	priorityClassKind = kindOf(&schedulingv1.PriorityClass{})
-	storageClassKind  = kindOf(&storagev1.StorageClass{})
-	runtimeClassKind  = kindOf(&nodev1.RuntimeClass{})
-	ingressClassKind  = kindOf(&networkingv1.IngressClass{})
-	cidrKind          = kindOf(&networkingv1.ServiceCIDR{})
-	mutatingHooks     = kindOf(&registration.MutatingWebhookConfiguration{})
-	validatingHooks   = kindOf(&registration.ValidatingWebhookConfiguration{})
-	policyKind        = kindOf(&registration.ValidatingAdmissionPolicy{})
-	policyBindings    = kindOf(&registration.ValidatingAdmissionPolicyBinding{})
-)
-
-func kindsOf(rows []*registry.Kind) []*Kind {
-	kinds := make([]*Kind, len(rows))
-	for i, r := range rows {
-		kinds[i] = newKind(r, i)
-	}
-	return kinds
-}
-
-func withVersions(kinds []*Kind, versions []*registry.Kind) []*Kind {
-	all := kinds[:len(kinds):len(kinds)]
-	for _, r := range versions {
-		for _, stored := range kinds {
-			if stored.row == r.View.Stored {
-				k := newKind(r, stored.ordinal)
-				k.stored = stored
-				all = append(all, k)
-			}
-		}
-	}
-	return all
-}
-
-func typesOf(kinds []*Kind) map[reflect.Type]*Kind {
-	types := make(map[reflect.Type]*Kind, len(kinds))
-	for _, k := range kinds {
-		types[reflect.TypeOf(k.New())] = k
-	}
-	return types
-}
-
-func kindOf(obj runtime.Object) *Kind { return builtinTypes[reflect.TypeOf(obj)] }

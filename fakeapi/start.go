@@ -1,9 +1,6 @@
 package fakeapi
 
 import (
-	"fmt"
-	"strconv"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,47 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
-
-// epoch is the creation time of the objects of a new server.
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// New returns a server with the namespaces "default" and "kube-system", and what [Start] asks for.
-func New(opts Options) *Server {
-	if opts.ManagedFields || opts.Start != (Start{}) {
-		return build(opts)
-	}
-	// Most servers begin alike and write few kinds, so they share tables until they write.
-	s := *pristine()
-	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
-	return &s
-}
-
-var pristine = sync.OnceValue(func() *Server { return build(Options{}) })
-
-func build(opts Options) *Server {
-	s := &Server{opts: opts, kinds: known, single: builtin, store: store{token: new(token), version: 1}}
-	s.tables = make([]*table, len(builtin))
-	for i, k := range builtin {
-		s.tables[i] = newTable(k, s.token)
-	}
-	at := opts.Start.At
-	if at.IsZero() {
-		at = epoch
-	}
-	for _, obj := range opts.Start.objects() {
-		req := &Request{Verb: Create, Kind: s.KindOf(obj), Namespace: metadata.Of(obj).GetNamespace(), Object: obj,
-			UserAgent: "kube-apiserver"}
-		if r, _ := s.Do(at, req); r.Err != nil {
-			panic("fakeapi: a new server refuses " + req.Kind.GVK.Kind + " " + metadata.Of(obj).GetName() + ": " +
-				r.Err.Error())
-		}
-	}
-	s.token, s.text, s.pivot = new(token), nil, entry{}
-	return s
-}
 
 // Start says what a new server holds besides "default" and "kube-system". A real cluster has all of it. Objects have a
 // uid and a revision as if created.
@@ -122,56 +79,4 @@ func kubernetesService() []runtime.Object {
 				Conditions: discoveryv1.EndpointConditions{Ready: &yes}}},
 			Ports: []discoveryv1.EndpointPort{{Name: &https, Port: &port, Protocol: &tcp}}},
 	}
-}
-
-// Restore stores objects unchanged, as another server stored them, and replaces existing ones. Nothing is defaulted,
-// admitted or validated. Earlier revisions cannot be watched or listed afterwards. New objects get no uid that the
-// other server may have given. CRDs define their kinds when it returns; restore their objects in another call.
-func (s *Server) Restore(objects []runtime.Object) error {
-	latest := s.version + 1
-	for _, obj := range objects {
-		k := s.KindOf(obj)
-		if k == nil {
-			return fmt.Errorf("the kind %s is not served", obj.GetObjectKind().GroupVersionKind())
-		}
-		m := metadata.Of(obj)
-		version, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
-		switch {
-		case m.GetName() == "" || m.GetUID() == "":
-			return fmt.Errorf("%s %s: a stored object has a name and a uid", k.GVK.Kind, m.GetName())
-		case k.Namespaced == (m.GetNamespace() == ""):
-			return fmt.Errorf("%s %s: its namespace %q does not fit the kind", k.GVK.Kind, m.GetName(),
-				m.GetNamespace())
-		case err != nil || version == 0:
-			return fmt.Errorf("%s %s: resourceVersion %q is not a revision", k.GVK.Kind, m.GetName(),
-				m.GetResourceVersion())
-		}
-		latest = max(latest, version+1)
-	}
-	s.version = latest
-	for _, obj := range objects {
-		k := s.KindOf(obj)
-		c := obj.DeepCopyObject()
-		if k.stored != nil {
-			var err error
-			if c, err = k.convert(obj, true); err != nil {
-				return fmt.Errorf("%s %s: %w", k.GVK.Kind, metadata.Of(obj).GetName(), err)
-			}
-			k = k.stored
-		}
-		c.GetObjectKind().SetGroupVersionKind(k.GVK)
-		m := metadata.Of(c)
-		e := newEntry(k.key(m.GetNamespace(), m.GetName()), c)
-		t := s.writable(k)
-		t.put(s.find(t, e.key), e)
-	}
-	s.Compact(latest)
-	for _, t := range s.tables {
-		if t.log != nil {
-			panic("fakeapi: a restored server remembers changes of " + t.kind.GVK.Kind)
-		}
-	}
-	s.born = int(latest)
-	s.syncKinds()
-	return nil
 }

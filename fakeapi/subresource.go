@@ -3,23 +3,15 @@ package fakeapi
 import (
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"slices"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
-	"github.com/threelaws/threelaws/fakeapi/internal/registry"
-	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 func (c *call) createSubresource() Response {
@@ -119,178 +111,4 @@ func merged(m, more map[string]string) map[string]string {
 	maps.Copy(all, m)
 	maps.Copy(all, more)
 	return all
-}
-
-func (c *call) rescale() Response {
-	ed := &edit{way: &c.k.row.Main}
-	switch c.req.Verb {
-	case Update:
-		asked, ok := c.req.Object.(*autoscalingv1.Scale)
-		if !ok {
-			return refuse(apierrors.NewBadRequest(fmt.Sprintf("expected a Scale, got %T", c.req.Object)))
-		}
-		asked = asked.DeepCopy()
-		if err := c.matchNamespace(asked); err != nil {
-			return refuse(err)
-		}
-		if err := c.matchName(asked); err != nil {
-			return refuse(err)
-		}
-		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
-		ed.make = whole(func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) })
-	case Patch:
-		if c.k.custom != nil && !slices.Contains(customPatches, string(c.req.PatchType)) {
-			return refuse(errCustomPatch())
-		}
-		ed.dryRun = len(c.req.PatchO.DryRun) > 0
-		ed.make = whole(func(old *entry) (runtime.Object, error) {
-			asked, err := c.patchedScale(old)
-			if err != nil {
-				return nil, err
-			}
-			return c.scaled(old, asked)
-		})
-	}
-	r := c.modify(ed)
-	if r.Err == nil {
-		r.Object = c.k.scaleOf(r.Object)
-	}
-	return r
-}
-
-func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
-	if c.req.PatchType == types.ApplyPatchType {
-		return c.appliedScale(old)
-	}
-	inner := &call{s: c.s, req: c.req, k: Scales, now: c.now}
-	obj, err := inner.patchWhole(c.k.scaleOf(old.obj))
-	c.warnings = append(c.warnings, inner.warnings...)
-	if err != nil {
-		return nil, err
-	}
-	asked := obj.(*autoscalingv1.Scale)
-	if err := c.matchNamespace(asked); err != nil {
-		return nil, err
-	}
-	return asked, c.matchName(asked)
-}
-
-// scaled returns the stored object with the replicas of a scale.
-func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	if c.k.custom == nil { // the schema of a definition judges its objects
-		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
-			return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
-		}
-	} else if asked.Spec.Replicas == noReplicas {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty",
-			c.k.custom.Version.Subresources.Scale.SpecReplicasPath))
-	}
-	if asked.UID != "" {
-		if err := c.conditionMeta(old, &asked.UID, nil); err != nil {
-			return nil, err
-		}
-	}
-	obj := c.k.row.Shallow(old.obj)
-	c.k.row.Scale.Write(obj, asked.Spec.Replicas)
-	m := metadata.Of(obj)
-	if asked.ResourceVersion != "" {
-		m.SetResourceVersion(asked.ResourceVersion)
-	}
-	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
-		return obj, nil
-	}
-	if c.req.PatchType != types.ApplyPatchType {
-		if err := c.manageScale(old, asked); err != nil {
-			return nil, err
-		}
-	}
-	m.SetManagedFields(asked.ManagedFields)
-	c.keepTimes(m, old.meta.GetManagedFields())
-	return obj, nil
-}
-
-// noReplicas stands for missing replicas while a scale is changed.
-const noReplicas = math.MinInt32
-
-// manageScale records who changed the replicas: first in the scale's managers, which then become the object's.
-func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
-	handler, live, err := c.scaleHandler(old)
-	if err != nil {
-		return err
-	}
-	manager := c.req.PatchO.FieldManager
-	if c.req.Verb == Update {
-		manager = c.req.Update.FieldManager
-	}
-	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
-	Scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
-	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
-	return err
-}
-
-func (c *call) getScale() Response {
-	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
-	if e == nil {
-		return refuse(c.errNotFound(c.req.Name))
-	}
-	if c.k.stored != nil {
-		var err error
-		if e, err = c.k.entry(e); err != nil {
-			return refuse(err)
-		}
-	}
-	if c.k.row.Scale.Absent != nil {
-		if err := c.k.row.Scale.Absent(e.obj); err != nil {
-			return refuse(err)
-		}
-	}
-	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
-}
-
-func replicasPath(s *registry.Scaling) fieldpath.Path {
-	if s.Path == nil {
-		return fieldpath.MakePathOrDie("spec", "replicas")
-	}
-	var path fieldpath.Path
-	for i := range s.Path {
-		path = append(path, fieldpath.PathElement{FieldName: &s.Path[i]})
-	}
-	return path
-}
-
-// appliedScale applies to the scale of an object. The object's managers of replicas are those of the scale.
-func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
-	handler, live, err := c.scaleHandler(old)
-	if err != nil {
-		return nil, err
-	}
-	obj, err := c.merge(Scales, "scale", live)
-	if err != nil {
-		return nil, err
-	}
-	asked := obj.(*autoscalingv1.Scale)
-	if asked.ManagedFields, err = handler.ToParent(asked.ManagedFields); err != nil {
-		return nil, err
-	}
-	if err := c.matchNamespace(asked); err != nil {
-		return nil, err
-	}
-	return asked, c.matchName(asked)
-}
-
-// scaleHandler returns the translator between managers of an object and of its scale, with the current scale.
-func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
-	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
-	if c.k.custom != nil {
-		c.k.custom.ReplicasPaths(paths)
-	}
-	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
-	entries, err := handler.ToSubresource()
-	live := c.k.scaleOf(old.obj)
-	if absent := c.k.row.Scale.Absent; absent != nil && absent(old.obj) != nil {
-		live.Spec.Replicas = noReplicas
-	}
-	live.ManagedFields = entries
-	return handler, live, err
 }

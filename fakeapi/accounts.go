@@ -1,0 +1,39 @@
+package fakeapi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// followAccounts creates the default service account of active namespaces, after a write to either.
+func (c *call) followAccounts() {
+	for _, ev := range c.events {
+		obj := ev.After
+		if obj == nil {
+			obj = ev.Last
+		}
+		m := obj.(metav1.Object)
+		switch {
+		case ev.Kind == namespaceKind && ev.After != nil:
+			c.account(m.GetName())
+		case ev.Kind == accountKind && ev.After == nil && m.GetName() == defaultAccount:
+			c.account(m.GetNamespace())
+		}
+	}
+}
+
+const defaultAccount = "default"
+
+func (c *call) account(namespace string) {
+	e := c.s.find(c.s.tables[namespaceKind.ordinal], namespace)
+	if e == nil || e.obj.(*corev1.Namespace).Status.Phase != corev1.NamespaceActive ||
+		c.s.lookup(c.s.tables[accountKind.ordinal], namespace, defaultAccount) != nil {
+		return
+	}
+	own := c.serverCall(accountKind, "")
+	own.req = &Request{Verb: Create, Kind: accountKind, Namespace: namespace,
+		UserAgent: "kube-controller-manager",
+		Object:    &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: defaultAccount}}}
+	own.create()
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}

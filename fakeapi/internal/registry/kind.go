@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
+)
+
+// Kind is a row of the table of kinds. Its functions know objects, and neither requests nor the store.
+type Kind struct {
+	GVK        schema.GroupVersionKind
+	Resource   string   // plural: "pods"
+	Singular   string   // "pod"
+	ShortNames []string // "po"
+	Categories []string // "all"
+	Namespaced bool
+	New        func() runtime.Object // an empty object of the Go type
+	NewList    func() runtime.Object
+
+	// Default fills in defaults on create and update, as the API's conversion does.
+	Default func(obj runtime.Object)
+	// Judged says why the form in which objects are judged cannot be made of one; nil: it can.
+	Judged func(obj runtime.Object) error
+	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
+	OrphanByDefault bool
+	// NoPolicy: a delete heeds no propagation policy, since the kind's objects have no dependents.
+	NoPolicy bool
+	// Status says whether the kind has a status subresource.
+	Status bool
+	// ReturnDeleted: a delete answers with the object, not with a Status.
+	ReturnDeleted bool
+	// MustVersion: an update has to say which resourceVersion it is based on.
+	MustVersion bool
+	// CreateOnUpdate: an update of an object that does not exist creates it.
+	CreateOnUpdate bool
+	// NamesItself: a new object without a name is given that of a random UUID.
+	NamesItself bool
+	// Deprecated is what every request for the kind is warned of; "" for most.
+	Deprecated string
+
+	View *View // of kinds that are versions of a stored kind
+	strategy
+}
+
+// strategy holds what differs between kinds in create, update and delete. Nil functions do nothing.
+type strategy struct {
+	// Shallow copies the object itself and shares everything it points to.
+	Shallow func(obj runtime.Object) runtime.Object
+	// Admit is an admission plugin that changes an object on create (old is nil) and update.
+	Admit  func(obj, old runtime.Object) error
+	Plugin string
+
+	// Begin refuses an object before all other checks, on create (old is nil) and update.
+	Begin func(obj, old runtime.Object) field.ErrorList
+
+	PrepareCreate func(obj runtime.Object)
+	// Dry shows what a create that is not stored answers otherwise.
+	Dry func(obj runtime.Object)
+	// By notes in a new object who made it.
+	By func(obj runtime.Object, user *authenticationv1.UserInfo)
+	// Create judges a new object.
+	Create       validation.Judge
+	Canonicalize func(obj runtime.Object)
+	// ReadDefault sets the defaults of reads, and reports whether it set any.
+	ReadDefault func(obj runtime.Object) bool
+
+	Scale *Scaling // nil: no scale subresource
+
+	Main      Update
+	ForStatus Update
+	other     map[string]*Update // further subresources that are updates of the object
+
+	// Grace makes the kind one that is deleted gracefully: the seconds left to obj.
+	Grace func(obj runtime.Object, asked *int64) int64
+	// Terminate handles the first delete: it returns the marked object. Later deletes take the common path once
+	// nothing holds the object.
+	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
+	// OrphanedWarning warns of a delete that orphans because it names no policy.
+	OrphanedWarning string
+	// ResetByStatus are further fields that a write to status leaves alone.
+	ResetByStatus [][]string
+	// ResetByMain are further fields that a write to the object itself leaves alone.
+	ResetByMain [][]string
+	// Held: an object being deleted stays although it has no finalizer.
+	Held func(obj runtime.Object) bool
+
+	Prefix string // under /registry, when it is not the resource
+
+	Selectable     func(obj runtime.Object, set fields.Set)
+	SelectableKeys []string // besides metadata.name and metadata.namespace
+}
+
+// Update is one way to change an object: by itself or through a subresource.
+type Update struct {
+	Prepare func(obj, old runtime.Object)
+	// PrepareAt is Prepare where it matters what time it is.
+	PrepareAt func(obj, old runtime.Object, now time.Time)
+	// Judge checks the new object and warns of it.
+	Judge validation.Judge
+	// Keeps says that Prepare does nothing to an edit that changed only metadata.
+	Keeps bool
+	// Owns are the fields that a subresource's writes may own; nil: all but spec. A nil step is any.
+	Owns [][]any
+	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
+	MetadataToo bool
+}
+
+// Scaling says how a kind's scale subresource reads and writes its objects.
+type Scaling struct {
+	Read  func(obj runtime.Object) (want, have int32, selector string)
+	Write func(obj runtime.Object, want int32) // obj is a shallow copy
+	// Path is where the replicas are; nil is spec.replicas.
+	Path []string
+	// Absent refuses to show an object that has no replicas; nil: all have.
+	Absent func(obj runtime.Object) error
+}
+
+// Way returns how a subresource changes an object, nil when it does not exist.
+func (k *Kind) Way(subresource string) *Update {
+	switch subresource {
+	case "":
+		return &k.Main
+	case "status":
+		if k.Status {
+			return &k.ForStatus
+		}
+		return nil
+	}
+	return k.other[subresource]
+}
+
+// StoragePrefix is the place of the kind under /registry.
+func (k *Kind) StoragePrefix() string {
+	if k.Prefix != "" {
+		return k.Prefix
+	}
+	return k.Resource
+}
+
+// Empty is an object of the kind with nothing but its type.
+func (k *Kind) Empty() runtime.Object {
+	obj := k.New()
+	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
+	return obj
+}
+
+// View makes a kind another version of a stored kind, with the same objects.
+type View struct {
+	Stored *Kind
+	// Show returns a stored object in this version, Keep an object of this
+	// version as it is stored. Both leave their argument alone.
+	Show func(obj runtime.Object) runtime.Object
+	Keep func(obj runtime.Object) runtime.Object
+	// Labels maps selectable fields of this version to stored ones; nil if they are equal.
+	Labels map[string]string
+}

@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// version completes k, which has a Go type and conversions, as a version of a stored kind.
+func version(k *Kind) *Kind {
+	s, v := k.View.Stored, k.View
+	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
+	k.Namespaced, k.Status, k.CreateOnUpdate = s.Namespaced, s.Status, s.CreateOnUpdate
+	k.Prefix = s.Prefix
+	k.PrepareCreate = func(obj runtime.Object) {
+		if s.PrepareCreate != nil {
+			in := v.Keep(obj)
+			s.PrepareCreate(in)
+			assign(obj, v.Show(in))
+		}
+	}
+	k.Main, k.ForStatus = v.update(s.Main), v.update(s.ForStatus)
+	return k
+}
+
+func (v *View) update(u Update) Update {
+	own := Update{Keeps: u.Keeps}
+	if u.Prepare != nil {
+		own.Prepare = func(obj, old runtime.Object) {
+			in := v.Keep(obj)
+			u.Prepare(in, v.Keep(old))
+			assign(obj, v.Show(in))
+		}
+	}
+	return own
+}
+
+func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
+
+// between sets the typed conversions of a version.
+func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) S) *View {
+	return &View{Stored: stored,
+		Show: func(obj runtime.Object) runtime.Object {
+			out := show(obj.(S))
+			out.GetObjectKind().SetGroupVersionKind(k.GVK)
+			return out
+		},
+		Keep: func(obj runtime.Object) runtime.Object {
+			out := keep(obj.(T))
+			out.GetObjectKind().SetGroupVersionKind(stored.GVK)
+			return out
+		},
+	}
+}
+
+// through converts between two versions through the internal form.
+func through[A, I, B any, P interface {
+	*A
+	DeepCopy() *A
+}](in func(*A, *I, conversion.Scope) error, out func(*I, *B, conversion.Scope) error) func(P) *B {
+	return func(obj P) *B {
+		hub, made := new(I), new(B)
+		err := in(obj.DeepCopy(), hub, nil)
+		if err == nil {
+			err = out(hub, made, nil)
+		}
+		if err != nil {
+			panic("fakeapi: an object has no other version: " + err.Error())
+		}
+		return made
+	}
+}

@@ -1,0 +1,116 @@
+package fakeapi
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Since returns the changes to a kind after a revision, oldest first, or 410 Expired if they were compacted away.
+func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
+	t := s.tables[k.ordinal]
+	if version < t.compacted {
+		return nil, errTooOld(version, t.compacted)
+	}
+	n := 0
+	for c := t.log; c != nil && c.ev[0].Version > version; c = c.prev {
+		n++
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if n == 1 {
+		return t.log.ev[:1:1], nil
+	}
+	events := make([]Event, n)
+	for c := t.log; n > 0; c = c.prev {
+		n--
+		events[n] = c.ev[0]
+	}
+	return events, nil
+}
+
+func errTooOld(version, oldest uint64) error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
+}
+
+// SnapshotAt returns the objects of a kind as they were at a revision, in key order. It fails with 410 Expired if that
+// revision was compacted away.
+func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
+	t := s.tables[k.ordinal]
+	if version < t.compacted {
+		return nil, errTooOld(version, t.compacted)
+	}
+	entries := t.at(version)
+	objects := make([]runtime.Object, len(entries))
+	for i, e := range entries {
+		objects[i] = e.obj
+	}
+	return objects, nil
+}
+
+// at returns the entries as they were at a revision, by undoing the changes since.
+func (t *table) at(version uint64) []*entry {
+	view := t.objects
+	if t.log != nil && t.log.ev[0].Version > version {
+		t.copies.Lock()
+		view = t.objects.Clone()
+		t.copies.Unlock()
+	}
+	for c := t.log; c != nil && c.ev[0].Version > version; c = c.prev {
+		if ev := &c.ev[0]; ev.Before == nil {
+			view.Delete(&entry{key: ev.Key})
+		} else {
+			view.ReplaceOrInsert(newEntry(ev.Key, ev.Before))
+		}
+	}
+	entries := make([]*entry, 0, view.Len())
+	view.Ascend(func(e *entry) bool {
+		entries = append(entries, e)
+		return true
+	})
+	return entries
+}
+
+// Oldest is the oldest revision of a kind at which a list or a watch can start.
+func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
+
+// Compact forgets changes up to and including a revision, for removed kinds too. Watches and snapshots can start at
+// that revision or later.
+func (s *Server) Compact(version uint64) {
+	version = min(version, s.version)
+	for i := range s.tables {
+		t := s.writable(s.tables[i].kind)
+		if version <= t.compacted {
+			continue
+		}
+		t.compacted = version
+		t.log = t.log.after(version)
+	}
+}
+
+// ForgetNames forgets the names of objects that were gone at a revision, to bound memory. Uids and generated names
+// stay unique, but differ from those of a server that remembers.
+func (s *Server) ForgetNames(version uint64) {
+	for i := range s.tables {
+		t := s.writable(s.tables[i].kind)
+		t.most.past = max(t.most.past, forget(t.past, version))
+		t.most.made = max(t.most.made, forget(t.made, version))
+	}
+}
+
+// after copies the changes after a revision, because a fork may share them.
+func (c *change) after(version uint64) *change {
+	if c == nil || c.ev[0].Version <= version {
+		return nil
+	}
+	first := &change{ev: c.ev}
+	for last := first; ; last = last.prev {
+		c = c.prev
+		if c == nil || c.ev[0].Version <= version {
+			return first
+		}
+		last.prev = &change{ev: c.ev}
+	}
+}

@@ -1,0 +1,90 @@
+package fakeapi
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxGenerated leaves room for five characters of suffix in a name of 63.
+const maxGenerated = 58
+
+// generate returns a name that is not taken. Each prefix has its own count, so that unrelated creates do not change
+// each other's names.
+func (c *call) generate(t *table, namespace, prefix string) string {
+	if len(prefix) > maxGenerated {
+		prefix = prefix[:maxGenerated]
+	}
+	made := t.generated(namespace + "/" + prefix)
+	for n := made + 1; ; n++ {
+		name := prefix + strconv.Itoa(n)
+		if c.s.opts.Name != nil {
+			name = c.s.opts.Name(prefix, n)
+		}
+		if c.s.lookup(t, namespace, name) == nil || n > made+1000 {
+			c.generated = tally{key: namespace + "/" + prefix, n: n}
+			return name
+		}
+	}
+}
+
+// gone returns an upper bound of the number of deleted incarnations of a key.
+func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
+
+func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
+
+// uid returns the uid of the n-th incarnation (from 0) of an object. It is a function of group, kind, key and n, in
+// the form of a random UUID.
+func uid(k *Kind, key string, n int) types.UID {
+	const prime = 1099511628211
+	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
+	mix := func(s string) {
+		for i := 0; i < len(s); i++ {
+			a = (a ^ uint64(s[i])) * prime
+		}
+		a = (a ^ 0xff) * prime
+	}
+	mix(k.GVK.Group)
+	mix(k.GVK.Kind)
+	mix(key)
+	a = (a ^ uint64(n)) * prime
+	b = scramble(a ^ b)
+	a = scramble(a)
+	var raw [16]byte
+	for i := range 8 {
+		raw[i], raw[8+i] = byte(a>>(8*i)), byte(b>>(8*i))
+	}
+	raw[6], raw[8] = raw[6]&0x0f|0x40, raw[8]&0x3f|0x80
+	var text [36]byte
+	hex.Encode(text[0:8], raw[0:4])
+	hex.Encode(text[9:13], raw[4:6])
+	hex.Encode(text[14:18], raw[6:8])
+	hex.Encode(text[19:23], raw[8:10])
+	hex.Encode(text[24:36], raw[10:16])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return types.UID(text[:])
+}
+
+// dryUID returns a uid for a dry run that no object and no other dry run has.
+func (s *Server) dryUID(k *Kind, key string) types.UID {
+	s.dry++
+	return uid(k, key, -s.dry)
+}
+
+// scramble is the finaliser of SplitMix64: every bit of x changes half of the result's.
+func scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// unnamed returns a unique uid as the name of an object whose kind names itself.
+func (c *call) unnamed(t *table, namespace string) string {
+	for n := 0; ; n++ {
+		name := string(uid(c.k, c.k.key(namespace, ""), n))
+		if key := c.k.key(namespace, name); c.s.find(t, key) == nil && t.gone(key) == 0 {
+			return name
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package fakeapi
+
+// The admission plugins that can be switched off; see [Plugins].
+const (
+	namespaceLifecycle  = "NamespaceLifecycle"
+	limitRanger         = "LimitRanger"
+	priority            = "Priority"
+	defaultStorageClass = "DefaultStorageClass"
+	resizesClaims       = "PersistentVolumeClaimResize"
+	runtimeClass        = "RuntimeClass"
+	defaultIngressClass = "DefaultIngressClass"
+	topologyLabels      = "PodTopologyLabels"
+	resizesPods         = "PodResizeValidator"
+	mutatingWebhook     = "MutatingAdmissionWebhook"
+	validatingPolicy    = "ValidatingAdmissionPolicy"
+	validatingWebhook   = "ValidatingAdmissionWebhook"
+	resourceQuota       = "ResourceQuota"
+)
+
+// Plugins are the admission plugins of kube-apiserver that a server has. All are on unless
+// [Options.WithoutPlugins] names them.
+func Plugins() []string {
+	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
+		defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
+		topologyLabels, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}
+}
+
+// OtherPlugins are the admission plugins of kube-apiserver that no server has.
+func OtherPlugins() []string {
+	return []string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
+		"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
+		"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
+		"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
+		"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
+		"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
+}

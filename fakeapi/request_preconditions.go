@@ -1,0 +1,115 @@
+package fakeapi
+
+import (
+	"bytes"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
+)
+
+// Preconditions returns the uid and resourceVersion that a write requires, from its options or body; "" for none.
+func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
+	switch r.Verb {
+	case Delete:
+		if p := r.Delete.Preconditions; p != nil {
+			return types.UID(value(p.UID)), value(p.ResourceVersion)
+		}
+	case Update:
+		if m, ok := r.Object.(metav1.Object); ok {
+			return m.GetUID(), m.GetResourceVersion()
+		}
+	case Patch:
+		return patchPreconditions(r.PatchType, r.Patch)
+	}
+	return "", ""
+}
+
+func value[S ~string](p *S) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+// patchPreconditions returns the preconditions in a patch. An unreadable patch has none and is refused later.
+func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
+	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
+		return "", ""
+	}
+	switch form {
+	case types.JSONPatchType:
+		return operationPreconditions(patch)
+	case types.ApplyPatchType:
+		body, err := yaml.YAMLToJSON(patch)
+		if err != nil {
+			return "", ""
+		}
+		patch = body
+	default:
+		if p, ok := metapatch.Parse(patch, form == types.StrategicMergePatchType); ok {
+			uid, version := p.Names()
+			return types.UID(uid), version
+		}
+	}
+	if names := (named{}); bytes.Count(patch, []byte("metadata")) == 1 && bytes.IndexByte(patch, '\\') < 0 &&
+		kjson.UnmarshalCaseSensitivePreserveInts(patch, &names) == nil {
+		return namesIn(names.Metadata)
+	}
+	var body map[string]json.RawMessage
+	var metadata map[string]any
+	if json.Unmarshal(patch, &body) != nil || json.Unmarshal(body["metadata"], &metadata) != nil {
+		return "", ""
+	}
+	return namesIn(metadata)
+}
+
+type named struct {
+	Metadata map[string]any `json:"metadata"`
+}
+
+// namesIn returns the uid and the resourceVersion in metadata. The last of duplicate fields counts, as when the patch
+// is applied.
+func namesIn(metadata any) (uid types.UID, resourceVersion string) {
+	fields, _ := metadata.(map[string]any)
+	name, _ := fields["uid"].(string)
+	resourceVersion, _ = fields["resourceVersion"].(string)
+	return types.UID(name), resourceVersion
+}
+
+// mayName reports whether a text contains the field's name, or an escape that could spell it.
+func mayName(text []byte, field string) bool {
+	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
+}
+
+// operationPreconditions returns those of a JSON patch: operations that test or set the field, alone or with all
+// metadata.
+func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
+	var operations []struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	if json.Unmarshal(patch, &operations) != nil {
+		return "", ""
+	}
+	for _, o := range operations {
+		if o.Op != "test" && o.Op != "add" && o.Op != "replace" {
+			continue
+		}
+		text, isText := o.Value.(string)
+		switch {
+		case o.Path == "/metadata":
+			uid, resourceVersion = namesIn(o.Value)
+		case o.Path == "/metadata/uid" && isText:
+			uid = types.UID(text)
+		case o.Path == "/metadata/resourceVersion" && isText:
+			resourceVersion = text
+		}
+	}
+	return uid, resourceVersion
+}
