@@ -5,8 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// followAccounts gives each namespace that lives its service account, after a write to
-// a namespace or to a service account.
+// followAccounts creates the default service account of active namespaces, after a write to either.
 func (c *call) followAccounts() {
 	for _, ev := range c.events {
 		obj := ev.After
@@ -25,8 +24,6 @@ func (c *call) followAccounts() {
 
 const defaultAccount = "default"
 
-// account makes the service account of a namespace that lacks it. A refusal, as of a
-// quota, leaves the namespace without.
 func (c *call) account(namespace string) {
 	e := c.s.find(c.s.tables[namespaceKind.ordinal], namespace)
 	if e == nil || e.obj.(*corev1.Namespace).Status.Phase != corev1.NamespaceActive ||

@@ -18,10 +18,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// admitCreate is what the mutating admission plugins do to a new object, in the real
-// server's order: namespaces have to exist and to be alive, what the object leaves open
-// is taken from limit ranges and classes. What is refused only when the object is
-// complete and valid is refused by [call.permitCreate].
+// admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
+// only if its namespace does not exist or is terminating. [call.permitCreate] makes all later refusals.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
@@ -44,7 +42,6 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) err
 	return nil
 }
 
-// completeNew is what the server's own mutating plugins do to a new object.
 func (c *call) completeNew(obj runtime.Object, m metav1.Object) error {
 	if err := c.complete(obj); err != nil {
 		return c.errForbidden(m, err)
@@ -57,7 +54,7 @@ func (c *call) completeNew(obj runtime.Object, m metav1.Object) error {
 	return nil
 }
 
-// complete takes from what else there is what a new object leaves open.
+// complete fills in the fields that depend on other stored objects.
 func (c *call) complete(obj runtime.Object) error {
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -87,8 +84,8 @@ func (c *call) complete(obj runtime.Object) error {
 	return nil
 }
 
-// held are the stored objects of a kind in a namespace, in key order. Most servers
-// hold none of what admission asks for, and are asked at every write.
+// held returns the stored objects of a kind in a namespace, in key order. Most servers store none of the kinds that
+// admission reads at every write.
 func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
 		return nil
@@ -100,7 +97,6 @@ func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	return all
 }
 
-// limitRanges are those of a namespace that are in force.
 func (s *Server) limitRanges(namespace string) []*corev1.LimitRange {
 	if !s.plugged(limitRanger) {
 		return nil
@@ -108,7 +104,6 @@ func (s *Server) limitRanges(namespace string) []*corev1.LimitRange {
 	return held[*corev1.LimitRange](s, limitRangeKind, namespace)
 }
 
-// labelTopology gives a Pod, or the binding of one, the labels that say where its node is.
 func (s *Server) labelTopology(m *metav1.ObjectMeta, node string) {
 	if node == "" || !s.plugged(topologyLabels) {
 		return
@@ -133,8 +128,8 @@ func (s *Server) priorities() admission.Priorities {
 	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
-// errForbidden is how an admission plugin refuses an object, which may not have
-// its generated name yet.
+// errForbidden is the error of an admission plugin that refuses an object. The object may not have its generated name
+// yet.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 	name := m.GetName()
 	if name == "" {
@@ -161,8 +156,8 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate is what they do to a change: only to one of the whole object that
-// is more than metadata.
+// admitUpdate runs the plugins for an update. They run only for an update of the whole object that changes more than
+// metadata.
 func (c *call) admitUpdate(obj, old runtime.Object, aside, dryRun bool) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
@@ -187,13 +182,12 @@ func (c *call) admitUpdate(obj, old runtime.Object, aside, dryRun bool) error {
 	})
 }
 
-// posted says that the request is about what it posts to a subresource, which changes the
-// object by the way.
+// posted reports whether the request posts to a subresource and changes the object as a side effect.
 func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// admitPosted asks the webhooks about what is posted to a subresource.
+// admitPosted calls the webhooks for an object that is posted to a subresource.
 func (c *call) admitPosted(obj runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
 		err := c.mutated(admissionv1.Create, obj, nil, dryRun, func() error { return nil })
@@ -204,7 +198,6 @@ func (c *call) admitPosted(obj runtime.Object, dryRun bool) error {
 	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
-// reviewDelete asks the webhooks about a deletion.
 func (c *call) reviewDelete(old *entry, dryRun bool) error {
 	if c.posted() {
 		return nil
@@ -218,7 +211,7 @@ func (c *call) reviewDelete(old *entry, dryRun bool) error {
 	return c.validated(admissionv1.Delete, nil, old.obj, dryRun)
 }
 
-// validated asks policies and then webhooks whether a request may go on.
+// validated calls policies, then validating webhooks.
 func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(policyBindings) {
 		if err := c.judged(op, obj, old, dryRun); err != nil {
@@ -231,7 +224,7 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 	return nil
 }
 
-// admitDelete protects the namespaces that live for ever.
+// admitDelete refuses to delete the namespaces that always exist.
 func (c *call) admitDelete(old *entry) error {
 	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil
@@ -243,7 +236,7 @@ func (c *call) admitDelete(old *entry) error {
 	return nil
 }
 
-// errTerminating refuses to create what its definition's deletion would delete.
+// errTerminating refuses to create an object whose CRD is being deleted.
 func errTerminating(k *Kind, name string) error {
 	return apierrors.NewForbidden(k.groupResource(), name,
 		errors.New("create not allowed while custom resource definition is terminating"))

@@ -1,18 +1,20 @@
 package fakeapi
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a limit range sets is there when quotas and validation look at it, and what it
-// forbids is refused after validation.
+// Limit ranges set values before quotas and validation, and refuse after validation.
 func TestLimitRangeBeforeQuota(t *testing.T) {
 	s := New(Options{})
 	mustDo(t, s, &Request{Verb: Create, Kind: limitRangeKind, Namespace: "default", Object: &corev1.LimitRange{
@@ -37,8 +39,7 @@ func TestLimitRangeBeforeQuota(t *testing.T) {
 	}
 }
 
-// Who authorizes is asked about owners where the option is set, in the real server's
-// words; without it nobody is.
+// With the option set, Authorize decides about owners, in the real server's words.
 func TestOwnersNeedLeave(t *testing.T) {
 	var asked []Access
 	allowed := func(a Access) bool { return a.User == "root" || a.Verb == "delete" }
@@ -93,8 +94,7 @@ func TestOwnersNeedLeave(t *testing.T) {
 	}
 }
 
-// A Job without labels shows those of its template, with those of its selector, unless
-// its name was generated: then the template's alone.
+// A Job without labels gets those of its template and its selector. A generated name leaves out the selector's.
 func TestLabelsOfJobs(t *testing.T) {
 	for name, want := range map[string]int{"j": 5, "": 1} {
 		s := New(Options{})
@@ -110,5 +110,69 @@ func TestLabelsOfJobs(t *testing.T) {
 		if len(made.Labels) != want || len(made.Spec.Template.Labels) != 5 {
 			t.Errorf("named %q it has %v, its template %v", name, made.Labels, made.Spec.Template.Labels)
 		}
+	}
+}
+
+func namesOf(s *Server) string {
+	var all []string
+	for _, k := range s.Kinds() {
+		s.Each(k, func(obj runtime.Object) bool {
+			m := obj.(metav1.Object)
+			all = append(all, fmt.Sprintf("%s %s/%s", k.GVK.Kind, m.GetNamespace(), m.GetName()))
+			return true
+		})
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestStart(t *testing.T) {
+	at := time.Date(2030, 2, 3, 4, 5, 6, 0, time.UTC)
+	const always = "Namespace /default\nNamespace /kube-system"
+	for want, start := range map[string]Start{
+		always: {At: at},
+		"Namespace /default\nNamespace /kube-node-lease\nNamespace /kube-public\nNamespace /kube-system": {
+			Namespaces: true},
+		always + "\nService default/kubernetes\nEndpointSlice default/kubernetes\nEndpoints default/kubernetes": {
+			Service: true},
+		always + "\nPriorityClass /system-cluster-critical\nPriorityClass /system-node-critical": {
+			PriorityClasses: true},
+		always + "\nServiceAccount default/default\nServiceAccount kube-system/default": {
+			ServiceAccounts: true},
+	} {
+		s := New(Options{Start: start})
+		if got := namesOf(s); got != want {
+			t.Errorf("%+v holds\n%s\nwant\n%s", start, got, want)
+		}
+		made := s.Lookup(namespaceKind, "", "default").(*corev1.Namespace).CreationTimestamp.Time
+		if start.At.IsZero() != (made != at) {
+			t.Errorf("%+v was made at %s", start, made)
+		}
+	}
+	all := New(Options{ManagedFields: true, Start: Start{Namespaces: true, Service: true, PriorityClasses: true,
+		ServiceAccounts: true}})
+	if n := strings.Count(namesOf(all), "\n") + 1; n != 13 {
+		t.Errorf("a whole start holds %d objects:\n%s", n, namesOf(all))
+	}
+}
+
+// A namespace gets its default service account, also again, but not while it is terminating.
+func TestServiceAccountOfNamespace(t *testing.T) {
+	s := New(Options{Start: Start{ServiceAccounts: true}})
+	account := func() runtime.Object { return s.Lookup(accountKind, "n", "default") }
+	_, events := s.Do(noon, &Request{Verb: Create, Kind: namespaceKind,
+		Object: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}})
+	if account() == nil || len(events) != 2 || events[1].Kind != accountKind {
+		t.Fatalf("%v after %+v", account(), events)
+	}
+	first := account().(*corev1.ServiceAccount).UID
+	remove := &Request{Verb: Delete, Kind: accountKind, Namespace: "n", Name: "default"}
+	mustDo(t, s, remove)
+	if account() == nil || account().(*corev1.ServiceAccount).UID == first {
+		t.Errorf("deleted, it is %v", account())
+	}
+	mustDo(t, s, &Request{Verb: Delete, Kind: namespaceKind, Name: "n"})
+	mustDo(t, s, remove)
+	if account() != nil {
+		t.Error("a namespace that is being deleted gets an account")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// apply is server-side apply.
 func (c *call) apply(ed *edit) Response {
 	ed.creates = c.req.Subresource == ""
 	ed.make = whole(c.applied)
@@ -41,7 +40,6 @@ func (c *call) applied(old *entry) (runtime.Object, error) {
 	return obj, c.matchName(m)
 }
 
-// merge applies the request's configuration to an object of a kind, which it may change.
 func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.Object, error) {
 	patch := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(c.req.Patch, &patch.Object); err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// A server that keeps no managedFields takes an apply all the same, and from then
-// on knows what was applied: what an applier does not name any more goes, what
-// others wrote stays.
+// A server without managedFields accepts an apply, and keeps track of applied fields from then on: fields that the
+// applier leaves out go, fields of others stay.
 func TestApplyWithoutManagedFields(t *testing.T) {
 	s := fakeapi.New(fakeapi.Options{})
 	kind := s.KindNamed("cm")

@@ -57,7 +57,6 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkAdopt adopts and releases in turn.
 func BenchmarkAdopt(b *testing.B) {
 	s := full(b)
 	adopt := []byte(
@@ -130,7 +129,6 @@ func BenchmarkDelete(b *testing.B) {
 	}
 }
 
-// BenchmarkForkWrite is a fork and one write in it.
 func BenchmarkForkWrite(b *testing.B) {
 	s := full(b)
 	p := pod("n")

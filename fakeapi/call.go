@@ -29,13 +29,13 @@ type call struct {
 	asked     []askedPort    // of a Service that is changed
 }
 
-// serverCall is a call that the server makes itself, during another.
+// serverCall returns a call that the server makes itself during another.
 func (c *call) serverCall(k *Kind, subresource string) *call {
 	return &call{s: c.s, k: k, now: c.now, itself: true,
 		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
 }
 
-// copyIn makes the server's own copy of an object of a request.
+// copyIn returns the server's own copy of an object of a request.
 func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	obj := in.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
@@ -50,7 +50,6 @@ func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
-// matchNamespace fills in the namespace of the request.
 func (c *call) matchNamespace(m metav1.Object) error {
 	want := c.req.Namespace
 	if !c.k.Namespaced {
@@ -67,7 +66,6 @@ func (c *call) matchNamespace(m metav1.Object) error {
 	return nil
 }
 
-// matchName compares the object's name with the name in the path.
 func (c *call) matchName(m metav1.Object) error {
 	switch name := m.GetName(); {
 	case name == "":
@@ -88,8 +86,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops owner references that say the same as an earlier one, with a
-// warning; late says that admission is over.
+// dedupOwners drops repeated owner references and warns about them. late means that admission is over.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
@@ -101,7 +98,7 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// decoded brings an object into the form in which decoding leaves it.
+// decoded sets the defaults that decoding sets.
 func (c *call) decoded(obj runtime.Object) error {
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {
@@ -114,5 +111,5 @@ func (c *call) decoded(obj runtime.Object) error {
 	return nil
 }
 
-// bare is the way of an update that nobody prepares or judges.
+// bare is an update without preparation and validation.
 var bare registry.Update

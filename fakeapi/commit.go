@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged says whether an object is as it is stored: then nothing is written
-// and the resourceVersion stays. With onlyMeta nothing but metadata can differ.
+// unchanged reports whether an object equals the stored one, so that nothing is written. With onlyMeta, only metadata
+// can differ.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -19,7 +19,7 @@ func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) b
 	return onlyMeta || same.Object(obj, old.obj)
 }
 
-// commit stores an object, which from then on nobody changes.
+// commit stores an object. Nobody may change the object afterwards.
 func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m metav1.Object) *entry {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m)
@@ -39,7 +39,6 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 	return after
 }
 
-// tell adds a change to the answer.
 func (c *call) tell(ch *change) {
 	if c.events == nil {
 		c.events = ch.ev[:1:1]
@@ -48,7 +47,7 @@ func (c *call) tell(ch *change) {
 	c.events = append(c.events, ch.ev[0])
 }
 
-// drop removes an object: watchers are shown its last state under a new revision.
+// drop removes an object. Watchers see its last state under a new revision.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
 	if c.k.stored != nil {
@@ -60,7 +59,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored is what is stored of an object in another version.
+// stored returns the object in the storage version.
 func (c *call) stored(obj runtime.Object, version string) runtime.Object {
 	if !c.k.asks() {
 		c.kept = c.k.row.View.Keep(obj)
@@ -79,7 +78,6 @@ func (c *call) stored(obj runtime.Object, version string) runtime.Object {
 	return c.kept
 }
 
-// keep has an object that is about to be stored converted, where that takes asking.
 func (c *call) keep(obj runtime.Object) (err error) {
 	if c.k.asks() {
 		c.kept, err = c.k.convert(obj, true)

@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// asker is who converts the objects of a definition in the middle of a request; nil where
-// versions differ in nothing but what they know.
+// asker returns the converter of a CRD's objects during a request. It is nil if the strategy is None.
 func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	if !crd.ByWebhook(d) {
 		return nil
@@ -41,17 +40,16 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	}
 }
 
-// farFrom says whether the objects of a definition are converted by a webhook that is called.
+// farFrom reports whether a network call converts the objects of a CRD.
 func (s *Server) farFrom(d *crd.Definition) func() bool {
 	gk := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// calling is a way to call a webhook: with the server held, or not.
+// calling calls a webhook, either with the server locked or not.
 type calling func(to *webhook.Endpoint, review, response runtime.Object) error
 
-// remote is the webhook of a definition as it stands, which is called when what it returns
-// is, by then without the server.
+// remote returns the webhook that a CRD names now. It is called without the server's lock.
 func (s *Server) remote(d *crd.Definition) (func(calling) conversion.Ask, error) {
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+

@@ -40,7 +40,6 @@ func gauges() *crd.Definition {
 				version("v1", "integer", true), version("v2", "string", false)}}}
 }
 
-// levels converts gauges.
 func levels(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	for _, part := range []string{"spec", "status"} {
 		at, ok := obj.Object[part].(map[string]any)
@@ -96,7 +95,7 @@ func level(t *testing.T, obj any) any {
 	return value
 }
 
-// Whatever is read or written in another version than the stored one is converted.
+// Reads and writes in another version than the stored one are converted.
 func TestConversionByFunction(t *testing.T) {
 	s, v1, v2 := gaugeServer(t, levels)
 	from := strconv.FormatUint(s.Version(), 10)
@@ -142,7 +141,7 @@ func TestConversionByFunction(t *testing.T) {
 	}
 }
 
-// What cannot be converted is refused, and never shown as it is.
+// A failed conversion is an error, never the unconverted object.
 func TestConversionThatFails(t *testing.T) {
 	change := func(f func(u *unstructured.Unstructured)) Convert {
 		return func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
@@ -229,8 +228,7 @@ func TestConversionKeepsMetadata(t *testing.T) {
 	}
 }
 
-// When another version is stored from now on, what was stored before is converted; what is
-// in a version that is gone cannot be read any more.
+// After the storage version changes, older objects are converted. Objects of a removed version cannot be read.
 func TestConversionOfWhatWasStored(t *testing.T) {
 	s, v1, _ := gaugeServer(t, levels)
 	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "old", int64(1))})

@@ -20,7 +20,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// things is a CRD in group example.com whose versions are given: name, flags and schema of spec.
 func things(t testing.TB, versions string) *crd.Definition {
 	t.Helper()
 	d := &crd.Definition{}
@@ -95,7 +94,7 @@ func TestSchemaChangesRewriteNothing(t *testing.T) {
 	}
 }
 
-// A version shows what was written in it although another version, which does not know it, is stored now.
+// A version shows fields that the present storage version does not know.
 func TestVersionShowsWhatWasWrittenInIt(t *testing.T) {
 	s := New(Options{})
 	versions := func(storage string) string {
@@ -121,8 +120,7 @@ func TestVersionShowsWhatWasWrittenInIt(t *testing.T) {
 	}
 }
 
-// A watch ends when the CRD changes or goes, after what happened before. Opened again at the
-// revision it had reached, it is told that this is too old.
+// A watch ends after earlier events when its CRD changes or goes. Reopening it at its revision gets 410.
 func TestWatchesEndWithTheirDefinition(t *testing.T) {
 	for name, change := range map[string]func(*Server){
 		"schema": func(s *Server) { define(t, s, things(t, one("{b: {type: string}}"))) },
@@ -251,8 +249,8 @@ func TestVersionsHaveTheirOwnSubresources(t *testing.T) {
 		"field label not supported: spec.color")
 }
 
-// A scale without a resourceVersion is written, by any kind of patch that needs no Go type; who wrote
-// another version is not forgotten, and the schema judges the count.
+// A scale without a resourceVersion is written by every patch type without a Go type. Managers of other versions stay,
+// and the schema checks the count.
 func TestScaleOfVersions(t *testing.T) {
 	s := New(Options{ManagedFields: true})
 	define(t, s, things(t, perVersion))

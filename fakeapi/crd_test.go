@@ -74,7 +74,6 @@ func widgetKind(s *Server, version string) *Kind {
 	return s.Kind(schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"})
 }
 
-// crdServer is a server with the definition of widgets.
 func crdServer(t testing.TB, opts Options) *Server {
 	t.Helper()
 	s := New(opts)
@@ -163,7 +162,6 @@ func TestTransitionRule(t *testing.T) {
 		PatchType: types.StrategicMergePatchType, Patch: []byte(`{}`)}, 415, "application/apply-patch+yaml")
 }
 
-// TestRatchet: what an update does not touch is not held against it.
 func TestRatchet(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
@@ -233,7 +231,6 @@ func TestCustomScale(t *testing.T) {
 	}
 }
 
-// The scale of a cluster-scoped object has no namespace.
 func TestClusterScopedScale(t *testing.T) {
 	s := New(Options{})
 	d := widgetDefinition(t)
@@ -304,8 +301,7 @@ func TestDefinitionGoesWithItsLastObject(t *testing.T) {
 	}
 }
 
-// TestSchemaChangeIsSeenByOldObjects: defaults that come later show in what was
-// stored before, and the next write, even of nothing, stores them.
+// Later defaults show in older objects, and the next write stores them.
 func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
@@ -386,8 +382,7 @@ func TestDefinitionIsChecked(t *testing.T) {
 	}
 }
 
-// What people type goes by the preferred version of a definition, wherever that stands in it:
-// a patch by another would lose what that does not know.
+// Names that people type find the preferred version of a CRD: a patch in another version would lose fields.
 func TestTypedNamesAreOfThePreferredVersion(t *testing.T) {
 	d := widgetDefinition(t)
 	d.Spec.Versions[0].Name, d.Spec.Versions[1].Name = "v1beta1", "v1beta2"

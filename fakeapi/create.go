@@ -42,7 +42,7 @@ func (c *call) create() Response {
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
 
-// insert admits, validates and stores a new object of which c is the owner.
+// insert admits, validates and stores a new object. The call owns the object.
 func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response {
 	calls := c.s.calls
 	if err := c.admitCreate(obj, m, dryRun); err != nil {
@@ -57,8 +57,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))
 		if c.k == jobKind {
-			// The real server tries generated names on copies, and a copy's labels are its
-			// own: those of a Job are else its template's, to which the selector's are added.
+			// The real server clones a Job's labels here; otherwise they are its template's, which get the selector's
+			// labels.
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
@@ -129,8 +129,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 
-// identify gives a new object the uid of its incarnation once more: while a webhook was asked
-// about it, others may have made and deleted one of its name.
+// identify sets the uid again after a webhook was called. Meanwhile others may have created and deleted an object of
+// the same name.
 func (c *call) identify(m metav1.Object, key string, dryRun bool) {
 	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
 	if dryRun || id == m.GetUID() {

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 )
 
-// tableOf finds the table of a definition's objects. Tables outlive
-// definitions: a definition that comes again finds what is left of its objects.
+// tableOf returns the table of a CRD's objects. A table outlives its CRD, so that a recreated CRD finds remaining
+// objects.
 func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
 		if t.kind.custom.Definition.Name == d.Name {
@@ -25,7 +25,7 @@ func (s *Server) tableOf(d *crd.Definition) *table {
 	return nil
 }
 
-// syncKinds makes the server's kinds those that its definitions define.
+// syncKinds updates the server's kinds from its CRDs.
 func (s *Server) syncKinds() {
 	kinds, single := known[:len(known):len(known)], builtin[:len(builtin):len(builtin)]
 	alive := map[int]bool{}
@@ -53,8 +53,8 @@ func (s *Server) syncKinds() {
 	s.kinds, s.single = kinds, single
 }
 
-// counted is the version in which a definition's objects are counted: the
-// stored one, or, when that is not served, the first that is.
+// counted returns the version under which a CRD's objects are counted: the storage version, or the first served one
+// if that is not served.
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -62,7 +62,7 @@ func (k *Kind) counted() *Kind {
 	return k.versions[0]
 }
 
-// define makes the kinds of a definition, and its table when there is none.
+// define makes the kinds of a CRD, and its table if there is none.
 func (s *Server) define(t *table, d *crd.Definition) *table {
 	ordinal := len(s.tables)
 	if t != nil {
@@ -105,8 +105,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread reads all stored objects again, by a definition that has changed since they were
-// written. What the store holds stays as it is.
+// reread reads all stored objects again with a changed CRD. The stored objects stay as they are.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
@@ -125,11 +124,10 @@ func (t *table) reread() {
 	}
 }
 
-// errAway says that a webhook has to be called to read an object.
+// errAway means that a webhook must be called to read an object.
 var errAway = errors.New("it is to be converted")
 
-// read is an entry as it is read now. The error says why it cannot be. Unless calls says so,
-// no webhook is called for it.
+// read returns an entry as the CRD now reads it. It calls a webhook only if calls is true.
 func (t *table) read(e *entry, calls bool) (*entry, error) {
 	k, raw := t.kind, e.written()
 	from := raw.GetObjectKind().GroupVersionKind()

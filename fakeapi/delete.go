@@ -49,8 +49,8 @@ func (c *call) delete() Response {
 	return r
 }
 
-// legible refuses to delete what cannot be shown in the version of the request: the real
-// server reads it first.
+// legible refuses to delete an object that cannot be converted to the request's version: the real server reads it
+// first.
 func (c *call) legible(old *entry) (*entry, error) {
 	calls := c.s.calls
 	if !c.req.Kind.asks() {
@@ -65,7 +65,6 @@ func (c *call) legible(old *entry) (*entry, error) {
 	return c.still(old)
 }
 
-// legibleAll is legible for a collection.
 func (c *call) legibleAll(items []runtime.Object) error {
 	if !c.req.Kind.asks() {
 		return nil
@@ -81,7 +80,7 @@ func (c *call) legibleAll(items []runtime.Object) error {
 	return nil
 }
 
-// plainDelete says that validating the options cannot find anything.
+// plainDelete reports whether the options need no validation.
 func plainDelete(o *metav1.DeleteOptions) bool {
 	//lint:ignore SA1019 old clients send orphanDependents
 	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 &&
@@ -95,8 +94,8 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion asks the webhooks about a deletion. What it returns is another state of the
-// object when somebody has changed it meanwhile: that is to be looked at anew.
+// reviewedDeletion calls the webhooks for a deletion. If the object changed meanwhile, it returns the new entry,
+// which must be checked again.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
 	if err := c.reviewDelete(old, dryRun); err != nil {
@@ -108,8 +107,7 @@ func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	return c.still(old)
 }
 
-// remove deletes an object, or marks it as being deleted. It says whether the
-// object is gone.
+// remove deletes an object, or marks it as terminating. It reports whether the object is gone.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if c.k.row.Terminate != nil {
 		obj, done, err := c.terminate(old, &opts)
@@ -165,7 +163,6 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 	return c.removeNow(stored, nil)
 }
 
-// removeNow takes the object out of the store.
 func (c *call) removeNow(old *entry, dryRun []string) (runtime.Object, bool, error) {
 	last := old.obj
 	if len(dryRun) == 0 {
@@ -174,7 +171,7 @@ func (c *call) removeNow(old *entry, dryRun []string) (runtime.Object, bool, err
 	return c.deleted(last, old.meta), true, nil
 }
 
-// deleted is the answer to a delete: the object, or a Status naming it.
+// deleted is the response to a delete: the object, or a Status that names it.
 func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	if c.k.ReturnDeleted {
 		return obj
@@ -187,9 +184,8 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-// beGraceful marks an object of a kind with graceful deletion. It says
-// whether obj was changed for that, and whether an earlier, shorter deletion
-// is already under way, so that there is nothing to do.
+// beGraceful marks an object whose kind has graceful deletion. graceful means that obj was changed. pending means
+// that an earlier deletion with a shorter period is under way.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
 	if c.k.row.Grace == nil {
 		return false, false
@@ -228,7 +224,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 	return true, false
 }
 
-// markDeleting marks an object that its finalizers keep.
+// markDeleting marks an object that finalizers keep.
 func (c *call) markDeleting(m metav1.Object) {
 	at := m.GetDeletionTimestamp()
 	if g := m.GetGeneration(); at == nil && g > 0 {
@@ -241,9 +237,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers makes the garbage collector's finalizers those that
-// the propagation policy asks for (GCPOLICY): the policy named, else the
-// finalizer already there, else the kind's default.
+// setDeletionFinalizers sets the garbage collector's finalizers by the propagation policy (GCPOLICY). The order is:
+// the named policy, the finalizer that is present, the kind's default.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) bool {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -279,8 +274,8 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	return true
 }
 
-// deleteCollection lists and then deletes one by one, as the real server does:
-// a refusal in the middle leaves the objects before it deleted.
+// deleteCollection lists and then deletes one by one, as the real server does. A refusal in the middle leaves earlier
+// objects deleted.
 func (c *call) deleteCollection() Response {
 	opts := c.req.Delete
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
@@ -308,9 +303,8 @@ func (c *call) deleteCollection() Response {
 	return found
 }
 
-// terminate deletes an object of a kind with a way of its own: the first
-// request marks it, and later ones do nothing while something holds it. It says
-// whether there is nothing more to do.
+// terminate deletes an object whose kind has its own procedure. The first request marks it, and later requests do
+// nothing while it is held. done means that nothing is left to do.
 func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
 	if pre := opts.Preconditions; pre != nil {
 		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
@@ -337,7 +331,7 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still looks again for an object that is to be deleted, after a webhook was asked about it.
+// still looks the object up again after a webhook was called.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

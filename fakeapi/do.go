@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Do executes one request at the given time. A write returns one event for
-// each change it made, in order; a refused or a no-op request returns none, unless
-// quotas had been charged for it before it was found that its name is taken.
+// Do executes one request at the given time. It returns one event per change, in order. A refused create may still
+// have charged quotas if its name is taken.
 func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
 		return s.doOther(now, req)
@@ -21,7 +20,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	return c.run()
 }
 
-// doOther executes a request for a kind that is not the kind of a table.
+// doOther executes a request for a kind that has no table of its own.
 func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	k := s.current(req.Kind)
 	if k == nil {
@@ -46,7 +45,6 @@ func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	return c.present(k, r), events
 }
 
-// run executes the request of a call.
 func (c *call) run() (Response, []Event) {
 	if c.s.tables[c.k.ordinal].away {
 		if err := c.settle(); err != nil {
@@ -72,7 +70,6 @@ func (c *call) run() (Response, []Event) {
 	return r, c.events
 }
 
-// write executes a request that may change something.
 func (c *call) write() Response {
 	switch c.req.Verb {
 	case Create:

@@ -14,8 +14,7 @@ import (
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// refuse answers with an error. An error that is no API status becomes a 500
-// that shows its text, as the real server does.
+// refuse returns an error. Errors that are no API status become a 500 with their text, as on the real server.
 func refuse(err error) Response {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -27,11 +26,10 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries is how often a write is tried while somebody else changes the object each time
-// that a webhook is asked about it. The real server goes on for 34 seconds.
+// mostTries limits the attempts of a write whose object changes during each webhook call. The real server retries for
+// 34 seconds.
 const mostTries = 10
 
-// errOutOfTime is the answer to a write that was tried that often.
 func errOutOfTime() error {
 	return apierrors.NewTimeoutError("request did not complete within requested timeout - context deadline exceeded", 0)
 }
@@ -43,8 +41,7 @@ func (s *Server) errNotServed(req *Request) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the kind %s is not served", req.Kind.GVK.Kind))
 }
 
-// kindless says why a request has no kind: most often KindNamed did not find
-// what it was asked for last, and its nil was sent on.
+// kindless explains why a request has no kind. Usually the last KindNamed returned nil.
 func (s *Server) kindless() string {
 	if s.missed == "" {
 		return "the request names no kind: its Kind is nil"
@@ -64,7 +61,6 @@ func (c *call) errNotFound(name string) error {
 	return apierrors.NewNotFound(c.req.Kind.groupResource(), name)
 }
 
-// errNoSubresource is the answer to a path that is not served.
 func errNoSubresource() error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, true)
 }
@@ -85,8 +81,8 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted puts errors about the labels or annotations in one map into a fixed order: keys
-// first. apimachinery's validation ranges over them.
+// sorted puts errors about labels and annotations in a fixed order, keys first. apimachinery's validation ranges over
+// maps.
 func sorted(errs field.ErrorList) field.ErrorList {
 	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {
@@ -98,17 +94,17 @@ func sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// about is what an error is about: what is said of one key or value has its order.
+// about returns the sort key of an error.
 func about(err *field.Error) string { return fmt.Sprint(err.Origin, err.BadValue) }
 
-// errRedefined is the answer to a write whose kind has changed while a webhook was asked.
+// errRedefined is the error of a write whose kind changed during a webhook call.
 func (c *call) errRedefined() error {
 	return apierrors.NewServiceUnavailable(fmt.Sprintf("the definition of %s has changed while a webhook was called; "+
 		"please try again", c.k.groupResource()))
 }
 
-// errUnlisted is the answer to a list or a watch while some object cannot be converted:
-// in the real server the cache of the version does not come up.
+// errUnlisted is the error of a list or a watch while some object cannot be converted. On the real server the cache
+// of that version does not start.
 func errUnlisted(k *Kind, err error) error {
 	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)
 	return apierrors.NewTooManyRequests(text, 1)

@@ -17,8 +17,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// evict deletes a Pod as a delete with the eviction's options does, if the
-// disruption budget that selects the Pod, if any, has room for it.
 func (c *call) evict() Response {
 	asked, ok := c.req.Object.(*policyv1.Eviction)
 	if !ok {
@@ -55,7 +53,7 @@ func (c *call) evict() Response {
 	return Response{Object: success(), Code: http.StatusCreated}
 }
 
-// evictionOptions are the options of the delete; dry run may stand in two places.
+// evictionOptions returns the options of the delete. dryRun may be given in two places.
 func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOptions, error) {
 	if asked.DeleteOptions == nil {
 		return metav1.DeleteOptions{DryRun: dryRun}, nil
@@ -70,8 +68,7 @@ func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOp
 	return opts, nil
 }
 
-// disruptedAlready says that no budget has a say about a Pod: it does not run,
-// or it is on its way out.
+// disruptedAlready reports that no budget limits the eviction of a Pod: it is not running, or is terminating.
 func disruptedAlready(p *corev1.Pod) bool {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -80,8 +77,8 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes one disruption from the budget of a Pod. An answer other than
-// nil is what the eviction is answered with, although it is no error.
+// spend takes one disruption from the budget of a Pod. A Status other than nil is the response, although it is no
+// error.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
 	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
@@ -124,10 +121,10 @@ func ready(p *corev1.Pod) bool {
 	return false
 }
 
-// maxDisrupted is how many evictions may wait for the controller of budgets.
+// maxDisrupted limits the evictions that wait for the disruption controller.
 const maxDisrupted = 2000
 
-// room refuses when a budget has no disruption left.
+// room refuses an eviction if the budget has no disruption left.
 func room(b *policyv1.PodDisruptionBudget) error {
 	budgets := budgetKind.groupResource()
 	budgets.Resource = "poddisruptionbudget"
@@ -166,7 +163,7 @@ func errBudget(retry int, why string) error {
 	return err
 }
 
-// take writes down in a budget that a Pod is about to be disrupted.
+// take records in a budget that a Pod is about to be disrupted.
 func (c *call) take(e *entry, pod string) {
 	b := e.obj.(*policyv1.PodDisruptionBudget).DeepCopy()
 	b.Status.DisruptionsAllowed--
@@ -188,7 +185,7 @@ func (c *call) take(e *entry, pod string) {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// disrupt says in a Pod's status why it goes, and then deletes it.
+// disrupt writes the reason into the Pod's status, and then deletes it.
 func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	if len(opts.DryRun) == 0 {
 		if err := c.precondition(old, opts.Preconditions); err != nil {

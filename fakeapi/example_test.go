@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// One object has one controller at most: a second is refused, as the real server
-// refuses it.
+// An object has at most one controller. A second one is refused.
 func ExampleServer_Do() {
 	server := fakeapi.New(fakeapi.Options{})
 	now := time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)

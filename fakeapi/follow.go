@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// follow does what the server does by itself after a request that changed something.
+// follow does what the server does by itself after a write.
 func (c *call) follow() {
 	switch {
 	case c.k == definitionKind:
@@ -21,10 +21,8 @@ func (c *call) follow() {
 	}
 }
 
-// followDefinition does what the server's own controllers do after a write to
-// a definition: names are given, kinds come and go, objects are deleted with
-// their definition. Here that is over before the request is answered; each
-// step is a write of its own, with an event of its own.
+// followDefinition does the work of the server's own controllers after a write to a CRD. It ends before the response,
+// and each step is a write with an event of its own.
 func (c *call) followDefinition() {
 	own := c.serverCall(definitionKind, "status")
 	for _, ev := range c.events {
@@ -38,8 +36,8 @@ func (c *call) followDefinition() {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// settleGroup looks after the definitions of a group until none of them needs
-// anything: a name that one gives up may be what another waits for.
+// settleGroup processes the CRDs of a group until none needs anything: one CRD may wait for a name that another gives
+// up.
 func (c *call) settleGroup(group string) {
 	for again := true; again; {
 		again = false
@@ -74,7 +72,7 @@ func (c *call) definitionsOf(group string) (names []string) {
 	return names
 }
 
-// namesTaken are the names that the definitions of a group have been given.
+// namesTaken returns the accepted names of a group's CRDs.
 func (s *Server) namesTaken(group string) (t crd.Taken) {
 	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
 		if d := e.obj.(*crd.Definition); d.Spec.Group == group {
@@ -85,7 +83,6 @@ func (s *Server) namesTaken(group string) (t crd.Taken) {
 	return t
 }
 
-// writeDefinition stores a definition that the server changed.
 func (c *call) writeDefinition(old *entry, d *crd.Definition) *entry {
 	if c.s.opts.ManagedFields {
 		d = c.manage(old.obj, d, "").(*crd.Definition)
@@ -93,9 +90,8 @@ func (c *call) writeDefinition(old *entry, d *crd.Definition) *entry {
 	return c.commit(c.s.writable(definitionKind), old, old.key, d, d)
 }
 
-// finalize deletes the objects of a definition that is being deleted, and,
-// once there are none, takes the server's finalizer from it. It says whether
-// it changed anything.
+// finalize deletes the objects of a terminating CRD, and then removes the server's finalizer. It reports whether it
+// changed anything.
 func (c *call) finalize(e *entry) bool {
 	d := e.obj.(*crd.Definition)
 	if d.DeletionTimestamp == nil || !slices.Contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
@@ -129,8 +125,6 @@ func (c *call) finalize(e *entry) bool {
 	return true
 }
 
-// deleteObjects deletes every object of a definition, as a request without
-// options would.
 func (c *call) deleteObjects(d *crd.Definition) {
 	t := c.s.tableOf(d)
 	if t == nil || !crd.Established(d) {
@@ -151,8 +145,7 @@ func (c *call) deleteObjects(d *crd.Definition) {
 	c.events = append(c.events, own.events...)
 }
 
-// followCustom does what follows a write to a custom resource: when the last
-// object of a definition that is being deleted goes, so does the definition.
+// followCustom deletes a terminating CRD when its last object is gone.
 func (c *call) followCustom() {
 	if !c.k.custom.Terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
 		return

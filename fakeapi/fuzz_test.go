@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// FuzzServer turns bytes into a sequence of requests and checks, after each,
-// what has to hold of every API server.
+// FuzzServer decodes requests from bytes and checks what holds of every API server.
 func FuzzServer(f *testing.F) {
 	f.Add([]byte("the quick brown fox jumps over the lazy dog"))
 	f.Add([]byte{0, 1, 2, 3, 0, 0, 9, 9, 4, 4, 4, 4, 8, 1, 6, 6, 6, 7, 200, 100, 50, 25, 12, 6, 3})
@@ -167,7 +166,6 @@ func (b *bytesSource) deletion(o *metav1.DeleteOptions) {
 	}
 }
 
-// checkAnswer checks one step: before is the server as it was.
 func checkAnswer(t *testing.T, before, s *Server, req *Request, r Response, events []Event) {
 	t.Helper()
 	what := fmt.Sprintf("%s %s/%s %s", req.Verb, req.Kind.Resource, req.Subresource, req.Name)

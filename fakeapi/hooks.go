@@ -16,14 +16,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// hooked says that there are configurations of a kind, and that the webhooks in them may be
-// asked about the request: not about what the server does by itself.
+// hooked reports whether webhook configurations of a kind apply to the request. They do not apply to the server's own
+// writes.
 func (c *call) hooked(configurations *Kind) bool {
 	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK) &&
 		c.s.plugged(pluginOf(configurations))
 }
 
-// pluginOf is the plugin that heeds a kind of configuration.
+// pluginOf returns the admission plugin that reads a kind of configuration.
 func pluginOf(configurations *Kind) string {
 	switch configurations {
 	case mutatingHooks:
@@ -34,12 +34,12 @@ func pluginOf(configurations *Kind) string {
 	return validatingPolicy
 }
 
-// mayAsk says that a webhook may be called before the request is over.
+// mayAsk reports whether a webhook may be called during the request.
 func (c *call) mayAsk() bool {
 	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
 }
 
-// hooks are the webhooks of a kind of configuration, in the order in which they are asked.
+// hooks returns the webhooks of a kind of configuration, in call order.
 func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	c.s.tables[configurations.ordinal].each("", func(e *entry) bool {
 		switch o := e.obj.(type) {
@@ -53,8 +53,7 @@ func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	return all
 }
 
-// attributes are what webhooks are told of the request: obj is nil when it is deleted, old
-// when it is made.
+// attributes returns what a webhook's request contains. obj is nil for a delete, old for a create.
 func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) *webhook.Attributes {
 	k := c.req.Kind
 	a := &webhook.Attributes{Operation: op, Kind: k.GVK, Resource: k.GVR(), Subresource: c.req.Subresource,
@@ -75,7 +74,7 @@ func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dry
 	return a
 }
 
-// options are the options of the request, as those of the operation that it is.
+// options returns the request's options in the type of the operation.
 func (c *call) options(op admissionv1.Operation) runtime.Object {
 	create, update, patch := c.req.Create, c.req.Update, c.req.PatchO
 	switch {
@@ -105,7 +104,7 @@ func optionsOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
 }
 
-// matched says whether a webhook is asked, and in which form it is shown the objects.
+// matched returns the form in which a webhook gets the objects, or nil if it is not called.
 func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
 	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
 	if !ok || err != nil {
@@ -127,7 +126,6 @@ func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err er
 	return f, nil
 }
 
-// labelsOf are the labels of a namespace.
 func (s *Server) labelsOf(namespace string) (map[string]string, error) {
 	e := s.find(s.tables[namespaceKind.ordinal], namespace)
 	if e == nil {
@@ -136,7 +134,7 @@ func (s *Server) labelsOf(namespace string) (map[string]string, error) {
 	return e.meta.GetLabels(), nil
 }
 
-// send asks a webhook, by a function or over the network.
+// send calls a webhook: a Go function, or over the network.
 func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissionv1.AdmissionResponse, error) {
 	request := a.Request(f.to, f.obj, f.old)
 	request.UID = c.s.reviewUID()
@@ -178,7 +176,7 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 	return answer.Response, nil
 }
 
-// warn adds a warning, once.
+// warn adds a warning once.
 func (c *call) warn(text string) {
 	if text != "" && !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
@@ -203,8 +201,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	return s.endpoint(h.ClientConfig.URL, service, h.ClientConfig.CABundle, timeout)
 }
 
-// settled is what becomes of the request by what a webhook's call came to: the failure
-// policy lets some errors pass.
+// settled applies the failure policy to the error of a webhook's call.
 func settled(h *webhook.Hook, err error) error {
 	var failure *webhook.Failure
 	switch {
@@ -216,7 +213,7 @@ func settled(h *webhook.Hook, err error) error {
 	return apierrors.NewInternalError(failure)
 }
 
-// reviewed asks the validating webhooks. All are asked, and the first that refuses is heard.
+// reviewed calls all validating webhooks, and returns the first refusal.
 func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) (first error) {
 	a := c.attributes(op, obj, old, dryRun)
 	hooks := c.hooks(validatingHooks)

@@ -6,14 +6,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// forms are the objects of a request as a webhook is shown them.
+// forms are the objects of a request in the version that a webhook gets.
 type forms struct {
 	to       webhook.Target
 	obj, old runtime.Object
 	as       *Kind // the kind of that form; nil for what is no version of the request's
 }
 
-// others are the further versions in which the objects of the request are served.
+// others returns the other served versions of the request's kind.
 func (c *call) others() (all []webhook.Target) {
 	for _, k := range c.s.kinds {
 		if k.ordinal != c.k.ordinal || k == c.req.Kind || !k.Serves(c.req.Subresource) {
@@ -24,7 +24,7 @@ func (c *call) others() (all []webhook.Target) {
 	return all
 }
 
-// formsOf shows the objects of a request in a form.
+// formsOf converts the objects of a request to a version.
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
@@ -41,7 +41,7 @@ func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err 
 	return f, err
 }
 
-// inForm is an object of the request's kind, or as it is stored, in another version.
+// inForm converts an object of the request's kind, or a stored one, to another version.
 func (c *call) inForm(to *Kind, obj runtime.Object) (runtime.Object, error) {
 	if to == nil || obj == nil {
 		return obj, nil
@@ -59,7 +59,7 @@ func (c *call) inForm(to *Kind, obj runtime.Object) (runtime.Object, error) {
 	return to.convert(obj, false)
 }
 
-// back is an object that a webhook has changed in the form of the request.
+// back converts an object that a webhook changed to the request's version.
 func (c *call) back(obj runtime.Object, a *webhook.Attributes, f *forms) (runtime.Object, error) {
 	if f.as == nil || f.to.Kind == a.Kind {
 		return obj, nil
@@ -76,7 +76,6 @@ func (c *call) back(obj runtime.Object, a *webhook.Attributes, f *forms) (runtim
 	return c.k.convert(obj, false)
 }
 
-// complete fills in what a webhook has left open.
 func (f *forms) complete(obj runtime.Object) {
 	if f.as != nil && f.as.Default != nil {
 		f.as.Default(obj)

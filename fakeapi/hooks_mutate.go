@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation is one pass of an object by the mutating webhooks: a second round asks those
-// again that want it, when others have changed the object after them.
+// mutation is one pass of an object through the mutating webhooks. A second round calls those again that ask for it,
+// if later ones changed the object.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
@@ -29,14 +29,14 @@ type mutation struct {
 	due    map[string]bool // those that are
 }
 
-// require makes those due that were asked before now.
+// require marks the earlier webhooks for a second call.
 func (m *mutation) require() {
 	maps.Copy(m.due, m.asked)
 	clear(m.asked)
 }
 
-// mutated asks the mutating webhooks, who change obj. plugins does what the server's own
-// mutating plugins do to it, which come once more when a webhook has changed it.
+// mutated calls the mutating webhooks, which change obj. plugins are the server's own mutating plugins, which run
+// again if a webhook changes the object.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) error {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -93,7 +93,7 @@ func (c *call) round(m *mutation) error {
 	return nil
 }
 
-// askMutating asks one webhook and makes the change that it asks for.
+// askMutating calls one webhook and applies its patch.
 func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (changed bool, err error) {
 	answer, err := c.send(h, a, f)
 	if err != nil || len(answer.Patch) == 0 {
@@ -131,7 +131,7 @@ func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (ch
 	return changed, nil
 }
 
-// patchedBy is the object, in the form in which the webhook was shown it, with its patch.
+// patchedBy applies a patch to the object in the webhook's version.
 func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error) {
 	text, err := webhook.JSON(f.obj)
 	if err != nil {
@@ -165,7 +165,6 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 
 var errOtherKind = errors.New("the patch makes the object one of another kind")
 
-// replaceContent makes obj what from is; both are of one Go type.
 func replaceContent(obj, from runtime.Object) {
 	reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem())
 }

@@ -38,8 +38,7 @@ func deny(result *metav1.Status) func(*asked) *answer {
 	}
 }
 
-// configure makes a configuration with one webhook, which is for ConfigMaps unless more
-// says otherwise.
+// configure creates a configuration with one webhook for ConfigMaps; more overrides that.
 func configure(t testing.TB, s *Server, kind *Kind, name, more string) {
 	t.Helper()
 	if !strings.Contains(more, `"rules"`) {
@@ -56,8 +55,7 @@ func configMap(name string, labels map[string]string) *Request {
 		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}}
 }
 
-// What a mutating webhook answers is done, in the order of configurations, and a webhook that
-// wants to is asked once more when a later one has changed the object.
+// Mutating webhooks apply in the order of configurations. A webhook may ask for another call after later changes.
 func TestMutatingWebhooks(t *testing.T) {
 	order := []string{}
 	s := New(Options{Webhooks: answers{
@@ -93,8 +91,7 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 }
 
-// A webhook moves nothing to another namespace, nor out of the one that was asked for, and
-// makes no object one of another kind.
+// A webhook changes neither the namespace nor the kind of an object.
 func TestMutatingWebhooksStayInPlace(t *testing.T) {
 	patch := ""
 	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
@@ -234,7 +231,6 @@ func TestWebhookAnswers(t *testing.T) {
 	}
 }
 
-// A webhook is asked about what it is for.
 func TestWebhookMatches(t *testing.T) {
 	pods := `,"rules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}]`
 	for _, c := range []struct {
@@ -302,8 +298,8 @@ func TestWebhooksOfSubresources(t *testing.T) {
 	}
 }
 
-// A webhook for one version is shown the objects of another in that version, unless it asks
-// for exact matches, and what it changes comes back.
+// A webhook gets objects converted to its version unless it asks for exact matches, and its changes are converted
+// back.
 func TestWebhooksSeeTheirVersion(t *testing.T) {
 	var seen []any
 	s, v1, v2 := gaugeServer(t, levels)

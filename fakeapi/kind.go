@@ -48,7 +48,6 @@ type Kind struct {
 	versions []*Kind          // of the stored version of a definition: all versions that are served
 }
 
-// newKind makes a kind of its row.
 func newKind(r *registry.Kind, ordinal int) *Kind {
 	return &Kind{
 		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
@@ -68,12 +67,10 @@ func (k *Kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}
 }
 
-// Deprecation is what every request for a built-in kind on its way out is
-// warned of; "" for all others.
+// Deprecation is the warning for every request for a deprecated built-in kind, or "".
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
-// Inert says what objects of a built-in kind would do in a cluster and do not here:
-// "no policy is evaluated". It is "" where they do it, or what does it is a controller.
+// Inert says what objects of a built-in kind do in a cluster but not here, or "". Work of controllers is not listed.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -81,8 +78,7 @@ func (k *Kind) Inert() string {
 	return k.row.Inert()
 }
 
-// Definition returns the definition of a custom kind and the version of it
-// that the kind is; nil for built-in kinds. Both belong to the server.
+// Definition returns the CRD of a custom kind and its version, both owned by the server; nil for built-in kinds.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {
@@ -91,10 +87,8 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	return k.custom.Definition, k.custom.Version
 }
 
-// Prune brings an object of a custom kind into the form that decoding gives
-// built-in kinds: what its schema does not know, and nulls that it does not
-// allow, are dropped. It returns the paths of the fields that are not known,
-// and an error when the metadata is not of the right form.
+// Prune drops unknown fields, and nulls that the schema does not allow, from an object of a custom kind. It returns
+// the unknown paths, and an error for malformed metadata.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
 	return k.custom.Prune(u, true)
 }
@@ -110,7 +104,6 @@ func (k *Kind) Serves(subresource string) bool {
 	return k.row.Way(subresource) != nil
 }
 
-// key is the place of an object in its kind's table.
 func (k *Kind) key(namespace, name string) string {
 	if k.Namespaced {
 		return namespace + "/" + name
@@ -118,8 +111,7 @@ func (k *Kind) key(namespace, name string) string {
 	return name
 }
 
-// Stored is the kind as its objects are stored: k itself, unless k is a further
-// version of it.
+// Stored returns the kind in its storage version, which may be k itself.
 func (k *Kind) Stored() *Kind {
 	if k.stored == nil {
 		return k
@@ -127,11 +119,9 @@ func (k *Kind) Stored() *Kind {
 	return k.stored
 }
 
-// Show returns a stored object in the kind's version: the object itself where that is
-// its version already. The error is that of whoever converts objects of the kind.
+// Show returns a stored object in the kind's version. The error is the converter's.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) { return k.show(obj) }
 
-// manager is the field manager of a subresource.
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if k.custom != nil {
 		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask,

@@ -12,7 +12,6 @@ import (
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
 var Scales = newKind(registry.Scales, 0)
 
-// scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 	m := metadata.Of(obj)
 	want, have, selector := k.row.Scale.Read(obj)

@@ -7,8 +7,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 )
 
-// convert makes of a stored object that of this version, or the other way round when keep
-// says so; it asks whoever has to be asked.
+// convert converts a stored object to this version, or with keep the other way round. It may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	to, finish := k.GVK, k.row.View.Show
 	if keep {
@@ -24,11 +23,10 @@ func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	return finish(out), nil
 }
 
-// asks says that objects of this version are converted by somebody.
+// asks reports whether a webhook or a function converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// show is a stored object in the kind's version: where a webhook would have to be called for
-// it, its metadata alone.
+// show returns a stored object in the kind's version, or only its metadata if a network call would be needed.
 func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
@@ -39,7 +37,7 @@ func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
 	return k.convert(obj, false)
 }
 
-// otherVersion says whether an object of the kind is in another version.
+// otherVersion reports whether an object is in another version of the kind.
 func (k *Kind) otherVersion(obj runtime.Object) bool {
 	if k.stored == nil || obj == nil {
 		return false
@@ -48,7 +46,7 @@ func (k *Kind) otherVersion(obj runtime.Object) bool {
 	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
 }
 
-// shown is show for who cannot be refused.
+// shown is show for callers that cannot return an error.
 func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	out, err := k.show(obj)
 	if err != nil {
@@ -57,8 +55,7 @@ func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// bareOf shows nothing of an object but its metadata, to who cannot wait for it to be
-// converted: that much is the same in every version.
+// bareOf returns an object with nothing but metadata, which are the same in every version.
 func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	u := obj.(*unstructured.Unstructured)
 	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}

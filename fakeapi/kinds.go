@@ -18,10 +18,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// builtin are the built-in kinds, by ordinal: those of which objects are stored.
+// builtin are the built-in kinds that are stored, by ordinal.
 var builtin = kindsOf(registry.Builtin)
 
-// known are the built-in kinds and further versions of them.
+// known are the built-in kinds and their other versions.
 var known = withVersions(builtin, registry.OtherVersions)
 
 // builtinTypes finds a kind by the Go type of its objects.
@@ -62,7 +62,6 @@ func kindsOf(rows []*registry.Kind) []*Kind {
 	return kinds
 }
 
-// withVersions puts further versions of kinds behind the kinds.
 func withVersions(kinds []*Kind, versions []*registry.Kind) []*Kind {
 	all := kinds[:len(kinds):len(kinds)]
 	for _, r := range versions {
@@ -85,5 +84,4 @@ func typesOf(kinds []*Kind) map[reflect.Type]*Kind {
 	return types
 }
 
-// kindOf is the built-in kind of a Go type.
 func kindOf(obj runtime.Object) *Kind { return builtinTypes[reflect.TypeOf(obj)] }

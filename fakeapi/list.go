@@ -19,8 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// token of a list's rest: the revision it reads and the key it starts at,
-// encoded as the real server does.
+// continueToken holds a list's revision and next key, encoded as the real server does.
 type continueToken struct {
 	APIVersion string `json:"v"`
 	Version    int64  `json:"rv"`
@@ -59,8 +58,7 @@ func parseContinue(text string) (t continueToken, err error) {
 	return t, nil
 }
 
-// listSelected answers a list from the right revision: the latest, or the one
-// that a continue token or an exact match names.
+// listSelected lists at the right revision: the latest, or that of a continue token or an exact match.
 func (c *call) listSelected(sel selectors) Response {
 	opts := &c.req.List
 	prefix := ""
@@ -114,7 +112,7 @@ func (c *call) listSelected(sel selectors) Response {
 	return c.page(r, prefix)
 }
 
-// listAt selects from what was stored at a revision.
+// listAt lists what was stored at a revision.
 func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
@@ -130,8 +128,7 @@ func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) 
 	return r
 }
 
-// errExpired says that the revision was compacted away. The rest of a list
-// can then still be had as it is now, with the token in the answer.
+// errExpired means that the revision was compacted. Its token continues the list at the latest revision.
 func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
@@ -147,7 +144,6 @@ func (c *call) errExpired(start, prefix string) error {
 	return err
 }
 
-// listNow selects from what is stored now, by the index that fits.
 func (c *call) listNow(t *table, sel selectors, start string) Response {
 	r := Response{Code: http.StatusOK, Version: c.s.version}
 	take := func(e *entry) bool {
@@ -176,7 +172,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit and makes the token for its rest.
+// page cuts a list to the limit and makes the continue token.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {
@@ -207,8 +203,7 @@ func (k *Kind) MakeList(r Response) runtime.Object {
 	return list
 }
 
-// setItems fills a list object of a Go type; the items are copied by value,
-// what they point to is shared.
+// setItems fills a typed list. Items are copied by value and share what they point to.
 func setItems(list runtime.Object, items []runtime.Object) {
 	if l, ok := list.(*unstructured.UnstructuredList); ok {
 		l.Items = make([]unstructured.Unstructured, len(items))

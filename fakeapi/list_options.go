@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// setListDefaults: a watch from nowhere or from 0 sends the initial objects.
+// setListDefaults makes a watch without a version, or from 0, send the existing objects.
 func setListDefaults(opts *metav1.ListOptions) {
 	if opts.SendInitialEvents != nil || opts.ResourceVersionMatch != "" {
 		return
@@ -22,7 +22,6 @@ func setListDefaults(opts *metav1.ListOptions) {
 	}
 }
 
-// validateListOptions refuses combinations that mean nothing.
 func validateListOptions(opts *metav1.ListOptions) error {
 	if !opts.Watch && opts.ResourceVersionMatch == "" && opts.SendInitialEvents == nil {
 		return nil
@@ -37,8 +36,7 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion reads the revision a watch or a get starts from; what is
-// no number is the storage layer's error, a 500.
+// parseWatchVersion reads the revision of a watch or a get. Text that is no number is a 500, as in the storage layer.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {
@@ -47,7 +45,7 @@ func parseWatchVersion(rv string) (uint64, error) {
 	return n, nil
 }
 
-// errTooLarge is the answer to a read at a revision that does not exist yet.
+// errTooLarge is the error of a read at a future revision.
 func errTooLarge(asked, have uint64) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", asked, have), 1)
 	err.ErrStatus.Code = http.StatusGatewayTimeout
@@ -57,7 +55,6 @@ func errTooLarge(asked, have uint64) error {
 	return err
 }
 
-// parseVersion reads a resourceVersion; "" is 0.
 func parseVersion(rv string) (uint64, error) {
 	if rv == "" {
 		return 0, nil

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Since returns the changes to a kind after a revision, oldest first. It fails
-// with 410 Expired when they were compacted away.
+// Since returns the changes to a kind after a revision, oldest first, or 410 Expired if they were compacted away.
 func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -36,9 +35,8 @@ func errTooOld(version, oldest uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
 }
 
-// SnapshotAt returns the objects of a kind as they were at a revision, in key
-// order: what a process restarted against a lagging server lists. It fails
-// with 410 Expired when that revision was compacted away.
+// SnapshotAt returns the objects of a kind as they were at a revision, in key order. It fails with 410 Expired if that
+// revision was compacted away.
 func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -75,13 +73,11 @@ func (t *table) at(version uint64) []*entry {
 	return entries
 }
 
-// Oldest is the oldest revision of a kind that is kept: a list or a watch can
-// start there or later.
+// Oldest is the oldest revision of a kind at which a list or a watch can start.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
-// Compact forgets changes up to and including a revision. Afterwards watches
-// and snapshots can start at that revision or later. So it is for kinds whose definition
-// is gone.
+// Compact forgets changes up to and including a revision, for removed kinds too. Watches and snapshots can start at
+// that revision or later.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
 	for i := range s.tables {
@@ -94,9 +90,8 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames forgets which names there were of what was gone at a revision, so that a
-// server that runs for ever does not grow. Uids and generated names stay unique, but are
-// other ones than those of a server that remembers.
+// ForgetNames forgets the names of objects that were gone at a revision, to bound memory. Uids and generated names
+// stay unique, but differ from those of a server that remembers.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {
 		t := s.writable(s.tables[i].kind)
@@ -105,7 +100,7 @@ func (s *Server) ForgetNames(version uint64) {
 	}
 }
 
-// after copies the changes after a revision: older ones may be shared with a fork.
+// after copies the changes after a revision, because a fork may share them.
 func (c *change) after(version uint64) *change {
 	if c == nil || c.ev[0].Version <= version {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// manages reports whether it is noted who changes what of a stored object.
+// manages reports whether managedFields are kept for a stored object.
 func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage notes in managedFields who changed what.
+// manage records in managedFields who changed which fields.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -33,9 +33,8 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes gives the entries of managedFields that are not known by their times, since the request
-// touched them, its time, and puts them into the order that the times make. The field manager stamps what it
-// touches with the time on the wall, which nothing here may depend on.
+// keepTimes sets the time of the entries of managedFields that the request touched, and sorts the entries by time.
+// The field manager writes the wall clock's time, which must not show in a simulation.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
@@ -58,7 +57,6 @@ func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) 
 	m.SetManagedFields(entries)
 }
 
-// byManager is the order of entries of one operation and one time.
 func byManager(a, b *metav1.ManagedFieldsEntry) int {
 	return cmp.Or(strings.Compare(a.Manager, b.Manager), strings.Compare(a.APIVersion, b.APIVersion),
 		strings.Compare(a.Subresource, b.Subresource))
@@ -71,9 +69,8 @@ func unix(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// keepStamps gives an object that differs from the stored one in nothing but the times
-// in managedFields those times again: that somebody writes what he wrote before is no
-// change. It is IgnoreManagedFieldsTimestampsTransformer of the real server.
+// keepStamps restores the times in managedFields if nothing else has changed: such a write is no change. It is
+// IgnoreManagedFieldsTimestampsTransformer of the real server.
 func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
 	now, was := m.GetManagedFields(), old.meta.GetManagedFields()
 	moved := false

@@ -16,21 +16,19 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// edit is one change of an existing object on its way to the store.
+// edit is one change of an existing object.
 type edit struct {
 	way    *registry.Update
 	uid    types.UID // the incarnation it is meant for; "" for any
 	dryRun bool
 	// creates says that a missing object is made.
 	creates bool
-	// make returns the new object, which the call owns, from the stored one
-	// (nil when there is none). onlyMeta says that it differs in nothing but
-	// metadata: the rest is shared with the stored object.
+	// make returns the new object from the stored one, or from nil. onlyMeta means that only metadata differs and the
+	// rest is shared.
 	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
 }
 
-// modify carries out an edit. When the object has changed while a webhook was asked, it is
-// made anew, of what there is then.
+// modify carries out an edit. It tries again if the object changes during a webhook call.
 func (c *call) modify(ed *edit) Response {
 	warned := len(c.warnings)
 	for range mostTries {
@@ -42,7 +40,7 @@ func (c *call) modify(ed *edit) Response {
 	return refuse(errOutOfTime())
 }
 
-// try is modify once. It is not done when somebody else has changed the object meanwhile.
+// try makes one attempt. done is false if the object changed meanwhile.
 func (c *call) try(ed *edit) (r Response, done bool) {
 	calls := c.s.calls
 	stored := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
@@ -73,7 +71,7 @@ func (c *call) try(ed *edit) (r Response, done bool) {
 	return c.replace(ed, old, obj, onlyMeta), true
 }
 
-// edited is the new state of an object: complete, valid and permitted.
+// edited returns the new state of an object: complete, valid and permitted.
 func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, err error) {
 	if err := c.conditionUID(old, ed.uid); err != nil {
 		return nil, false, err
@@ -106,7 +104,7 @@ func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, 
 	return obj, onlyMeta, c.keep(obj)
 }
 
-// replace charges for the new state of an object, and stores it.
+// replace charges quotas for the new state of an object, and stores it.
 func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) Response {
 	m := metadata.Of(obj)
 	if !onlyMeta {
@@ -138,7 +136,6 @@ func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) 
 	return Response{Object: obj, Code: http.StatusOK}
 }
 
-// modifyMissing answers an edit of an object that does not exist.
 func (c *call) modifyMissing(ed *edit) Response {
 	if !ed.creates {
 		return refuse(c.errNotFound(c.req.Name))
@@ -158,7 +155,7 @@ func (c *call) modifyMissing(ed *edit) Response {
 	return c.insert(obj, m, ed.dryRun)
 }
 
-// mayGo says whether an object being deleted goes with its last finalizer.
+// mayGo reports whether a terminating object is deleted with its last finalizer.
 func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
 		return false
@@ -166,8 +163,8 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	return c.k.row.Held == nil || !c.k.row.Held(obj)
 }
 
-// matchVersion is optimistic locking. An object without a resourceVersion
-// takes the stored one where the kind allows it.
+// matchVersion implements optimistic locking. If the kind allows it, an object without a resourceVersion takes the
+// stored one.
 func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	n, err := parseVersion(m.GetResourceVersion())
 	if err != nil {
@@ -232,7 +229,6 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	return nil
 }
 
-// begin refuses what its kind cannot even begin with.
 func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) error {
 	if c.k.row.Begin != nil {
 		if errs := c.k.row.Begin(obj, old); len(errs) > 0 {
@@ -242,7 +238,7 @@ func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) er
 	return nil
 }
 
-// whole makes an edit of a function whose object may differ in anything.
+// whole makes an edit that may change anything.
 func whole(make func(old *entry) (runtime.Object, error)) func(*entry) (runtime.Object, bool, error) {
 	return func(old *entry) (runtime.Object, bool, error) {
 		obj, err := make(old)

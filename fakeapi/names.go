@@ -7,13 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxGenerated is the length of a prefix that leaves room for five characters
-// of suffix in a name of 63.
+// maxGenerated leaves room for five characters of suffix in a name of 63.
 const maxGenerated = 58
 
-// generate makes a name that is not taken. The count of names made for a
-// prefix is kept with the kind and namespace, so that creates that have
-// nothing to do with each other do not change each other's names.
+// generate returns a name that is not taken. Each prefix has its own count, so that unrelated creates do not change
+// each other's names.
 func (c *call) generate(t *table, namespace, prefix string) string {
 	if len(prefix) > maxGenerated {
 		prefix = prefix[:maxGenerated]
@@ -31,14 +29,13 @@ func (c *call) generate(t *table, namespace, prefix string) string {
 	}
 }
 
-// gone is how many incarnations of a key are gone, or more.
+// gone returns an upper bound of the number of deleted incarnations of a key.
 func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
-// generated is how many names were made for a namespace and prefix, or more.
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
 
-// uid makes the uid of the n-th incarnation (from 0) of an object: a function
-// of what it is called and of nothing else, in the form of a random UUID.
+// uid returns the uid of the n-th incarnation (from 0) of an object. It is a function of group, kind, key and n, in
+// the form of a random UUID.
 func uid(k *Kind, key string, n int) types.UID {
 	const prime = 1099511628211
 	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
@@ -69,8 +66,7 @@ func uid(k *Kind, key string, n int) types.UID {
 	return types.UID(text[:])
 }
 
-// dryUID is the uid of what a dry run would have made: one that no object has, and
-// that no other dry run was given.
+// dryUID returns a uid for a dry run that no object and no other dry run has.
 func (s *Server) dryUID(k *Kind, key string) types.UID {
 	s.dry++
 	return uid(k, key, -s.dry)
@@ -83,7 +79,7 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unnamed is the name of an object of a kind that names itself: a uid that no other is called by.
+// unnamed returns a unique uid as the name of an object whose kind names itself.
 func (c *call) unnamed(t *table, namespace string) string {
 	for n := 0; ; n++ {
 		name := string(uid(c.k, c.k.key(namespace, ""), n))

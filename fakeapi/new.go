@@ -7,17 +7,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// epoch is the creation time of what a new server holds.
+// epoch is the creation time of the objects of a new server.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New returns an empty server with the built-in kinds and the namespaces
-// "default" and "kube-system", and what [Start] asks for besides.
+// New returns a server with the namespaces "default" and "kube-system", and what [Start] asks for.
 func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
-	// Most servers begin alike and write few kinds: they share the tables of one
-	// that is never written until they write their own.
+	// Most servers begin alike and write few kinds, so they share tables until they write.
 	s := *pristine()
 	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
 	return &s

@@ -36,7 +36,6 @@ func (c *call) patch(w *registry.Update) Response {
 	return c.modify(ed)
 }
 
-// patched applies the patch to the stored object.
 func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error) {
 	obj = c.patchMeta(old)
 	onlyMeta = obj != nil

@@ -14,10 +14,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// customPatches are the media types of patches to custom resources.
 var customPatches = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyPatchType)}
 
-// errCustomPatch refuses a patch that needs a Go type to be understood.
 func errCustomPatch() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType,
@@ -27,7 +25,6 @@ func errCustomPatch() error {
 	}}
 }
 
-// patchCustom applies a patch to an object of a custom kind.
 func (c *call) patchCustom(old runtime.Object) (runtime.Object, error) {
 	original, err := json.Marshal(old)
 	if err != nil {

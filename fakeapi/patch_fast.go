@@ -9,9 +9,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
-// patchMeta applies a patch that touches only metadata, without going through
-// JSON: it shares everything else with the stored object. It returns nil when
-// the patch is not of that sort; [call.patchWhole] then does it.
+// patchMeta applies a patch of metadata alone without JSON, and shares the rest with the stored object. It returns
+// nil for other patches, which [call.patchWhole] applies.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -32,9 +31,8 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	return obj
 }
 
-// patchReplicas applies a merge patch of spec.replicas alone, without going
-// through JSON. It returns nil when the patch is not of that sort;
-// [call.patchWhole] then does it.
+// patchReplicas applies a merge patch of spec.replicas alone without JSON. It returns nil for other patches, which
+// [call.patchWhole] applies.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
 	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {

@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// TestMetaPatchIsThePatch compares the way that touches only metadata with
-// the general way, through JSON, on generated objects and patches.
+// The fast path for metadata equals the general path through JSON, on generated objects and patches.
 func TestMetaPatchIsThePatch(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	fast := 0
@@ -134,8 +133,6 @@ func shuffled(r *rand.Rand, of ...string) []string {
 	return of[:r.Intn(len(of)+1)]
 }
 
-// TestReplicasPatchIsThePatch compares the way that writes the replicas with
-// the general way, through JSON.
 func TestReplicasPatchIsThePatch(t *testing.T) {
 	labels := map[string]string{"app": "web"}
 	spec := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod("p").Spec}

@@ -22,7 +22,6 @@ import (
 
 const maxOperations = 10000
 
-// patchWhole applies the patch to the whole object, through JSON.
 func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
 	if c.k.custom != nil {
 		return c.patchCustom(old)
@@ -111,8 +110,8 @@ func (c *call) patchJSON(old, obj runtime.Object) error {
 	return c.strictness(err, found, string(patched))
 }
 
-// jsonPatchOp is one operation of a JSON patch. Decoding errors name the type,
-// so it is called what the real server calls it; see [operationsError].
+// jsonPatchOp is one operation of a JSON patch. Decoding errors show the type's name, so it is the real server's
+// name; see [operationsError].
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -120,8 +119,6 @@ type jsonPatchOp struct {
 	Value any    `json:"value"`
 }
 
-// operationsError is what the real server says of a JSON patch that is no list
-// of operations: there their type is one of the package handlers.
 func operationsError(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
@@ -176,14 +173,13 @@ func (c *call) applyJSON(original []byte) (patched []byte, found []error, err er
 	return patched, found, nil
 }
 
-// strict says whether the request wants to hear of fields that are not known.
+// strict reports whether unknown fields matter to the request.
 func (c *call) strict() bool {
 	v := c.req.PatchO.FieldValidation
 	return v == metav1.FieldValidationWarn || v == metav1.FieldValidationStrict || v == ""
 }
 
-// strictness turns what decoding a patched object found into a refusal or
-// into warnings, as the request's field validation says.
+// strictness turns decoding problems into a refusal or warnings, by the request's field validation.
 func (c *call) strictness(err error, found []error, patch string) error {
 	text := ""
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// permitCreate is what the validating admission plugins refuse of a new object that is
-// complete and valid. The real server looks only after them whether the name is taken:
-// a create that ends with 409 has been charged.
+// permitCreate runs the validating admission plugins for a complete, valid object. The real server checks the name
+// only afterwards, so a create that ends with 409 has been charged.
 func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	var err error
 	switch o := obj.(type) {
@@ -43,8 +42,8 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
-// permitUpdate is permitCreate for a change. onlyMeta says that it is one of metadata
-// alone, which uses nothing and needs nobody's leave but that of owners.
+// permitUpdate is permitCreate for an update. onlyMeta means that only metadata changed, for which only owner changes
+// are checked.
 func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onlyMeta, dryRun bool) error {
 	err := error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -110,8 +109,7 @@ func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// mayOwn asks whoever authorizes, if anybody does, about a change of owners. A Pod's
-// status cannot change them.
+// mayOwn authorizes a change of owners. A Pod's status cannot change them.
 func (c *call) mayOwn(m, old metav1.Object) error {
 	decide := c.s.opts.Authorize
 	if decide == nil || c.k == podKind && c.req.Subresource == "status" {
@@ -134,8 +132,7 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge charges a write to the quotas of its namespace. What it writes there stays,
-// whatever becomes of the write.
+// charge charges a write to the quotas of its namespace. The charge stays even if the write fails later.
 func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) error {
 	t := c.s.tables[quotaKind.ordinal]
 	if t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
@@ -168,7 +165,6 @@ func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) err
 	return nil
 }
 
-// writeUsage writes down in a quota what is used of it, as the server itself.
 func (c *call) writeUsage(old *entry, used corev1.ResourceList) {
 	q := *old.obj.(*corev1.ResourceQuota)
 	q.Status.Used = used

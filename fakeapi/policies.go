@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// judged has the policies that are bound judge a request: the first denial is the answer.
+// judged evaluates the bound policies; the first denial is the result.
 func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	a := c.attributes(op, obj, old, dryRun)
 	var first error
@@ -30,8 +30,7 @@ func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun 
 	return first
 }
 
-// judgedBy is judged by one policy, once for each binding and parameter. A policy that
-// nobody binds does nothing.
+// judgedBy evaluates one policy, once for each binding and parameter.
 func (c *call) judgedBy(p *registration.ValidatingAdmissionPolicy, a *webhook.Attributes) (first error) {
 	var bindings []*registration.ValidatingAdmissionPolicyBinding
 	for _, b := range held[*registration.ValidatingAdmissionPolicyBinding](c.s, policyBindings, "") {
@@ -93,7 +92,6 @@ func (c *call) judgedBy(p *registration.ValidatingAdmissionPolicy, a *webhook.At
 	return first
 }
 
-// enforce does with a denial what a binding says.
 func (c *call) enforce(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	d policy.Denial, note func(string, policy.Denial)) {
 	if d.Whatever {
@@ -111,7 +109,7 @@ func (c *call) enforce(p *registration.ValidatingAdmissionPolicy, b *registratio
 	}
 }
 
-// denied is the answer to a request that a policy denies.
+// denied is the response to a request that a policy denies.
 func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", name, d.Message)
 	if binding != "" {
@@ -141,7 +139,7 @@ func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error 
 	return err
 }
 
-// rulesOf says what is meant; nothing said means everything.
+// rulesOf returns the matched resources; an empty value matches everything.
 func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	if m == nil {
 		m = &registration.MatchResources{}
@@ -159,7 +157,7 @@ func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	return r
 }
 
-// paramsOf are the parameters with which a binding has its policy evaluated: a nil for none.
+// paramsOf returns the parameters of a binding; one nil for none.
 func (s *Server) paramsOf(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	namespace string) (params []runtime.Object, err error) {
 	kind, r := p.Spec.ParamKind, b.Spec.ParamRef

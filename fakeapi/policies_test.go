@@ -96,7 +96,6 @@ func TestExpressionsAreCompiled(t *testing.T) {
 	}
 }
 
-// A binding may warn instead, and a policy without a binding does nothing.
 func TestPoliciesThatWarn(t *testing.T) {
 	s := New(Options{})
 	bindPolicy(t, s, `"validations":[{"expression":"request.operation == 'CREATE'","message":"only once"}]`,

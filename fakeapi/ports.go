@@ -14,17 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The node ports that there are: the default of --service-node-port-range.
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPort is a node port that a Service asks for, and which of its ports that is for.
 type askedPort struct {
 	i    int
 	port int32
 }
 
-// askedPorts are the node ports that a request asks for in a Service: those it names and
-// which the Service, if it is there, does not have yet.
+// askedPorts returns the node ports that a request names and the stored Service does not have.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
 	if !ok {
@@ -44,8 +41,8 @@ func usesPort(s *corev1.Service, port int32) bool {
 		slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
 }
 
-// allocatePorts refuses a Service node ports that are none or that another one has
-// (k8s.io/kubernetes, pkg/registry/core/service/storage/alloc.go).
+// allocatePorts refuses node ports that are out of range or taken (k8s.io/kubernetes,
+// pkg/registry/core/service/storage/alloc.go).
 func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	if err := c.inRange(obj); err != nil {
 		return err
@@ -76,10 +73,10 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	return nil
 }
 
-// serviceRange is where Services get their addresses from; ServiceCIDRs add to it.
+// serviceRange is the range of Service addresses. ServiceCIDRs add to it.
 var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
 
-// inRange refuses a Service addresses that are in no range (allocIPs in the same file).
+// inRange refuses Service addresses outside of all ranges (allocIPs in the same file).
 func (c *call) inRange(obj runtime.Object) error {
 	s, ok := obj.(*corev1.Service)
 	if !ok || s.Spec.Type == corev1.ServiceTypeExternalName {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// conditionUID refuses a write meant for another incarnation.
+// conditionUID refuses a write to another incarnation.
 func (c *call) conditionUID(e *entry, asked types.UID) error {
 	if asked != "" && asked != e.meta.GetUID() {
 		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
@@ -17,8 +17,8 @@ func (c *call) conditionUID(e *entry, asked types.UID) error {
 	return nil
 }
 
-// conditionMeta refuses a request meant for another incarnation or revision, in
-// the words of a strategy. What is nil is not asked for.
+// conditionMeta refuses a request for another incarnation or revision, in a strategy's words. nil fields are not
+// compared.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta
@@ -31,7 +31,7 @@ func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	return nil
 }
 
-// precondition refuses a delete meant for another incarnation or revision.
+// precondition refuses a delete of another incarnation or revision.
 func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	if pre == nil {
 		return nil
@@ -52,8 +52,7 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	return nil
 }
 
-// errPrecondition is what the storage layer says when the object is not the
-// one the request was meant for.
+// errPrecondition is the storage layer's error for the wrong incarnation or revision.
 func (c *call) errPrecondition(e *entry, what, asked, have string) error {
 	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
 		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+

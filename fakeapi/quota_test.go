@@ -25,7 +25,6 @@ func limited(t testing.TB, s *Server, name string, hard map[corev1.ResourceName]
 		Object: q})
 }
 
-// used is what the status of a quota says is used.
 func used(s *Server, quota string, name corev1.ResourceName) string {
 	n := s.Lookup(quotaKind, "default", quota).(*corev1.ResourceQuota).Status.Used[name]
 	return n.String()
@@ -36,8 +35,8 @@ func create(s *Server, p *corev1.Pod, dryRun ...string) (Response, []Event) {
 		Create: metav1.CreateOptions{DryRun: dryRun}})
 }
 
-// A create that fits is charged, in an event before its own; one that does not is
-// refused and charges nothing; a dry run is judged and not charged.
+// A create that fits is charged in an event before its own. A refused create charges nothing, and neither does a dry
+// run.
 func TestQuotaCharges(t *testing.T) {
 	s := New(Options{})
 	limited(t, s, "q", map[corev1.ResourceName]string{"pods": "1"})
@@ -69,8 +68,7 @@ func TestQuotaKeepsTheChargeOfAConflict(t *testing.T) {
 	}
 }
 
-// Of two quotas none is charged when one refuses; a quota that is changed is heeded
-// as it stands when its status says so.
+// If one of two quotas refuses, none is charged. A changed quota counts as its status says.
 func TestQuotaChangesWhileItIsUsed(t *testing.T) {
 	s := New(Options{})
 	limited(t, s, "a", map[corev1.ResourceName]string{"pods": "9"})
@@ -99,8 +97,7 @@ func TestQuotaChangesWhileItIsUsed(t *testing.T) {
 	}
 }
 
-// What 50,000 Pods under a quota cost more than those under none: under one of their number, and
-// one of three names, of which one is what they may use.
+// The cost of 50,000 Pods under one quota, and under quotas of three names.
 func BenchmarkCreateUnderQuota(b *testing.B) {
 	limits := corev1.ResourceList{"cpu": resource.MustParse("1m")}
 	for _, c := range []struct {

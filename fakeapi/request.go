@@ -21,8 +21,7 @@ const (
 	DeleteCollection Verb = "deletecollection"
 )
 
-// Request is one API request, decoded. Objects in it are the caller's: the
-// server neither changes nor keeps them.
+// Request is one decoded API request. The server neither changes nor keeps its objects.
 type Request struct {
 	Verb        Verb
 	Kind        *Kind  // of the server's table; see [Server.Kind]
@@ -44,8 +43,7 @@ type Request struct {
 	UserAgent string // default field manager
 }
 
-// Response is the answer to one request. Object and Items are stored versions:
-// immutable, shared with the store and with every other reader.
+// Response is the response to one request. Its objects are stored versions: immutable and shared.
 type Response struct {
 	Object   runtime.Object   // create, get, update, patch, delete
 	Items    []runtime.Object // list, deletecollection: in key order
@@ -59,9 +57,8 @@ type Response struct {
 	later func(r *Response) // what is to be done without the server
 }
 
-// Finish calls the webhooks that convert what a request was answered with, if there are
-// any to be called: [Server.Do] leaves that to whoever serves, who calls it when
-// others may use the server again. Until then nothing of the answer can be relied on.
+// Finish calls the conversion webhooks that a response needs. [Server.Do] leaves this to the caller, who may release
+// the server first. Before Finish, the response is incomplete.
 func (r *Response) Finish() {
 	if later := r.later; later != nil {
 		r.later = nil
@@ -69,15 +66,13 @@ func (r *Response) Finish() {
 	}
 }
 
-// Event is one change to one object, in commit order. An object's removal has
-// After nil. A create has Before nil.
+// Event is one change to one object, in commit order. After is nil for a removal, Before for a create.
 type Event struct {
 	Kind    *Kind
 	Key     string // namespace/name, or name
 	Version uint64 // the revision of the change
 	Before  runtime.Object
 	After   runtime.Object
-	// Last is set on a removal: the last stored state with the revision of the
-	// removal, as watchers are shown it.
+	// Last is the last state of a removed object, with the revision of the removal.
 	Last runtime.Object
 }

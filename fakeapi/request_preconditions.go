@@ -12,9 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
-// Preconditions are the uid and the resourceVersion that the object of a write
-// must have for it to be executed: those of a deletion's options, or those that
-// the body of an update or a patch names; "" for none.
+// Preconditions returns the uid and resourceVersion that a write requires, from its options or body; "" for none.
 func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	switch r.Verb {
 	case Delete:
@@ -38,8 +36,7 @@ func value[S ~string](p *S) string {
 	return string(*p)
 }
 
-// patchPreconditions are the preconditions in a patch; none in one that cannot be
-// read, which is refused anyway.
+// patchPreconditions returns the preconditions in a patch. An unreadable patch has none and is refused later.
 func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
 	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
 		return "", ""
@@ -71,13 +68,12 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 	return namesIn(metadata)
 }
 
-// named is an object of which nothing but the metadata are read.
 type named struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// namesIn are the uid and the resourceVersion that metadata name: of a field that is
-// there twice, the last counts, as it does when the patch is applied.
+// namesIn returns the uid and the resourceVersion in metadata. The last of duplicate fields counts, as when the patch
+// is applied.
 func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	fields, _ := metadata.(map[string]any)
 	name, _ := fields["uid"].(string)
@@ -85,14 +81,13 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether a text may name a field: whether the word is in it, or an
-// escape that could spell it.
+// mayName reports whether a text contains the field's name, or an escape that could spell it.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }
 
-// operationPreconditions are those of a JSON patch: an operation that tests a
-// field, or sets it, which the server then compares; by itself or with all metadata.
+// operationPreconditions returns those of a JSON patch: operations that test or set the field, alone or with all
+// metadata.
 func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
 	var operations []struct {
 		Op    string `json:"op"`

@@ -9,12 +9,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Restore stores objects as they stand: with their uids, versions, status and
-// deletion timestamps, as another server stored them. Nothing is defaulted,
-// admitted or validated. An object that is there already is replaced. What was
-// before cannot be watched or listed afterwards, and no object made later gets
-// a uid that the other server may have given. Definitions define their kinds
-// when it returns: objects of those are for another call.
+// Restore stores objects unchanged, as another server stored them, and replaces existing ones. Nothing is defaulted,
+// admitted or validated. Earlier revisions cannot be watched or listed afterwards. New objects get no uid that the
+// other server may have given. CRDs define their kinds when it returns; restore their objects in another call.
 func (s *Server) Restore(objects []runtime.Object) error {
 	latest := s.version + 1
 	for _, obj := range objects {

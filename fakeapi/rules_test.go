@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// portalYAML has the shape of the definition of a Gateway: rules on whole lists, on their
-// items and on the object.
+// portalYAML has the shape of a Gateway: rules on whole lists, on items and on the object.
 const portalYAML = `
 metadata: {name: portals.example.com}
 spec:
@@ -74,7 +73,6 @@ spec:
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
-// portals is a server that has the definition, and the kind that it defines.
 func portals(t testing.TB, change func(*apiextensionsv1.JSONSchemaProps)) (*Server, *Kind) {
 	t.Helper()
 	d := &crd.Definition{}
@@ -107,7 +105,6 @@ func portal(t testing.TB, spec string) *unstructured.Unstructured {
 	return u
 }
 
-// write creates or updates the portal, and returns what it is told.
 func write(s *Server, k *Kind, verb Verb, u *unstructured.Unstructured) (refusal string, warnings []string) {
 	if verb == Update {
 		old := s.Lookup(k, "default", "p").(metav1.Object)
@@ -237,8 +234,7 @@ func TestRulesCostTooMuch(t *testing.T) {
 	}
 }
 
-// BenchmarkRules validates an object of the shape of a Gateway with two doors: the cost
-// of one rule is the time of an update less that without rules.
+// BenchmarkRules validates a Gateway with two doors. The cost of a rule is the difference to no rules.
 func BenchmarkRules(b *testing.B) {
 	u := portal(b, `{class: c, addresses: {a: 10.0.0.1, b: 10.0.0.2}, doors: [`+httpDoor+
 		`, {name: b, port: 443, protocol: HTTPS, tls: {mode: Terminate}}]}`)

@@ -19,7 +19,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// rescale carries out an update or a patch of the scale subresource.
 func (c *call) rescale() Response {
 	ed := &edit{way: &c.k.row.Main}
 	switch c.req.Verb {
@@ -57,7 +56,6 @@ func (c *call) rescale() Response {
 	return r
 }
 
-// patchedScale applies the patch to the object's scale.
 func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	if c.req.PatchType == types.ApplyPatchType {
 		return c.appliedScale(old)
@@ -75,7 +73,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaled is the stored object with the replicas of a scale.
+// scaled returns the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
 	if c.k.custom == nil { // the schema of a definition judges its objects
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
@@ -109,11 +107,10 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	return obj, nil
 }
 
-// noReplicas is how many the scale of an object without replicas has while it is changed.
+// noReplicas stands for missing replicas while a scale is changed.
 const noReplicas = math.MinInt32
 
-// manageScale notes who changed the replicas: first in the managers of the
-// scale, which are then made those of the object.
+// manageScale records who changed the replicas: first in the scale's managers, which then become the object's.
 func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -148,7 +145,6 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// replicasPath is where the objects have their replicas.
 func replicasPath(s *registry.Scaling) fieldpath.Path {
 	if s.Path == nil {
 		return fieldpath.MakePathOrDie("spec", "replicas")
@@ -160,8 +156,7 @@ func replicasPath(s *registry.Scaling) fieldpath.Path {
 	return path
 }
 
-// appliedScale applies to the scale of an object. The managers of the object's
-// replicas are those of the scale's.
+// appliedScale applies to the scale of an object. The object's managers of replicas are those of the scale.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -181,8 +176,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaleHandler translates between the managers of an object and of its scale;
-// it comes with the scale as it is.
+// scaleHandler returns the translator between managers of an object and of its scale, with the current scale.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}

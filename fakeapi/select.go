@@ -14,14 +14,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// selectors are the parsed label and field selector of a list or a watch.
 type selectors struct {
 	kind   *Kind
 	labels labels.Selector // nil: all
 	fields fields.Selector // nil: all
 }
 
-// selectors parses the selectors of a list or a watch. An error is a 400.
 func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	sel := selectors{kind: k}
 	if opts.LabelSelector != "" {
@@ -48,7 +46,7 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
-// selects is the version by whose fields objects are selected: each version of a definition has its own.
+// selects returns the version whose fields select objects. Each version of a CRD has its own fields.
 func (k *Kind) selects() *Kind {
 	if k.custom != nil {
 		return k
@@ -56,7 +54,7 @@ func (k *Kind) selects() *Kind {
 	return k.Stored()
 }
 
-// selectStored makes what selects objects of a version select those of the stored one.
+// selectStored converts field selectors of a version to the storage version.
 func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	v := k.row.View
 	if v == nil || v.Labels == nil || opts.FieldSelector == "" {
@@ -78,8 +76,7 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match says whether a stored object is selected, or may be where converts says that this takes
-// its conversion.
+// match reports whether a stored object is selected. If converts is true, it only says that the object may be.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
@@ -87,7 +84,6 @@ func (s selectors) match(obj runtime.Object) bool {
 	return s.fields == nil || s.converts() || s.fields.Matches(s.kind.selectable(obj))
 }
 
-// converts says whether objects are selected by fields that a version has of its own.
 func (s selectors) converts() bool {
 	if s.fields == nil || s.kind.custom == nil || s.kind.stored == nil {
 		return false
@@ -97,7 +93,7 @@ func (s selectors) converts() bool {
 	})
 }
 
-// selects is match for certain. Webhooks are called where they are needed.
+// selects decides exactly. It calls webhooks if it must.
 func (s selectors) selects(obj runtime.Object) (bool, error) {
 	if !s.match(obj) || !s.converts() {
 		return s.match(obj), nil
@@ -106,7 +102,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick leaves those of matching objects that are selected.
+// pick returns the selected ones of matching objects.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil
@@ -123,7 +119,7 @@ func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err er
 	return picked, nil
 }
 
-// pair is a label that every selected object carries, for the index.
+// pair returns a label that every selected object has, for the index.
 func (s selectors) pair() (label, value string, ok bool) {
 	if s.labels == nil {
 		return "", "", false
@@ -140,7 +136,6 @@ func (s selectors) pair() (label, value string, ok bool) {
 	return "", "", false
 }
 
-// selectable returns the fields of an object that a field selector may name.
 func (k *Kind) selectable(obj runtime.Object) fields.Set {
 	m := obj.(metav1.Object)
 	set := fields.Set{"metadata.name": m.GetName()}
@@ -153,7 +148,6 @@ func (k *Kind) selectable(obj runtime.Object) fields.Set {
 	return set
 }
 
-// fieldLabel checks that a field selector may name the label.
 func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 	keys := k.row.SelectableKeys
 	if label == "metadata.name" || label == "metadata.namespace" && (k.Namespaced || len(keys) == 0 && k.custom == nil) ||

@@ -16,42 +16,33 @@ import (
 
 // Options configure a server. The zero value is what simulations use.
 type Options struct {
-	// Name makes the n-th name (from 1) for a generateName prefix. The default
-	// appends the number: "web-" becomes "web-1".
+	// Name makes the n-th name (from 1) for a generateName prefix. By default "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields keeps metadata.managedFields, as the real server does. Without
-	// it only objects that were applied have them, from then on: what was there
-	// before counts as written before there was server-side apply.
+	// ManagedFields keeps metadata.managedFields of all objects. Otherwise only applied objects have them; earlier
+	// writes count as before server-side apply.
 	ManagedFields bool
-	// DropControllerRefs: the server of a downgraded cluster, which does not
-	// know the controller field and drops it on every write.
+	// DropControllerRefs drops the controller field on every write, as an older cluster does.
 	DropControllerRefs bool
 	// Start says what the server holds when it is new.
 	Start Start
-	// Authorize, when it is set, switches on the admission plugin
-	// OwnerReferencesPermissionEnforcement, which asks it: who may not delete an object
-	// may not set its owners, and who may not finalize an owner may not block its
-	// deletion. It has to be a function of what it is asked.
+	// Authorize, if set, enables the admission plugin OwnerReferencesPermissionEnforcement. Setting owners needs
+	// delete, and blocking an owner's deletion needs finalizers. It must be a function of its argument.
 	Authorize func(Access) (allowed bool, reason string)
-	// Convert answers for the conversion webhooks of definitions, by the group and kind
-	// that they define. Objects of a definition whose strategy is Webhook, and that
-	// nobody answers for, can be had in the stored version alone: everything else fails.
+	// Convert holds the conversion webhooks of CRDs, by group and kind. Without one, objects of a CRD with the Webhook
+	// strategy exist only in the storage version.
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins that are switched off; [Plugins] names all.
 	WithoutPlugins []string
 	// Unlimited takes objects of any size: etcd refuses those above 1.5 MiB.
 	Unlimited bool
-	// Webhooks answer for the webhooks of admission, by their names in configurations. They
-	// are given the objects as JSON, and have to be functions of what they are given. A
-	// webhook that nobody answers for fails, by its failure policy.
+	// Webhooks holds admission webhooks, by their names in configurations. They must be functions of their argument. A
+	// missing webhook fails by its failure policy.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	// WebhooksLater leaves the other webhooks of admission uncalled until something can call them: a program
-	// that runs in a world serves them, and what exists before was admitted earlier.
+	// WebhooksLater skips other webhooks until something can call them, such as a program in a world.
 	WebhooksLater bool
 }
 
-// Server is the API server. It is not safe for concurrent use; a server and
-// its forks may be used concurrently with each other.
+// Server is the API server. It is not safe for concurrent use, but a server and its forks may run concurrently.
 type Server struct {
 	opts   Options
 	kinds  []*Kind // that are served
@@ -66,17 +57,15 @@ type Server struct {
 	store
 }
 
-// plugged says whether an admission plugin is on.
+// plugged reports whether an admission plugin is on.
 func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds lists the kinds that objects are of, in a fixed order: each object is
-// of one of them.
+// Kinds lists the stored kinds in a fixed order. Each object belongs to one of them.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
-// Served lists the kinds that answer requests: those of [Server.Kinds] and
-// further versions of them, which show the same objects.
+// Served lists the kinds that answer requests: [Server.Kinds] and their other versions.
 func (s *Server) Served() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
 
 // Kind finds a kind by its GroupVersionKind; nil when it is not served.
@@ -89,9 +78,8 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	return nil
 }
 
-// current is the kind that answers requests for k: k itself, or, when the
-// definition that k came from has changed since, what it defines now. It is
-// nil when nothing does.
+// current returns the kind that serves requests for k: k, or what a changed CRD defines now. It is nil if nothing
+// does.
 func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:
@@ -105,8 +93,7 @@ func (s *Server) current(k *Kind) *Kind {
 	return nil
 }
 
-// NearestKind is the name of the kind closest to what was typed as one, "" when
-// none is near.
+// NearestKind returns the kind name closest to typed, or "".
 func (s *Server) NearestKind(typed string) string {
 	var kinds, words []string
 	for _, k := range s.kinds {
@@ -130,9 +117,8 @@ func (s *Server) KindOf(obj runtime.Object) *Kind {
 	return s.Kind(obj.GetObjectKind().GroupVersionKind())
 }
 
-// KindNamed finds a kind by what a person types: kind, resource, singular or
-// short name, in any case, with or without its group ("deployments.apps"); nil
-// when there is none.
+// KindNamed finds a kind by kind, resource, singular or short name, in any case, with or without its group
+// ("deployments.apps"). It returns nil if there is none.
 func (s *Server) KindNamed(typed string) *Kind {
 	name, group, grouped := strings.Cut(strings.ToLower(typed), ".")
 	for _, k := range s.kinds {
@@ -173,9 +159,8 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// EachOwned calls f for every stored object of a kind that names the owner in
-// its ownerReferences, in key order, until f returns false. Its cost does not
-// depend on how many other objects there are.
+// EachOwned calls f for every stored object of a kind that names the owner, in key order, until f returns false. Its
+// cost does not depend on other objects.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
@@ -183,8 +168,7 @@ func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) 
 // Len is the number of stored objects of a kind.
 func (s *Server) Len(k *Kind) int { return s.tables[k.ordinal].objects.Len() }
 
-// Fork returns an independent server with the same contents, in constant time.
-// Stored objects are shared: they are immutable.
+// Fork returns an independent server with the same contents, in constant time. It shares the immutable objects.
 func (s *Server) Fork() *Server {
 	f := *s
 	f.tables = append([]*table(nil), s.tables...)

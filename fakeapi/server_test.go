@@ -79,8 +79,7 @@ var (
 	replicationControllerKind = kindOf(&corev1.ReplicationController{})
 )
 
-// What old clients say about dependents overrules the kind and the finalizer that is there, both ways: it
-// orphans, or takes off that they be orphaned, or waited for (FIN-2).
+// Options of older clients override the kind's default and present finalizers (FIN-2).
 func TestOrphanDependents(t *testing.T) {
 	const hold = "example.com/hold"
 	for _, c := range []struct {

@@ -7,8 +7,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 )
 
-// settle reads what was stored in another version than the definition now says: the object
-// that the request names, or all there are.
+// settle converts objects that were stored before their CRD changed: the request's object, or all.
 func (c *call) settle() error {
 	if c.req.Verb == Create && c.req.Name == "" {
 		return nil
@@ -24,8 +23,7 @@ func (c *call) settle() error {
 	return err
 }
 
-// settle reads what is away of a kind: the object of a key, or all. It stops at
-// the first that cannot be read.
+// settle converts the unread objects of a kind: one key, or all. It stops at the first error.
 func (s *Server) settle(k *Kind, key string) error {
 	var away []*entry
 	s.tables[k.ordinal].each("", func(e *entry) bool {
@@ -51,14 +49,12 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// pending are stored objects on their way to who asked for them in another version.
+// pending are stored objects that are being converted to the requested version.
 type pending struct {
 	k   *Kind
 	ask conversion.Ask
 }
 
-// way is how stored objects become those of a version without the server: a function or a
-// webhook is asked for each.
 func (s *Server) way(k *Kind) (*pending, error) {
 	if !k.far() {
 		return &pending{k, k.ask}, nil
@@ -70,7 +66,7 @@ func (s *Server) way(k *Kind) (*pending, error) {
 	return &pending{k, ask(s.caller.Call)}, nil
 }
 
-// show converts one object; others are left as they are.
+// show converts one object; others stay as they are.
 func (p *pending) show(obj runtime.Object) (runtime.Object, error) {
 	if !p.k.otherVersion(obj) {
 		return obj, nil
@@ -82,7 +78,7 @@ func (p *pending) show(obj runtime.Object) (runtime.Object, error) {
 	return p.k.row.View.Show(out), nil
 }
 
-// present shows what a request is answered with in the version that it asked for.
+// present converts a response to the requested version.
 func (c *call) present(k *Kind, r Response) Response {
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.kept
@@ -122,7 +118,7 @@ func (c *call) present(k *Kind, r Response) Response {
 	return r
 }
 
-// source is what a further version of an object is made of.
+// source returns the object that other versions are converted from.
 func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	if m, ok := obj.(*unstructured.Unstructured); ok {
 		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {
@@ -132,7 +128,6 @@ func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// finish shows what is in an answer.
 func (p *pending) finish(r *Response) (err error) {
 	if r.Object, err = p.show(r.Object); err != nil || len(r.Items) == 0 {
 		return err

@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// maxObject is how many bytes etcd takes in one request by default: an object that is larger as it is stored is
-// refused.
+// maxObject is etcd's default limit for one request, in bytes.
 const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
@@ -39,7 +38,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	return nil
 }
 
-// bulk is about how large a value is, and costs nothing.
+// bulk estimates the size of a value without encoding it.
 func bulk(value any) int {
 	n := 8
 	switch v := value.(type) {

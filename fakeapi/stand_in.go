@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Convert is what the conversion webhook of a definition does: it makes of an object that
-// of another version. The object is its own. It has to be a function of what it is
-// given. Of the metadata only labels and annotations may differ.
+// Convert does the work of a CRD's conversion webhook. It owns obj, must be a function of its arguments, and may
+// change only labels and annotations of the metadata.
 type Convert func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)

@@ -11,20 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Start says what a new server holds besides the namespaces "default" and
-// "kube-system", which it always has. A real cluster has all of it. Each is made as by
-// a request: it has a uid and a revision.
+// Start says what a new server holds besides "default" and "kube-system". A real cluster has all of it. Objects have a
+// uid and a revision as if created.
 type Start struct {
 	// Namespaces are "kube-public" and "kube-node-lease".
 	Namespaces bool
-	// Service is "kubernetes" in namespace "default", with its Endpoints and its
-	// EndpointSlice. They name an address of the documentation's range.
+	// Service is the Service "kubernetes" with its endpoints, at an address reserved for documentation.
 	Service bool
 	// PriorityClasses are the two of the system. Pods may name them either way.
 	PriorityClasses bool
-	// ServiceAccounts is the service account "default" of every namespace, made with
-	// the namespace, and again when it is deleted, as kube-controller-manager's
-	// serviceaccount-controller does. Pods are not made to use it.
+	// ServiceAccounts creates the service account "default" of every namespace, as kube-controller-manager does. Pods
+	// are not made to use it.
 	ServiceAccounts bool
 	// At is when all this was made; zero is the beginning of 2026.
 	At time.Time
@@ -35,8 +32,6 @@ const (
 	serviceAddress, endpointAddress, endpointPort = "10.96.0.1", "192.0.2.1", 6443
 )
 
-// objects are those that the server holds from the start, in the order in which they
-// are made.
 func (st *Start) objects() []runtime.Object {
 	var all []runtime.Object
 	namespaces := []string{metav1.NamespaceDefault, metav1.NamespaceSystem}
@@ -61,8 +56,8 @@ func (st *Start) objects() []runtime.Object {
 	return all
 }
 
-// kubernetesService is the Service by which programs in the cluster find the server, as
-// the server's own controllers of pkg/controlplane make it.
+// kubernetesService returns the objects by which programs in the cluster find the server, as pkg/controlplane makes
+// them.
 func kubernetesService() []runtime.Object {
 	single, yes, https := corev1.IPFamilyPolicySingleStack, true, "https"
 	port, tcp := int32(endpointPort), corev1.ProtocolTCP

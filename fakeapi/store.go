@@ -22,41 +22,36 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set where the store of the real server holds something else than obj. The next
-	// update writes obj, whatever it changes.
+	// stale is set if the real server's store differs from obj. The next update writes obj.
 	stale *stale
 }
 
-// stale says how an object was written that is read differently now.
 type stale struct {
 	raw  runtime.Object // as it was written; nil where defaults are all that is missing
 	as   runtime.Object // as it is read in the version it was written in; nil: that is the stored version
 	away bool           // it cannot be read in the stored version, or not without calling a webhook
 }
 
-// defaulted marks an object of a built-in kind whose reads fill in defaults.
+// defaulted marks an object of a built-in kind whose reads set defaults.
 var defaulted = &stale{}
 
-// link says that the object at key names an owner with this uid.
+// link records that the object at key names an owner with this uid.
 type link struct {
 	owner types.UID
 	key   string
 }
 
-// mark says that the object at key carries the label.
+// mark records that the object at key has the label.
 type mark struct {
 	label, value, key string
 }
 
-// change is one event of a kind's log and the changes before it. Logs of
-// forked servers share their past.
 type change struct {
 	ev   [1]Event
 	prev *change
 }
 
-// table is what is stored of one kind. A table is written only by the server
-// whose token it carries; every other server copies it first.
+// table holds what is stored of one kind. Only the server with its token writes it; other servers copy it first.
 type table struct {
 	kind   *Kind
 	owner  *token
@@ -77,7 +72,7 @@ type table struct {
 	compacted uint64 // changes up to this revision are forgotten
 }
 
-// store is what a server holds: a table for each kind.
+// store holds a table for each kind.
 type store struct {
 	tables  []*table // by ordinal
 	token   *token
@@ -86,7 +81,7 @@ type store struct {
 	text    []byte // of the keys of look-ups
 }
 
-// token is the identity of a server's right to write tables.
+// token identifies the server that may write a table.
 type token struct{ _ byte }
 
 func newTable(k *Kind, owner *token) *table {
@@ -113,7 +108,7 @@ func newTable(k *Kind, owner *token) *table {
 	}
 }
 
-// copyFor returns a table with the same contents that owner may write.
+// copyFor returns a copy of a table that owner may write.
 func (t *table) copyFor(owner *token) *table {
 	t.copies.Lock()
 	defer t.copies.Unlock()
@@ -125,7 +120,6 @@ func (t *table) copyFor(owner *token) *table {
 	}
 }
 
-// writable returns the server's own table of a kind.
 func (s *store) writable(k *Kind) *table {
 	t := s.tables[k.ordinal]
 	if t.owner != s.token {
@@ -135,16 +129,14 @@ func (s *store) writable(k *Kind) *table {
 	return t
 }
 
-// find looks an object up. The pivot is the server's, so that a read
-// allocates nothing.
+// find looks an object up. The pivot is the server's, so that a read allocates nothing.
 func (s *store) find(t *table, key string) *entry {
 	s.pivot.key = key
 	e, _ := t.objects.Get(&s.pivot)
 	return e
 }
 
-// lookup is find by namespace and name. The key is written into a buffer of the
-// server's, which nothing keeps.
+// lookup is find by namespace and name. It writes the key into a buffer of the server.
 func (s *store) lookup(t *table, namespace, name string) *entry {
 	if !t.kind.Namespaced {
 		return s.find(t, name)
@@ -164,7 +156,7 @@ func (t *table) put(before, after *entry) *change {
 	return t.record(Event{Kind: t.kind, Key: after.key, Version: after.rv, Before: before.obj, After: after.obj})
 }
 
-// remove drops an object. last is its last state under the revision of the removal.
+// remove drops an object. last is its last state, with the revision of the removal.
 func (t *table) remove(before *entry, rv uint64, last runtime.Object) *change {
 	t.objects.Delete(before)
 	t.unindex(before)
@@ -268,7 +260,6 @@ func newEntry(key string, obj runtime.Object) *entry {
 	return &entry{key: key, obj: obj, meta: m, rv: rv}
 }
 
-// written is the object as it was written.
 func (e *entry) written() runtime.Object {
 	if e.stale != nil && e.stale.raw != nil {
 		return e.stale.raw
@@ -276,7 +267,6 @@ func (e *entry) written() runtime.Object {
 	return e.obj
 }
 
-// source is what further versions of the object are made of.
 func (e *entry) source() runtime.Object {
 	if e.stale != nil && e.stale.as != nil {
 		return e.stale.as
@@ -284,10 +274,10 @@ func (e *entry) source() runtime.Object {
 	return e.obj
 }
 
-// away says that nobody can read the object yet.
+// away reports that the object must be converted before it can be read.
 func (e *entry) away() bool { return e.stale != nil && e.stale.away }
 
-// entry is a stored entry with the object in this version.
+// entry returns a stored entry in this version.
 func (k *Kind) entry(e *entry) (*entry, error) {
 	obj, err := k.convert(e.source(), false)
 	if err != nil {

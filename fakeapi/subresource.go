@@ -33,7 +33,6 @@ func (c *call) updateSubresource() Response {
 	return refuse(errNoSubresource())
 }
 
-// getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
 	if c.req.Subresource == "scale" && c.k.row.Scale != nil {
 		return c.getScale()
@@ -53,7 +52,6 @@ func success() *metav1.Status {
 		Code: http.StatusCreated}
 }
 
-// bind is what a scheduler does: it gives a Pod its node.
 func (c *call) bind() Response {
 	asked, ok := c.req.Object.(*corev1.Binding)
 	if !ok || asked.Target.Name == "" {
@@ -77,7 +75,7 @@ func (c *call) bind() Response {
 	return r
 }
 
-// bound is a Pod with the node of a binding, and with the binding's labels and annotations.
+// bound returns a Pod with the node, labels and annotations of a binding.
 func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -105,7 +103,6 @@ func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	return &bound, nil
 }
 
-// merged is a map with the entries of another.
 func merged(m, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return m

@@ -9,7 +9,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// admin is the user of a request that names none.
 const admin = "admin"
 
 const accountPrefix = "system:serviceaccount:"
@@ -17,9 +16,7 @@ const accountPrefix = "system:serviceaccount:"
 // AccountName is the name by which a service account is a user.
 func AccountName(namespace, name string) string { return accountPrefix + namespace + ":" + name }
 
-// UserNamed says of a user what the real server knows when it has read the
-// credentials: the groups, and of a service account that is stored the uid. "" is
-// the administrator.
+// UserNamed returns the groups of a user, and the uid of a stored service account. "" is the administrator.
 func (s *Server) UserNamed(name string) authenticationv1.UserInfo {
 	if name == "" || name == admin {
 		return authenticationv1.UserInfo{Username: admin, UID: admin,

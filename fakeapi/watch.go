@@ -11,8 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Watch is a stream of the changes to the selected objects of a kind. It is
-// pulled: nothing happens between two calls of Next.
+// Watch is a stream of changes to selected objects of a kind. It advances only in Next.
 type Watch struct {
 	s         *Server
 	k         *Kind
@@ -25,10 +24,8 @@ type Watch struct {
 	renewed   uint64 // the table's, when the watch was opened
 }
 
-// Watch opens a stream. Without a resourceVersion it starts with the objects
-// there are. A name, if given, selects one object. Options that contradict
-// each other are refused as the real server refuses them; a revision that was
-// compacted away shows as an ERROR event.
+// Watch opens a stream. Without a resourceVersion it starts with the existing objects. A name selects one object.
+// Contradicting options are refused as on the real server. A compacted revision shows as an ERROR event.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
 	if now := s.current(k); now != nil {
 		k = now
@@ -108,8 +105,7 @@ func (w *Watch) addInitial(bookmark bool) {
 	}
 }
 
-// Bookmark is an event that carries nothing but the revision the watch has
-// reached; initial marks the end of the initial objects.
+// Bookmark returns an event with the watch's revision alone; initial marks the end of the initial objects.
 func (w *Watch) Bookmark(initial bool) watch.Event {
 	k := w.k
 	if w.as != nil {
@@ -150,20 +146,18 @@ func (w *Watch) next() []watch.Event {
 	return out
 }
 
-// errorEvent is what ends a watch.
 func errorEvent(err error) watch.Event {
 	status := refuse(err).Err.ErrStatus
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	return watch.Event{Type: watch.Error, Object: &status}
 }
 
-// Done says whether the watch is over: it ended with an ERROR event, or the CRD of its kind has changed. A watch
-// that starts at its last revision then fails with 410.
+// Done reports whether the watch is over: after an ERROR event, or a change of its CRD. A new watch at its last
+// revision then fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
-// see is what a change looks like to a watch with a selection: an object that
-// enters is added, one that leaves is deleted as it was before, under the
-// revision of the change.
+// see returns a change as a selective watch sees it. An object that enters is added. One that leaves is deleted in
+// its old state, with the revision of the change.
 func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
@@ -182,7 +176,6 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	return watch.Event{}, false
 }
 
-// selects says whether a state of an object is selected; nil is none.
 func (w *Watch) selects(obj runtime.Object) bool {
 	if obj == nil {
 		return false
@@ -191,7 +184,6 @@ func (w *Watch) selects(obj runtime.Object) bool {
 	return yes && err == nil
 }
 
-// at is a stored object under another revision.
 func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
 	c := k.row.Shallow(obj)
 	metadata.Of(c).SetResourceVersion(strconv.FormatUint(version, 10))
@@ -202,8 +194,7 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 	return !namespaced || len(key) > len(namespace) && key[len(namespace)] == '/' && key[:len(namespace)] == namespace
 }
 
-// Next returns what happened since the last call, nil when nothing did. After
-// an ERROR event the watch is over and Next returns nil.
+// Next returns the events since the last call, or nil. After an ERROR event it returns nil.
 func (w *Watch) Next() []watch.Event {
 	if w.seen == w.s.version && len(w.initial) == 0 || w.failed && w.initial == nil {
 		return nil // who steps a world asks each watch at each step
@@ -215,10 +206,8 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull is Next in two parts, for whoever serves: what it returns calls the webhooks that
-// convert the objects, if there are any to be called, while others may use the server.
-// Where an object cannot be converted the watch is over, with what came before it and the
-// reason.
+// Pull is Next in two parts. The function that it returns calls conversion webhooks, without the server. An object
+// that cannot be converted ends the watch, after the earlier events.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
 	if w.as == nil || len(events) == 0 {

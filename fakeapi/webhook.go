@@ -15,11 +15,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// SetCaller makes the server call the webhooks of definitions and configurations that
-// [Options] have no function for. It is for package httpapi: see Handler.CallWebhooks there.
+// SetCaller makes the server call the webhooks that [Options] have no function for. See Handler.CallWebhooks of
+// package httpapi.
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
-// endpoint finds out where a webhook is.
+// endpoint returns the address of a webhook.
 func (s *Server) endpoint(url *string, service *serviceRef, bundle []byte, timeout time.Duration) *webhook.Endpoint {
 	to := &webhook.Endpoint{CABundle: bundle, Timeout: timeout}
 	if url != nil {
@@ -32,15 +32,13 @@ func (s *Server) endpoint(url *string, service *serviceRef, bundle []byte, timeo
 	return to
 }
 
-// serviceRef names the service of a webhook.
 type serviceRef struct {
 	namespace, name, path string
 	port                  int32
 }
 
-// resolve finds an address of a service as the real server's aggregator does that is told
-// to route to endpoints: the first that is ready, in the order of names. No address of
-// a Service itself leads anywhere here, but an external name does.
+// resolve returns an address of a service: its first ready endpoint by name, or its external name. Nothing listens on
+// cluster addresses here.
 func (s *Server) resolve(r *serviceRef) (string, error) {
 	obj := s.Lookup(serviceKind, r.namespace, r.name)
 	if obj == nil {
@@ -62,8 +60,7 @@ func (s *Server) resolve(r *serviceRef) (string, error) {
 	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", r.port, r.name))
 }
 
-// readyAddress is the first ready address of a service's port in its EndpointSlices; ""
-// when there is none.
+// readyAddress returns the first ready address of a service's port in its EndpointSlices; "" if there is none.
 func (s *Server) readyAddress(svc *corev1.Service, port string) (address string) {
 	s.EachIn(sliceKind, svc.Namespace, func(obj runtime.Object) bool {
 		slice := obj.(*discoveryv1.EndpointSlice)
@@ -86,8 +83,7 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook in the middle of a request. Others may have used the server when
-// it returns: what was looked up before may have changed.
+// call calls a webhook during a request. Others may use the server meanwhile, so earlier look-ups may be out of date.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()
@@ -95,7 +91,6 @@ func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) err
 	return s.caller.Call(to, review, response)
 }
 
-// reviewUID names a review.
 func (s *Server) reviewUID() types.UID {
 	s.reviews++
 	return uid(definitionKind, "review", s.reviews)

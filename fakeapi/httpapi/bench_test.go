@@ -38,7 +38,6 @@ func encoded(tb testing.TB, obj runtime.Object) []byte {
 	return raw
 }
 
-// roundTrip sends one request as a client with protobuf does, and reads the answer.
 func roundTrip(tb testing.TB, t http.RoundTripper, method, url string, body []byte) int {
 	req, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(body))
 	if err != nil {
@@ -59,7 +58,6 @@ func roundTrip(tb testing.TB, t http.RoundTripper, method, url string, body []by
 
 const podsURL = "http://three.laws/api/v1/namespaces/default/pods"
 
-// BenchmarkGet reads one Pod over the in-process transport, in protobuf.
 func BenchmarkGet(b *testing.B) {
 	t := newHandler().Transport()
 	roundTrip(b, t, "POST", podsURL, encoded(b, benchPod("web-0")))
@@ -72,7 +70,6 @@ func BenchmarkGet(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "gets/s")
 }
 
-// BenchmarkCreate creates Pods over the in-process transport, in protobuf.
 func BenchmarkCreate(b *testing.B) {
 	t := newHandler().Transport()
 	pod := benchPod("")
@@ -86,8 +83,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "creates/s")
 }
 
-// BenchmarkWatchers delivers one event to 200 watchers of one kind. The
-// object is encoded once; what each watcher costs is given per event.
+// BenchmarkWatchers delivers one event to 200 watchers. It reports the cost per watcher and event.
 func BenchmarkWatchers(b *testing.B) {
 	const watchers = 200
 	h := newHandler()

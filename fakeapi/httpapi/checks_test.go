@@ -19,16 +19,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// check is one object that the strategies of k8s.io/kubernetes v1.36.3 refuse, and all
-// that they say of it: testdata/checks/README.md.
+// check is one object that the strategies of k8s.io/kubernetes v1.36.3 refuse, with all errors:
+// testdata/checks/README.md.
 type check struct {
 	Verb        string // create, update or status
 	Old, Object json.RawMessage
 	Causes      []string
 }
 
-// TestChecksAreUpstreams: each object is refused with all the causes that upstream's own
-// strategies give, in their order.
+// Each object is refused with all errors of upstream's strategies, in their order.
 func TestChecksAreUpstreams(t *testing.T) {
 	files, err := filepath.Glob("testdata/checks/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -56,7 +55,6 @@ func TestChecksAreUpstreams(t *testing.T) {
 	}
 }
 
-// causes are those of the answer of a fresh server.
 func (c *check) causes(t *testing.T) (all []string) {
 	h := New(fakeapi.New(fakeapi.Options{}), func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) })
 	header := map[string]string{"content-type": "application/json"}

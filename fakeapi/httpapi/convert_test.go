@@ -19,7 +19,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// calling is a handler that calls webhooks.
 func calling(t *testing.T) *Handler {
 	t.Helper()
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
@@ -28,7 +27,6 @@ func calling(t *testing.T) *Handler {
 	return h
 }
 
-// hook serves a webhook over TLS until the test ends.
 func hook(t testing.TB, f http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(f)
@@ -47,7 +45,6 @@ func bundle(s *httptest.Server) string {
 	return string(raw)
 }
 
-// ask sends a request and returns status and body.
 func ask(h http.Handler, method, path, body string) (int, string) {
 	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -59,7 +56,6 @@ func ask(h http.Handler, method, path, body string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// must is ask where nothing may be refused.
 func must(t testing.TB, h http.Handler, method, path, body string) string {
 	t.Helper()
 	code, text := ask(h, method, path, body)
@@ -89,7 +85,6 @@ func lamp(version, name, field, value string) string {
 		name, field, value)
 }
 
-// convertLamps answers reviews of lamps.
 func convertLamps(w http.ResponseWriter, r *http.Request) {
 	var review apiextensionsv1.ConversionReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {

@@ -1,19 +1,27 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// aboutServer answers the paths about the server itself; nil for any other.
 func (h *Handler) aboutServer(r *http.Request) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -31,7 +39,7 @@ func (h *Handler) aboutServer(r *http.Request) *answer {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// health is the answer to a health check; with verbose it says what was checked.
+// health returns the response to a health check. With verbose it lists the checks.
 func health(r *http.Request, name string) string {
 	if _, verbose := r.URL.Query()["verbose"]; verbose {
 		return "[+]ping ok\n" + name + " check passed\n"
@@ -45,7 +53,6 @@ const (
 	v2ProtoAt = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 )
 
-// aboutSchemas answers the paths of OpenAPI; nil for any other.
 func (h *Handler) aboutSchemas(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	below, v3 := strings.CutPrefix(path, "/openapi/v3")
@@ -75,7 +82,6 @@ func (h *Handler) aboutSchemas(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	return &answer{code: http.StatusOK, binary: binary, contentType: v2Proto}
 }
 
-// aboutResources answers the paths of discovery; nil for any other.
 func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	core := parts[0] == "api" && len(parts) <= 2
@@ -120,10 +126,128 @@ func resourceList(f media.Format, all []discovery.GroupVersion, gv schema.GroupV
 	return fail(f, refusal.NotFound())
 }
 
-// address is the address the server says it has.
 func (h *Handler) address(r *http.Request) string {
 	if h.Address != "" {
 		return h.Address
 	}
 	return r.Host
+}
+
+// podLog returns the log of a container, which is empty; it returns nil if the path is no log. It follows LogLocation
+// of k8s.io/kubernetes/pkg/registry/core/pod.
+func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answer {
+	switch {
+	case t.Kind == nil || t.Kind.GVK.Kind != "Pod" || t.Custom() || t.Subresource != "log":
+		return nil
+	case r.Method != http.MethodGet:
+		return fail(f, refusal.Method())
+	}
+	asked, errs, err := validation.LogOptions(r.URL.Query())
+	if err != nil {
+		return fail(f, apierrors.NewBadRequest(err.Error()))
+	}
+	if len(errs) > 0 {
+		return fail(f, apierrors.NewInvalid(schema.GroupKind{Kind: "PodLogOptions"}, t.Name, errs))
+	}
+	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
+	if resp.Err != nil {
+		return fail(f, resp.Err)
+	}
+	if err := hasContainer(resp.Object.(*corev1.Pod), asked.Container); err != nil {
+		return fail(f, err)
+	}
+	return &answer{code: http.StatusOK, binary: []byte{}, contentType: "text/plain"}
+}
+
+// hasContainer refuses an unknown container, and an empty name if the Pod has several containers.
+func hasContainer(p *corev1.Pod, name string) error {
+	var names []string
+	for i := range p.Spec.InitContainers {
+		names = append(names, p.Spec.InitContainers[i].Name)
+	}
+	for i := range p.Spec.Containers {
+		names = append(names, p.Spec.Containers[i].Name)
+	}
+	for i := range p.Spec.EphemeralContainers {
+		names = append(names, p.Spec.EphemeralContainers[i].Name)
+	}
+	for _, has := range names {
+		if has == name {
+			return nil
+		}
+	}
+	switch {
+	case name != "":
+		return apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, p.Name))
+	case len(p.Spec.Containers) > 1:
+		return apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s",
+			p.Name, names))
+	}
+	return nil
+}
+
+// respondUnmodelled responds for resources that are not modelled. Subresources that need a kubelet are refused by
+// name. The list of component statuses is empty.
+func (h *Handler) respondUnmodelled(
+	r *http.Request, t *route.Target, f media.Format, known *discovery.Resource,
+) *answer {
+	switch {
+	case t.Subresource != "":
+		what := t.Resource
+		if t.Group != "" {
+			what += "." + t.Group
+		}
+		return fail(f, refusal.NotModelled(what+"/"+t.Subresource))
+	case r.Method != http.MethodGet || t.Watches(r):
+		return fail(f, refusal.Method())
+	case t.Name != "":
+		return fail(f, apierrors.NewNotFound(t.GroupResource(), t.Name))
+	}
+	return h.emptyList(f, known)
+}
+
+// emptyList is the list of a kind without objects.
+func (h *Handler) emptyList(f media.Format, known *discovery.Resource) *answer {
+	none := &fakeapi.Response{Version: h.revision()}
+	switch f.As {
+	case media.AsTable:
+		return &answer{code: http.StatusOK, object: table.Empty(none, f), format: f.Plain()}
+	case media.AsPartial:
+		return fail(f, refusal.NotList(f.As, schema.GroupVersionKind{}, true))
+	case media.AsPartialList:
+		return &answer{code: http.StatusOK, object: table.PartialList(none, f), format: f.Plain()}
+	}
+	// An empty list looks the same whatever it is a list of.
+	list := &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{}}
+	list.SetGroupVersionKind(known.Kind.GroupVersion().WithKind(known.Kind.Kind + "List"))
+	list.ResourceVersion = strconv.FormatUint(none.Version, 10)
+	return &answer{code: http.StatusOK, object: list, format: f}
+}
+
+// Limits of warnings in runes: of all together, and of each if all are too long (WithWarningRecorder of
+// k8s.io/apiserver).
+const (
+	mostWarned    = 4096
+	mostOfWarning = 256
+)
+
+// setWarnings writes warnings into headers. It drops those that no header can hold, and those over the limit.
+func (a *answer) setWarnings(header http.Header) {
+	texts, seen, total := []string(nil), map[string]bool{}, 0
+	for _, text := range a.warnings {
+		if _, err := utilnet.NewWarningHeader(299, "-", text); err != nil || text == "" || seen[text] {
+			continue
+		}
+		seen[text] = true
+		texts, total = append(texts, text), total+utf8.RuneCountInString(text)
+	}
+	for written, i := 0, 0; i < len(texts) && (total <= mostWarned || written < mostWarned); i++ {
+		text := texts[i]
+		if runes := []rune(text); total > mostWarned && len(runes) > mostOfWarning {
+			text = string(runes[:mostOfWarning])
+		}
+		line, _ := utilnet.NewWarningHeader(299, "-", text)
+		header.Add("Warning", line)
+		written += utf8.RuneCountInString(text)
+	}
 }

@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"encoding/binary"
 	"net/http"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
@@ -14,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
 )
 
-// body encodes an answer, and names the content type. What cannot be encoded,
-// or not in the form that was asked for, is answered with the error instead.
+// body encodes a response and returns its content type. If it cannot be encoded, the body is the error.
 func (h *Handler) body(a *answer) ([]byte, string) {
 	body, contentType, err := h.encode(a)
 	if err != nil {
@@ -27,8 +28,7 @@ func (h *Handler) body(a *answer) ([]byte, string) {
 	return body, contentType
 }
 
-// encode returns the answer's body and its content type. The bytes may be
-// shared: nobody writes to them.
+// encode returns the body and its content type. The bytes may be shared and must not be changed.
 func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	switch {
 	case a.binary != nil:
@@ -54,8 +54,7 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	return body, a.format.Type, err
 }
 
-// transform makes the object that is sent. stored says that it is a version of
-// an object as the server keeps it.
+// transform makes the object that is sent. stored means that it is the server's own version of an object.
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {
@@ -74,7 +73,7 @@ func isStatus(obj runtime.Object) bool {
 	return ok
 }
 
-// listAs is a list in the form that the client asked for.
+// listAs returns a list in the form that the client accepts.
 func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (runtime.Object, error) {
 	switch f.As {
 	case "":
@@ -87,7 +86,7 @@ func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time)
 	return nil, refusal.NotList(f.As, k.GVK, true)
 }
 
-// objectAs is one object in the form that the client asked for in its stead.
+// objectAs returns an object in the form that the client accepts.
 func objectAs(
 	k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool,
 ) (runtime.Object, error) {
@@ -98,4 +97,76 @@ func objectAs(
 		return table.Partial(obj, f), nil
 	}
 	return nil, refusal.NotList(f.As, k.GVK, false)
+}
+
+type frame [3][]byte
+
+type framer struct {
+	h       *Handler
+	kind    *fakeapi.Kind
+	format  media.Format
+	started bool     // the client has the column definitions of its Tables
+	head    [32]byte // of the last frame
+}
+
+func (w *framer) contentType() string {
+	if w.format.Type == media.Proto {
+		return media.Proto + ";stream=watch"
+	}
+	return w.format.Type
+}
+
+// fill encodes an event into f. The frame is valid until the next call.
+func (w *framer) fill(f *frame, ev *watch.Event) error {
+	raw, err := w.object(ev)
+	if err != nil {
+		return err
+	}
+	if w.format.Type == media.Proto {
+		f[0], f[1], f[2] = protoHead(w.head[:0], string(ev.Type), len(raw)), raw, nil
+		return nil
+	}
+	head := append(w.head[:0], `{"type":"`...)
+	head = append(head, ev.Type...)
+	f[0] = append(head, `","object":`...)
+	f[1] = raw[:len(raw)-1] // without the line feed
+	f[2] = closing
+	return nil
+}
+
+var closing = []byte("}\n")
+
+func (w *framer) object(ev *watch.Event) ([]byte, error) {
+	stored := ev.Type != watch.Bookmark && ev.Type != watch.Error
+	if w.format.As == "" && stored {
+		return w.h.encoded.Encode(ev.Object, w.format.Type)
+	}
+	obj := ev.Object
+	if w.format.As != "" && !isStatus(obj) {
+		shown, err := objectAs(w.kind, obj, w.format, w.h.now(), !w.started)
+		if err != nil {
+			return nil, err
+		}
+		obj, w.started = shown, true
+	}
+	return codec.Encode(obj, media.Format{Type: w.format.Type})
+}
+
+// protoHead returns the bytes before an object of n bytes in a protobuf watch: the frame's length, the event's type,
+// and the tags and lengths.
+func protoHead(b []byte, kind string, n int) []byte {
+	inner := 1 + varintLen(n) + n
+	b = binary.BigEndian.AppendUint32(b, uint32(2+len(kind)+1+varintLen(inner)+inner))
+	b = append(b, 0x0a, byte(len(kind)))
+	b = append(b, kind...)
+	b = binary.AppendUvarint(append(b, 0x12), uint64(inner))
+	return binary.AppendUvarint(append(b, 0x0a), uint64(n))
+}
+
+func varintLen(n int) int {
+	size := 1
+	for ; n >= 0x80; n >>= 7 {
+		size++
+	}
+	return size
 }

@@ -17,11 +17,9 @@ import (
 	"github.com/threelaws/threelaws/internal/fault"
 )
 
-// errLost is what a request fails with whose answer a fault keeps from its client.
 var errLost = errors.New("httpapi: the connection is closed without an answer")
 
-// strike finds out what goes wrong with a request, and waits where that is to come late. An
-// error says that its client has gone meanwhile.
+// strike selects the fault of a request, and waits for its delay. An error means that the client has gone meanwhile.
 func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*fault.Strike, error) {
 	s := h.Faults.Strike(req, isWatch)
 	if s == nil || s.Delay == 0 {
@@ -38,7 +36,7 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail executes a request that a fault makes fail. The caller has the lock.
+// fail executes a request under a failing fault. The caller holds the lock.
 func (h *Handler) fail(req *fakeapi.Request, s *fault.Strike) fakeapi.Response {
 	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {
@@ -52,9 +50,8 @@ func (h *Handler) fail(req *fakeapi.Request, s *fault.Strike) fakeapi.Response {
 	return told
 }
 
-// struck is the answer to a request that a fault has made fail, in the form in which the real
-// server gives it. Priority and fairness, and the filter for requests that take too long, know
-// no form that the client has asked for.
+// struck is the response to a failed request, in the real server's form. Priority and fairness and the timeout filter
+// ignore the form that the client accepts.
 func struck(f media.Format, s *fault.Strike) *answer {
 	status := s.Err.ErrStatus
 	switch {
@@ -76,14 +73,13 @@ func struck(f media.Format, s *fault.Strike) *answer {
 	return a
 }
 
-// setRetryAfter gives an answer its header that says when to ask again.
 func (a *answer) setRetryAfter(header http.Header) {
 	if a.retryAfter != "" {
 		header.Set("Retry-After", a.retryAfter)
 	}
 }
 
-// lists reports whether a watch begins with the objects that there are.
+// lists reports whether a watch begins with the existing objects.
 func lists(o *metav1.ListOptions) bool {
 	if o.SendInitialEvents != nil {
 		return *o.SendInitialEvents
@@ -91,8 +87,6 @@ func lists(o *metav1.ListOptions) bool {
 	return o.ResourceVersion == "" || o.ResourceVersion == "0"
 }
 
-// pull reads what has happened, unless the watch is held or has expired. The list is asked while
-// no request is executed: what is written after a hold was asked for is kept back.
 func (s *feed) pull() (show func() ([]watch.Event, error), changed <-chan struct{}) {
 	s.h.mu.Lock()
 	defer s.h.mu.Unlock()
@@ -102,7 +96,6 @@ func (s *feed) pull() (show func() ([]watch.Event, error), changed <-chan struct
 	return s.w.Pull(), s.h.changed
 }
 
-// expire ends the watch as one whose place in the log is not kept any more.
 func (s *feed) expire() {
 	s.h.mu.Lock()
 	now := s.h.server.Version()

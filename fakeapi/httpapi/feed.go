@@ -3,8 +3,11 @@ package httpapi
 import (
 	"context"
 	"io"
+	"net/http"
+	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -21,9 +24,8 @@ const (
 	lastBookmark = 2 * time.Second
 )
 
-// feed is an open watch: what its client has still to be sent. It pulls from
-// the server's log, so that a client that does not read costs nothing but its
-// place in the log; when the log has moved on past it, it is sent 410 Expired.
+// feed is an open watch. It reads from the server's log, so that a slow client costs only its position in the log. A
+// position that was compacted away gets 410 Expired.
 type feed struct {
 	h         *Handler
 	w         *fakeapi.Watch // nil: nothing ever happens
@@ -64,8 +66,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready makes the next frame if there is one; otherwise changed is closed when
-// there may be, and over says that there will never be one.
+// ready makes the next frame if there is one. Otherwise changed is closed when there may be one; over means that the
+// watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -90,8 +92,6 @@ func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	return true, false, nil, err
 }
 
-// wait makes the next frame, when something has happened. It returns io.EOF
-// when the watch is over.
 func (s *feed) wait(ctx context.Context) error {
 	for {
 		ok, over, changed, err := s.ready()
@@ -126,7 +126,7 @@ func (s *feed) wait(ctx context.Context) error {
 	}
 }
 
-// mark puts a bookmark at the end of what there is to send.
+// mark adds a bookmark at the end.
 func (s *feed) mark(now time.Time) {
 	s.schedule(now)
 	show, _ := s.pull()
@@ -140,11 +140,163 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see adds what was pulled. An object that cannot be converted ends the watch: whoever lists
-// again is told why.
+// see adds the events that were read. An object that cannot be converted ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {
 		s.events = append(s.events, watch.Event{Type: watch.Error, Object: fail(s.frames.format, err).object})
 	}
+}
+
+// gatedFeed is a watch behind a [Gate].
+type gatedFeed struct {
+	frames framer
+	more   chan struct{} // holds one when there is something to read, or nothing will be
+
+	mu     sync.Mutex
+	unread []byte
+	ended  bool
+	closed bool
+}
+
+// GatedTransport is [Handler.Transport] for one client. The gate executes the client's requests about objects.
+func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
+
+// watchGated opens a watch behind the transport's gate. It returns either a feed or a refusal.
+func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
+	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
+	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {
+	case err != nil:
+		return nil, nil, err
+	case resp.Err != nil:
+		return nil, fail(a.format, resp.Err), nil
+	}
+	return f, a, nil
+}
+
+// Send sends an event. The error means that the object cannot be encoded as the client asked.
+func (f *gatedFeed) Send(e watch.Event) error {
+	var frame frame
+	if err := f.frames.fill(&frame, &e); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	for _, part := range frame {
+		f.unread = append(f.unread, part...)
+	}
+	f.mu.Unlock()
+	f.wake()
+	return nil
+}
+
+// End ends the watch once everything has been read.
+func (f *gatedFeed) End() {
+	f.mu.Lock()
+	f.ended = true
+	f.mu.Unlock()
+	f.wake()
+}
+
+// Closed reports whether the client has closed the watch.
+func (f *gatedFeed) Closed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
+func (f *gatedFeed) wake() {
+	select {
+	case f.more <- struct{}{}:
+	default:
+	}
+}
+
+// feedBody is a feed as the client reads it.
+type feedBody struct {
+	*gatedFeed
+	ctx context.Context
+}
+
+// Read blocks until there is something to read, the watch has ended, or the request's
+// context is over.
+func (b feedBody) Read(p []byte) (int, error) {
+	for {
+		b.mu.Lock()
+		n := copy(p, b.unread)
+		b.unread = b.unread[n:]
+		ended, closed := b.ended, b.closed
+		b.mu.Unlock()
+		switch {
+		case n > 0:
+			return n, nil
+		case closed:
+			return 0, http.ErrBodyReadAfterClose
+		case ended:
+			return 0, io.EOF
+		}
+		select {
+		case <-b.more:
+		case <-b.ctx.Done():
+			b.Close()
+			return 0, b.ctx.Err()
+		}
+	}
+}
+
+// Close ends the watch from the client's side.
+func (b feedBody) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.wake()
+	return nil
+}
+
+// Gate decides when the requests of one client are executed and answered, and when its watches get events. Its methods
+// run on the client's goroutine without a lock, and may block. Discovery, schemas, reviews and unreadable requests
+// bypass it.
+type Gate interface {
+	// Do executes a request. An error is a transport error of the client.
+	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
+	// Watch opens a watch. What its client is sent is what the gate gives to the feed.
+	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
+	// Answered is called after the handler itself has answered a request. The object is that of its body where
+	// the body was decoded, nil otherwise; GetBody returns the body once more.
+	Answered(r *http.Request, obj runtime.Object)
+}
+
+// Feed is what a watch behind a [Gate] is sent.
+type Feed interface {
+	// Send sends an event. The error is that of an object that cannot be encoded as the
+	// client asked for it.
+	Send(e watch.Event) error
+	// End ends the watch once everything has been read.
+	End()
+	// Closed reports whether the client has closed the watch.
+	Closed() bool
+}
+
+// passage is a request on its way to a gate.
+type passage struct {
+	gate   Gate
+	passed bool
+	object runtime.Object // of the body of a review
+}
+
+type passageKey struct{}
+
+// gated returns the gate of a request and marks the request as passed. It is nil without a gate.
+func gated(ctx context.Context) Gate {
+	p := passageOf(ctx)
+	if p == nil {
+		return nil
+	}
+	p.passed = true
+	return p.gate
+}
+
+// passageOf returns nil for a request without a gate.
+func passageOf(ctx context.Context) *passage {
+	p, _ := ctx.Value(passageKey{}).(*passage)
+	return p
 }

@@ -2,6 +2,12 @@ package httpapi
 
 import (
 	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
@@ -73,8 +81,7 @@ metadata: {name: q, namespace: default, annotations: {a.b/c: "yes"}}
 spec: {size: 3, items: [{name: one, count: 1}, {name: two, count: 2}], deep: {most: {name: z}}}
 `
 
-// A custom kind's Table has all the columns that its definition asks for,
-// whatever leads to them, and a cell for each.
+// The Table of a custom kind has all columns of its CRD, and a cell for each.
 func TestCustomTable(t *testing.T) {
 	h := newHandler()
 	load(t, h, queueYAML)
@@ -93,4 +100,117 @@ func TestCustomTable(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
 	}
+}
+
+// Every request for a kind on its way out is warned of, with what its body holds.
+func TestWarningsOfKindAndBody(t *testing.T) {
+	const kind = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`
+	const field = `299 - "unknown field \"oops\""`
+	h := newHandler()
+	for _, c := range []struct {
+		method, path, body string
+		want               []string
+	}{
+		{"POST", "/api/v1/namespaces/default/endpoints", `{"metadata":{"name":"a"},"oops":1}`, []string{kind, field}},
+		{"PUT", "/api/v1/namespaces/default/endpoints/a", `{"metadata":{"name":"a"}}`, []string{kind}},
+		{"GET", "/api/v1/namespaces/default/endpoints/a", "", []string{kind}},
+		{"POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"},"oops":1}`, []string{field}},
+	} {
+		r := httptest.NewRequest(c.method, "http://localhost"+c.path+"?fieldValidation=Warn", strings.NewReader(c.body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Result().Header["Warning"]; w.Code > 201 || !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: %d, warnings %q, want %q", c.method, c.path, w.Code, got, c.want)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite what docs/evidence/fidelity.md holds of the server's own")
+
+const fidelity = "../../docs/evidence/fidelity.md"
+
+// documentPart writes a part of docs/evidence/fidelity.md with -update.
+func documentPart(t *testing.T, name, part string) {
+	t.Helper()
+	if !*update {
+		return
+	}
+	raw, err := os.ReadFile(fidelity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+	before, rest, ok := strings.Cut(string(raw), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no part %s", fidelity, name)
+	}
+	if err := os.WriteFile(fidelity, []byte(before+begin+part+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With -update the tables of kinds in docs/evidence/fidelity.md are written from the table of kinds.
+func TestDocumentedKinds(t *testing.T) {
+	if !*update {
+		t.Skip("it only writes tables: -update")
+	}
+	h := newHandler()
+	var kinds []*fakeapi.Kind
+	h.With(func(s *fakeapi.Server) { kinds = s.Served() })
+	modelled := map[string]*fakeapi.Kind{}
+	for _, k := range kinds {
+		modelled[k.GVR().String()] = k
+	}
+	var served, inert, refused strings.Builder
+	served.WriteString("| apiVersion | kinds, with their subresources |\n| --- | --- |\n")
+	inert.WriteString("| kinds that are only stored | what they do not do here |\n| --- | --- |\n")
+	var whys []string
+	stored := map[string][]string{}
+	refused.WriteString("| apiVersion | refused |\n| --- | --- |\n")
+	for _, v := range discovery.Served(nil) {
+		var yes, no []string
+		for _, r := range v.Resources {
+			k := modelled[v.WithResource(r.Name).String()]
+			if k == nil {
+				for _, s := range r.Sub {
+					no = append(no, r.Name+"/"+s.Name)
+				}
+				continue
+			}
+			why := k.Inert()
+			if why != "" && !slices.Contains(stored[why], k.GVK.Kind) {
+				if stored[why] == nil {
+					whys = append(whys, why)
+				}
+				stored[why] = append(stored[why], k.GVK.Kind)
+			}
+			name := r.Kind.Kind
+			var subs []string
+			for _, s := range r.Sub {
+				if k.Serves(s.Name) || reviews[schema.GroupResource{Resource: r.Name + "/" + s.Name}] != nil {
+					subs = append(subs, s.Name)
+				} else {
+					no = append(no, r.Name+"/"+s.Name)
+				}
+			}
+			if len(subs) > 0 {
+				name += " (" + strings.Join(subs, ", ") + ")"
+			}
+			yes = append(yes, name)
+		}
+		if len(yes) > 0 {
+			fmt.Fprintf(&served, "| %s | %s |\n", v.GroupVersion, strings.Join(yes, ", "))
+		}
+		if len(no) > 0 {
+			fmt.Fprintf(&refused, "| %s | %s |\n", v.GroupVersion, strings.Join(no, ", "))
+		}
+	}
+	for _, why := range whys {
+		fmt.Fprintf(&inert, "| %s | %s |\n", strings.Join(stored[why], ", "), why)
+	}
+	documentPart(t, "kinds", served.String())
+	documentPart(t, "stored", inert.String())
+	documentPart(t, "refused", refused.String())
 }

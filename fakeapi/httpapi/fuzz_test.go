@@ -1,22 +1,26 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
-// FuzzWire sends anything at all: what the recorded cases sent, and what the
-// fuzzer makes of it. Whatever it is, it is answered; what is refused is
-// refused with a Status and stores nothing, and neither does reading.
+// FuzzWire sends recorded requests and mutations of them. Every request gets a response. A refusal has a Status and
+// stores nothing, and reading stores nothing.
 func FuzzWire(f *testing.F) {
 	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", media.Proto, "", "")
 	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encoded(f, benchPod("a"))))
@@ -47,7 +51,6 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// seedFrom adds the requests of a recorded case.
 func seedFrom(f *testing.F, c *recorded.Case) {
 	b := recorded.NewBinding()
 	b.Bind("$ns", "default")
@@ -64,7 +67,6 @@ func seedFrom(f *testing.F, c *recorded.Case) {
 	}
 }
 
-// seedStore gives requests something to meet.
 func seedStore(t *testing.T, h *Handler) {
 	err := h.Load([]byte(`
 apiVersion: v1
@@ -84,8 +86,7 @@ spec:
 	}
 }
 
-// answered reads the whole answer, of a watch what there is at once, and
-// returns its status.
+// answered reads the response, or the present events of a watch, and returns its status.
 func answered(t *testing.T, h *Handler, r *http.Request) int {
 	a := h.respond(r)
 	if a.watch != nil {
@@ -123,4 +124,71 @@ func answered(t *testing.T, h *Handler, r *http.Request) int {
 		t.Fatalf("%d %q is no Status of that code", a.code, body)
 	}
 	return a.code
+}
+
+// FuzzWebhookAnswers has webhooks respond with anything; UID stands for the review's uid. Nothing panics or hangs, and
+// a refused object is not stored.
+func FuzzWebhookAnswers(f *testing.F) {
+	const review = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"UID","allowed":`
+	const patch = `true,"patchType":"JSONPatch","patch":"W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEiLCJ2YWx1ZSI6eyJrIjoidiJ9fV0="}}`
+	const converted = `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"uid":"UID",` +
+		`"result":{"status":"Success"},"convertedObjects":[{"apiVersion":"example.com/v2","kind":"Lamp",` +
+		`"metadata":{"name":"a","namespace":"default"},"spec":{"hue":"red"}}]}}`
+	f.Add(uint8(0), uint16(200), []byte(review+patch))
+	f.Add(uint8(1), uint16(200), []byte(review+`true,"warnings":["w"]}}`))
+	f.Add(uint8(1), uint16(200), []byte(review+`false,"status":{"code":403,"message":"no"}}}`))
+	f.Add(uint8(2), uint16(200), []byte(converted))
+	f.Add(uint8(0), uint16(500), []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no"}`))
+	var body atomic.Pointer[func(asked string) (int, []byte)]
+	s := hook(f, func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Request struct{ UID string } }
+		text, _ := io.ReadAll(r.Body)
+		json.Unmarshal(text, &asked)
+		code, answer := (*body.Load())(asked.Request.UID)
+		w.WriteHeader(code)
+		w.Write(answer)
+	})
+	client := `{"url":"` + s.URL + `","caBundle":` + bundle(s) + `}`
+	f.Fuzz(func(t *testing.T, sort uint8, status uint16, answer []byte) {
+		say := func(uid string) (int, []byte) {
+			return 200 + int(status)%400, bytes.ReplaceAll(answer, []byte("UID"), []byte(uid))
+		}
+		body.Store(&say)
+		h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
+		h.CallWebhooks()
+		defer h.Close()
+		path, made := configMaps, `{"metadata":{"name":"a"}}`
+		switch sort % 3 {
+		case 0:
+			must(t, h, "POST", mutating, configuration("h", client, ""))
+		case 1:
+			must(t, h, "POST", validating, configuration("h", client, ""))
+		case 2:
+			must(t, h, "POST", definitions, lamps(client))
+			must(t, h, "POST", lampsV1, lamp("v1", "a", "colour", "blue"))
+			path, made = lampsV2, lamp("v2", "b", "hue", "red")
+			for _, method := range []string{"GET", "PATCH", "DELETE"} {
+				if code, text := ask(h, method, path+"/a", `{"spec":{"hue":"red"}}`); code < 200 || text == "" {
+					t.Errorf("%s: %d %s", method, code, text)
+				}
+			}
+
+		}
+		before := must(t, h, "GET", stored(path), "")
+		code, text := ask(h, "POST", path, made)
+		if code < 200 || code > 999 || !json.Valid([]byte(text)) {
+			t.Errorf("POST: %d %s", code, text)
+		}
+		if after := must(t, h, "GET", stored(path), ""); code >= 300 && after != before {
+			t.Errorf("refused with %d %s, and stored: %s", code, text, after)
+		}
+	})
+}
+
+// stored is the path at which objects are listed as they are stored.
+func stored(path string) string {
+	if path == lampsV2 {
+		return lampsV1
+	}
+	return path
 }

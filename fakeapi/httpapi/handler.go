@@ -3,10 +3,9 @@
 // http.Handler) and clients in the same process ([Handler.Transport]). It keeps
 // [DefaultHistory] revisions, unless told otherwise, and forgets what is older.
 //
-// A request goes down the files in this order: serve.go or transport.go take
-// it, respond.go finds out what it is about, request.go makes a
-// [fakeapi.Request] of it, and handler.go executes that; encode.go makes the
-// body of the answer, feed.go the frames of a watch.
+// A request passes the files in this order. serve.go accepts it, and respond.go finds out what it is
+// about. handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and
+// feed.go the frames of a watch.
 //
 // client-go's own clients and informers work over it, in the same process:
 //
@@ -21,58 +20,54 @@
 package httpapi
 
 import (
+	"fmt"
+	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 	"github.com/threelaws/threelaws/internal/fault"
 )
 
-// DefaultHistory is how many revisions are kept for watches to start from and
-// for slow watchers to catch up with.
+// DefaultHistory is the number of revisions kept for watches.
 const DefaultHistory = 100_000
 
-// writeTimeout is how long a client may leave what it is sent unread before its
-// connection is closed.
+// writeTimeout is how long a client may leave data unread before the connection is closed.
 const writeTimeout = 10 * time.Second
 
-// Handler serves one [fakeapi.Server]. It may be used by several goroutines;
-// requests are executed one at a time.
+// Handler serves one [fakeapi.Server]. It is safe for concurrent use and executes one request at a time.
 type Handler struct {
-	// Address is what discovery gives as the server's address; empty for the
-	// host that the client asked.
+	// Address is the server's address in discovery; "" for the host of the request.
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is how many revisions are kept at least; older ones are
-	// forgotten and a watcher that has not read them is sent 410 Expired. 0
-	// keeps all.
+	// History is the minimum of kept revisions; 0 keeps all. A watcher behind it gets 410 Expired.
 	History uint64
-	// Execute, if set, executes requests in the server's stead, under the
-	// handler's lock: a world's host, which has to know of every change.
+	// Execute, if set, replaces the server's Do, under the handler's lock.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
-	// Faults, if set, are what goes wrong with requests about objects, and with watches: it is
-	// shown all of them but those that go through a [Gate].
+	// Faults, if set, apply to requests about objects and to watches, except those through a [Gate].
 	Faults *fault.List
 	// Fail, if set, executes in the server's stead a request that a fault makes fail: it is
 	// told what it returns in place of its answer, where commits says that it is executed and
 	// the server does not refuse it, or at once. It is called as Execute is.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
-	// Created, if set, is called with each object that a request has created. It returns a warning
-	// for its creator, "" for none: that nothing here acts on such objects, as for
-	// [fakeapi.Kind.Inert]. It is called under the handler's lock.
+	// Created, if set, is called under the lock with each created object. It returns a warning, or "".
 	Created func(req *fakeapi.Request, object metav1.Object) (warning string)
-	// Log, if set, is told of each request over a connection when it has been answered,
-	// of a watch when that is over. Several goroutines may call it at once.
+	// Log, if set, gets each finished request over a connection. It may be called concurrently.
 	Log func(Exchange)
 
 	mu      sync.Mutex
@@ -89,14 +84,14 @@ type Handler struct {
 	aggregated discovery.Documents
 }
 
-// New returns a handler for a server, which from then on is the handler's:
-// use [Handler.With] to touch it. now is the time of day of each request.
+// New returns a handler, which then owns the server: use [Handler.With] to reach it. now returns the time of each
+// request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: DefaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
 }
 
-// defaultVersion is what /version answers: the server whose behaviour this is.
+// defaultVersion is the response of /version.
 func defaultVersion() version.Info {
 	return version.Info{
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
@@ -109,8 +104,7 @@ func defaultVersion() version.Info {
 // Close ends all watches, now and to come. Other requests are still answered.
 func (h *Handler) Close() { h.closing.Do(func() { close(h.closed) }) }
 
-// With calls f with the server while no request is executed. Watches are
-// woken afterwards.
+// With calls f while no request is executed, and wakes watches afterwards.
 func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,8 +113,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake tells the watches that something changed and forgets old revisions, in
-// bulk, so that forgetting costs each write little.
+// wake tells the watches that something changed. It forgets old revisions in bulk, so that each write costs little.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -135,10 +128,9 @@ func (h *Handler) wake(before uint64) {
 	}
 }
 
-// do executes one request.
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request under what strikes it, nil for nothing.
+// doUnder executes one request under a fault, or under none if s is nil.
 func (h *Handler) doUnder(s *fault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -156,16 +148,113 @@ func (h *Handler) doUnder(s *fault.Strike, req *fakeapi.Request) (resp fakeapi.R
 	return resp
 }
 
-// served is the table of kinds as it stands.
 func (h *Handler) served() []*fakeapi.Kind {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.server.Served()
 }
 
-// revision is the latest revision.
 func (h *Handler) revision() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.server.Version()
+}
+
+// readRequest reads the query and body of an HTTP request. The warnings apply to a refused request too.
+func readRequest(
+	r *http.Request, t *route.Target, verb fakeapi.Verb,
+) (req *fakeapi.Request, warnings []string, err error) {
+	req = &fakeapi.Request{Verb: verb, Kind: t.Kind, Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
+		UserAgent: r.UserAgent()}
+	warnings = deprecation(t.Kind)
+	if verb == fakeapi.Get {
+		if err := codec.Export(r); err != nil {
+			return nil, warnings, err
+		}
+	}
+	if verb == fakeapi.Get || verb == fakeapi.List {
+		return req, warnings, codec.ListOptions(r, &req.List)
+	}
+	body, err := codec.Body(r)
+	if err != nil {
+		return nil, warnings, err
+	}
+	bodyKind := t.Kind.BodyKind(t.Subresource)
+	switch verb {
+	case fakeapi.Create:
+		if err = codec.WriteOptions(r, &req.Create); err == nil {
+			var ofBody []string
+			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, req.Create.FieldValidation)
+			warnings = append(warnings, ofBody...)
+		}
+	case fakeapi.Update:
+		if err = codec.WriteOptions(r, &req.Update); err == nil {
+			var ofBody []string
+			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, req.Update.FieldValidation)
+			warnings = append(warnings, ofBody...)
+		}
+	case fakeapi.Patch:
+		if err = codec.WriteOptions(r, &req.PatchO); err == nil {
+			req.Patch = body
+			req.PatchType, err = patchType(r)
+		}
+	case fakeapi.DeleteCollection:
+		if err = codec.ListOptions(r, &req.List); err == nil {
+			req.Delete, err = codec.DeleteOptions(r, body)
+		}
+	case fakeapi.Delete:
+		req.Delete, err = codec.DeleteOptions(r, body)
+	}
+	return req, warnings, err
+}
+
+func patchType(r *http.Request) (types.PatchType, error) {
+	switch t := types.PatchType(media.ContentType(r)); t {
+	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyPatchType:
+		return t, nil
+	}
+	return "", refusal.PatchFormat()
+}
+
+// deprecation warns about a deprecated version of a kind.
+func deprecation(k *fakeapi.Kind) []string {
+	d, v := k.Definition()
+	switch {
+	case k.Deprecation() != "":
+		return []string{k.Deprecation()}
+	case d == nil || !v.Deprecated:
+		return nil
+	case v.DeprecationWarning != nil:
+		return []string{*v.DeprecationWarning}
+	}
+	var better []string
+	for _, other := range d.Spec.Versions {
+		if other.Served && !other.Deprecated && version.CompareKubeAwareVersionStrings(v.Name, other.Name) < 0 {
+			better = append(better, other.Name)
+		}
+	}
+	slices.SortFunc(better, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	text := fmt.Sprintf("%s/%s %s is deprecated", d.Spec.Group, v.Name, d.Spec.Names.Kind)
+	if len(better) > 0 {
+		text += fmt.Sprintf("; use %s/%s %s", d.Spec.Group, better[0], d.Spec.Names.Kind)
+	}
+	return []string{text}
+}
+
+func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
+	if r.URL.Path != "/" && r.URL.Path != "/index.html" {
+		return nil
+	}
+	if !reads(r) {
+		return failJSON(refusal.Method())
+	}
+	paths := []string{"/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v2", "/openapi/v3",
+		"/readyz", "/version"}
+	for _, v := range discovery.Served(kinds) {
+		if v.Group != "" {
+			paths = append(paths, "/apis/"+v.Group, "/apis/"+v.GroupVersion.String())
+		}
+	}
+	slices.Sort(paths)
+	return document(media.Format{Pretty: true}, map[string]any{"paths": slices.Compact(paths)})
 }

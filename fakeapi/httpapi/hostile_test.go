@@ -24,8 +24,7 @@ func revisionOf(h *Handler) (v uint64) {
 	return v
 }
 
-// What is wrong is refused with the right status and a Status body, and
-// nothing is stored.
+// Bad input gets the right code and a Status, and stores nothing.
 func TestBadInput(t *testing.T) {
 	const cms = "/api/v1/namespaces/default/configmaps"
 	json1, yaml1 := map[string]string{"Content-Type": media.JSON}, map[string]string{"Content-Type": media.YAML}
@@ -91,7 +90,6 @@ func laughs() string {
 	return b.String()
 }
 
-// Paths are taken as they stand.
 func TestPathTricks(t *testing.T) {
 	for _, path := range []string{"", "//", "/api/v1/namespaces//configmaps", "/api//v1/pods", "/../api/v1/pods",
 		"/api/v1/../v1/pods",
@@ -108,7 +106,6 @@ func TestPathTricks(t *testing.T) {
 	}
 }
 
-// Every encoding goes both ways.
 func TestEncodings(t *testing.T) {
 	h := newHandler()
 	bodies := map[string]string{

@@ -1,10 +1,14 @@
 package httpapi
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -20,9 +24,8 @@ type LoadError struct {
 // Error is the line and what is wrong there.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file. Objects with a uid are stored as
-// they stand: they were dumped. Any other object is created, in the order of
-// the file. An object of a custom kind comes after the kind's definition.
+// Load stores the objects of a YAML file in order. Dumped objects, which have a uid, are stored as they are; others
+// are created. A CRD comes before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {
@@ -35,9 +38,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome stores or creates the first documents: as many dumped ones as there
-// are before a definition or one to be created, for those may change what can
-// be read.
+// loadSome loads the first documents. It stops before a CRD and before a document to be created, because they change
+// what can be read.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line
@@ -72,8 +74,6 @@ func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	return n, nil
 }
 
-// create makes an object through the API. A namespace that is there already is
-// left as it is: some always are.
 func (h *Handler) create(obj runtime.Object) error {
 	var k *fakeapi.Kind
 	h.With(func(s *fakeapi.Server) { k = s.KindOf(obj) })
@@ -93,7 +93,6 @@ func (h *Handler) create(obj runtime.Object) error {
 	return fmt.Errorf("%s %s: %w", k.GVK.Kind, m.GetName(), resp.Err)
 }
 
-// decodeDocument decodes one document strictly; nil for an empty one.
 func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	var named metav1.TypeMeta
 	if err := yaml.Unmarshal(text, &named); err != nil {
@@ -115,4 +114,38 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 		return nil, err
 	}
 	return obj, nil
+}
+
+// Dump writes every object as YAML, as it is stored. [Handler.Load] takes it.
+func (h *Handler) Dump(to io.Writer) (err error) {
+	w := bufio.NewWriter(to)
+	written := map[types.UID]bool{} // a kind may be served in several versions
+	h.With(func(s *fakeapi.Server) {
+		for _, k := range s.Kinds() {
+			if d, _ := k.Definition(); k.Stored() != k && d.Spec.Conversion != nil &&
+				d.Spec.Conversion.Strategy == "Webhook" && s.Len(k) > 0 && err == nil {
+				err = fmt.Errorf("%s: the version that is stored is not served, and a webhook would have to be "+
+					"called to read what there is: serve it to dump", d.Name)
+			}
+			s.Each(k, func(obj runtime.Object) bool {
+				uid := obj.(metav1.Object).GetUID()
+				if written[uid] {
+					return true
+				}
+				written[uid] = true
+				var raw, text []byte
+				if raw, err = json.Marshal(obj); err == nil {
+					text, err = yaml.JSONToYAML(raw)
+				}
+				if err == nil {
+					_, err = fmt.Fprintf(w, "---\n%s", text)
+				}
+				return err == nil
+			})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
 }

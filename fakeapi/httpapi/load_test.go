@@ -31,7 +31,6 @@ type tick struct {
 	}
 }
 
-// follow reads a watch until enough events came, and returns them.
 func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]tick, error) {
 	req, err := http.NewRequest("GET", "http://three.laws/api/v1/configmaps?watch=1&"+query, nil)
 	if err != nil {
@@ -55,8 +54,7 @@ func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]ti
 	return seen, nil
 }
 
-// mix does one writer's share: creates, merge patches, updates, deletes, and
-// now and then something that is refused.
+// mix does one writer's share: creates, patches, updates, deletes, and some refused requests.
 func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomic.Int64) {
 	send := func(method, path, media, body string, want int) {
 		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path,
@@ -91,8 +89,7 @@ func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomi
 	}
 }
 
-// Sixteen clients write, fifty watch, ten of them never read. Those who read
-// see every change once and in order.
+// Sixteen clients write, fifty watch, and ten never read. Readers see every change once and in order.
 func TestWritersAndWatchers(t *testing.T) {
 	const writers, watchers, rounds = 16, 50, 25
 	const changes = writers * rounds * 4
@@ -130,7 +127,6 @@ func TestWritersAndWatchers(t *testing.T) {
 	}
 }
 
-// inOrder checks that events are complete and that versions grow.
 func inOrder(t *testing.T, seen []tick, want int) {
 	if len(seen) != want {
 		t.Errorf("%d events, want %d", len(seen), want)
@@ -147,8 +143,7 @@ func inOrder(t *testing.T, seen []tick, want int) {
 	}
 }
 
-// A watcher that falls behind what the server keeps is told that its place in
-// the log is gone, and its watch ends; the log does not grow.
+// A watcher that falls behind gets 410 and its watch ends; the log does not grow.
 func TestSlowWatcherExpires(t *testing.T) {
 	h := newHandler()
 	h.History = 100
@@ -229,4 +224,49 @@ func TestWatchEnds(t *testing.T) {
 	})
 	h.Close()
 	ended.Wait()
+}
+
+// Sixteen clients that create all they can against a quota of 100 get exactly 100.
+func TestQuotaHoldsAgainstManyClients(t *testing.T) {
+	const clients, most = 16, 100
+	for _, managed := range []bool{false, true} {
+		h := New(fakeapi.New(fakeapi.Options{ManagedFields: managed}), func() time.Time { return time.Unix(1e9, 0) })
+		to := map[string]string{"content-type": "application/json"}
+		const quotas = "/api/v1/namespaces/default/resourcequotas"
+		send(h, "POST", quotas, "", to,
+			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q"},"spec":{"hard":{"configmaps":"100"}}}`)
+		code, body := send(h, "PATCH", quotas+"/q/status", "", map[string]string{
+			"content-type": "application/merge-patch+json"},
+			`{"status":{"hard":{"configmaps":"100"},"used":{"configmaps":"0"}}}`)
+		if code != http.StatusOK {
+			t.Fatal(body)
+		}
+		var made, refused atomic.Int32
+		var all sync.WaitGroup
+		for c := range clients {
+			all.Go(func() {
+				for i := range most {
+					code, body := send(h, "POST", "/api/v1/namespaces/default/configmaps", "", to, fmt.Sprintf(
+						`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c%d-%d"}}`, c, i))
+					switch code {
+					case http.StatusCreated:
+						made.Add(1)
+					case http.StatusForbidden:
+						refused.Add(1)
+					default:
+						t.Errorf("%d %s", code, body)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if made.Load() != most || refused.Load() != clients*most-most {
+			t.Errorf("%d were made and %d refused of %d", made.Load(), refused.Load(), clients*most)
+		}
+		stored := 0
+		h.With(func(s *fakeapi.Server) { stored = s.Len(s.KindNamed("configmap")) })
+		if stored != most {
+			t.Errorf("%d are stored", stored)
+		}
+	}
 }

@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,13 +19,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// respond executes one request up to, but not including, the encoding of its
-// answer.
-//
-// The lock is taken twice: here, to read the table of kinds, and when the
-// request is executed. In between its body is read, which a client may draw out
-// for as long as it likes. If the definition of a custom kind changes
-// meanwhile, the server executes the request as the kind then is.
+// respond executes one request, without encoding the response. It takes the lock twice: to read the kinds, and to
+// execute. It reads the body without the lock, because clients may send it slowly. If the CRD changes meanwhile, the
+// new kind applies.
 func (h *Handler) respond(r *http.Request) *answer {
 	kinds := h.served()
 	t, ok := route.Parse(kinds, r.URL.Path)
@@ -51,8 +50,8 @@ func (h *Handler) respond(r *http.Request) *answer {
 	return notFoundText()
 }
 
-// respondAbout answers what is not about objects. groupKnown says that the path
-// begins with a group and version that there is.
+// respondAbout responds to requests that are not about objects. groupKnown means that the path's group and version
+// exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
 	if a := h.aboutServer(r); a != nil {
 		return a
@@ -72,8 +71,8 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree finds the form of the answer about objects, or else the answer that
-// refuses the request. The path of a custom kind has to fit the kind first.
+// agree negotiates the form of the response, or returns the refusal. The path of a custom kind must fit the kind
+// first.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {
@@ -98,7 +97,7 @@ func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	return f, fail(f, refusal.Negotiation())
 }
 
-// respondObjects executes a request about objects of a kind that is served.
+// respondObjects executes a request about objects of a served kind.
 func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Format) *answer {
 	if f.As != "" {
 		if err := f.ReadTableOptions(r.URL.Query()); err != nil {
@@ -132,7 +131,6 @@ func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Forma
 	return a
 }
 
-// execute executes a request but for a watch.
 func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.Format) *answer {
 	var resp fakeapi.Response
 	if g := gated(ctx); g != nil {
@@ -169,7 +167,7 @@ func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.For
 	return a
 }
 
-// warnCreated asks what the creator of a new object is to be warned of.
+// warnCreated returns the warnings about a created object.
 func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answer) {
 	m, ok := obj.(metav1.Object)
 	if !ok || len(req.Create.DryRun) > 0 {
@@ -182,7 +180,6 @@ func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answe
 	}
 }
 
-// openWatch opens a watch and reads what it begins with.
 func (h *Handler) openWatch(req *fakeapi.Request) (log *fakeapi.Watch, first []watch.Event, err error) {
 	h.mu.Lock()
 	log, err = h.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
@@ -196,7 +193,6 @@ func (h *Handler) openWatch(req *fakeapi.Request) (log *fakeapi.Watch, first []w
 	return log, first, err
 }
 
-// watch opens a watch.
 func (h *Handler) watch(ctx context.Context, req *fakeapi.Request, f media.Format) *answer {
 	if f.Type == media.YAML {
 		return fail(f, refusal.StreamFormat())
@@ -220,4 +216,68 @@ func (h *Handler) watch(ctx context.Context, req *fakeapi.Request, f media.Forma
 		w.setTimeout(*s)
 	}
 	return &answer{code: http.StatusOK, kind: req.Kind, format: f, watch: w}
+}
+
+// answer is the response to one HTTP request: an object, a list, text, raw JSON, or a watch.
+type answer struct {
+	code        int
+	warnings    []string
+	object      runtime.Object
+	list        *fakeapi.Response // with kind: a list
+	kind        *fakeapi.Kind
+	text        string
+	raw         []byte // JSON
+	binary      []byte // of contentType
+	contentType string // when it is not the format's
+	format      media.Format
+	watch       *watching // the answer goes on for as long as the client listens
+	retryAfter  string    // the header, in seconds
+	lost        error     // there is no answer: what the client's transport fails with
+}
+
+type watching struct {
+	gated     *fakeapi.Request // behind a gate: what is to be watched; nothing else is known yet
+	log       *fakeapi.Watch   // nil: nothing can happen but
+	first     []watch.Event    // these
+	request   *fakeapi.Request // that opened it; nil where nothing can happen
+	bookmarks bool             // the client asked for them
+	timeout   time.Duration    // 0 is the server's default
+}
+
+const maxTimeout = 1 << 30
+
+func (w *watching) setTimeout(seconds int64) {
+	w.timeout = time.Duration(min(seconds, maxTimeout)) * time.Second
+}
+
+// fail responds with an error. Errors that are no API status become a 500 with their text.
+func fail(f media.Format, err error) *answer {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		status = &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+			Reason: metav1.StatusReasonUnknown, Message: err.Error(),
+		}}
+	}
+	s := status.ErrStatus
+	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	return &answer{code: int(s.Code), object: &s, format: f.Plain()}
+}
+
+func failJSON(err error) *answer { return fail(media.Format{Type: media.JSON}, err) }
+
+// document responds with JSON that is no API object.
+func document(f media.Format, v any) *answer {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("httpapi: a document of our own does not encode: " + err.Error())
+	}
+	if f.Type != media.YAML {
+		f.Type = media.JSON
+	}
+	return &answer{code: http.StatusOK, raw: text, format: f.Plain()}
+}
+
+func notFoundText() *answer {
+	return &answer{code: http.StatusNotFound, text: "404 page not found\n"}
 }

@@ -19,8 +19,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// review is a question that is posted as an object, and answered at once with the
-// object: nothing is stored.
 type review struct {
 	body   *fakeapi.Kind
 	answer func(h *Handler, t *route.Target, user string, obj runtime.Object) (runtime.Object, error)
@@ -28,7 +26,7 @@ type review struct {
 
 var authn, authz = authenticationv1.SchemeGroupVersion, authorizationv1.SchemeGroupVersion
 
-// reviews are the questions, by resource and subresource.
+// reviews are the review kinds, by resource and subresource.
 var reviews = map[schema.GroupResource]*review{
 	{Group: authenticationv1.GroupName, Resource: "selfsubjectreviews"}: question(authn, "SelfSubjectReview", whoAmI),
 	{Group: authenticationv1.GroupName, Resource: "tokenreviews"}:       question(authn, "TokenReview", reviewToken),
@@ -60,7 +58,7 @@ func question[T any, P object[T]](gv schema.GroupVersion, kind string,
 	}
 }
 
-// respondReview answers a question; nil when the path is about none.
+// respondReview answers a review; it is nil if the path is no review.
 func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format) *answer {
 	resource := t.Resource
 	if t.Subresource != "" {
@@ -108,7 +106,6 @@ func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format
 	return &answer{code: http.StatusCreated, object: out, format: f.Plain(), warnings: warnings}
 }
 
-// userNamed is what is known of a user.
 func (h *Handler) userNamed(name string) authenticationv1.UserInfo {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -122,7 +119,7 @@ func whoAmI(h *Handler, _ *route.Target, user string, _ *authenticationv1.SelfSu
 	}, nil
 }
 
-// allowed is the answer to who asks what anybody may do: everything.
+// allowed is the answer to every access review.
 var allowed = authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 
 func reviewOwnAccess(_ *Handler, _ *route.Target, _ string,
@@ -182,7 +179,7 @@ func checkSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
 		"at least one of user or group must be specified")}
 }
 
-// invalid refuses a review; its kind is not told, as the real server does not know it any more.
+// invalid refuses a review without naming its kind, as the real server does.
 func invalid(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -201,7 +198,7 @@ func rules(_ *Handler, _ *route.Target, _ string, o *authorizationv1.SelfSubject
 	}}, nil
 }
 
-// bindPod is the old way to post to pods/binding.
+// bindPod handles the older path pods/binding.
 func bindPod(h *Handler, t *route.Target, user string, o *corev1.Binding) (runtime.Object, error) {
 	resp := h.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: h.kindNamed("pods"), Subresource: "binding",
 		Namespace: t.Namespace, Name: o.Name, Object: o, User: user})

@@ -52,7 +52,6 @@ func TestEverythingIsAllowed(t *testing.T) {
 	}
 }
 
-// A token that was asked for names its service account, for as long as both last.
 func TestTokenNamesItsAccount(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{}), func() time.Time { return now })
@@ -114,7 +113,6 @@ func TestTokenNamesItsAccount(t *testing.T) {
 	}
 }
 
-// A token that is bound to an object holds no longer than the object is there.
 func TestTokenIsBound(t *testing.T) {
 	h := newHandler()
 	const space = "/api/v1/namespaces/default/"

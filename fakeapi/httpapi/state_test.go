@@ -71,8 +71,8 @@ func dump(t *testing.T, h *Handler) string {
 	return b.String()
 }
 
-// What is dumped loads again as it was: custom resources, deletion timestamps
-// and uids included. What is made afterwards is never taken for what was.
+// A dump loads unchanged: custom resources, deletion timestamps and uids. Later objects are never taken for earlier
+// ones.
 func TestDumpAndLoad(t *testing.T) {
 	h := newHandler()
 	load(t, h, definitionYAML+widgetYAML)
@@ -126,7 +126,6 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// The OpenAPI documents hold every kind, built-in and custom.
 func TestOpenAPI(t *testing.T) {
 	h := newHandler()
 	load(t, h, definitionYAML)

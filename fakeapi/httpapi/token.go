@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +24,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// audience is whom a token is for that names nobody: this server, and its issuer.
+// audience is the default audience of a token: this server, which is also the issuer.
 const audience = "https://kubernetes.default.svc.cluster.local"
 
-// claims are what a service account's token says, as the real server's does.
 type claims struct {
 	Issuer   string   `json:"iss"`
 	Subject  string   `json:"sub"`
@@ -42,8 +42,7 @@ type claims struct {
 	} `json:"kubernetes.io"`
 }
 
-// tokenKey signs tokens. It is no secret, and has none to keep: who has no token may
-// do everything.
+// tokenKey signs tokens. It needs no secrecy: requests without a token may do everything.
 var tokenKey = []byte("threelaws")
 
 var tokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
@@ -63,7 +62,6 @@ func (c *claims) token() string {
 	return text + "." + sign(text)
 }
 
-// readToken reads a token of this server's; nil when it is none.
 func readToken(token string) *claims {
 	at := strings.LastIndexByte(token, '.')
 	body, ours := strings.CutPrefix(token, tokenHeader+".")
@@ -79,17 +77,15 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds says whether a token is in force: it has not expired, the account is the one that it was
-// made for, and what it is bound to is there.
+// holds reports whether a token is valid: not expired, for this account's uid, and its bound object exists.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
 		h.there("nodes", "", c.Own.Node)
 }
 
-// user is who makes a request: whom a token of this server's names, or whom the
-// client says that it acts for. Other credentials are not looked at, and stand for
-// the administrator.
+// user returns the user of a request: the token's account, or the impersonated user. Other credentials are ignored
+// and mean the administrator.
 func (h *Handler) user(r *http.Request) (string, error) {
 	name := ""
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
@@ -176,7 +172,6 @@ func checkExpiration(seconds int64, kind schema.GroupKind) error {
 		seconds, why)})
 }
 
-// reviewToken says whose a token is.
 func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.TokenReview) (runtime.Object, error) {
 	if o.Spec.Token == "" {
 		return nil, apierrors.NewBadRequest("token is required for TokenReview in authentication")
@@ -189,4 +184,85 @@ func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.Toke
 	o.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: h.userNamed(c.Subject),
 		Audiences: c.Audience}
 	return o, nil
+}
+
+// boundName is the object that limits a token's life.
+type boundName struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+}
+
+// there reports whether a token's bound object exists. A token without one counts as valid.
+func (h *Handler) there(resource, namespace string, b *boundName) bool {
+	if b == nil {
+		return true
+	}
+	obj, err := h.read(resource, namespace, b.Name)
+	return err == nil && string(obj.GetUID()) == b.UID
+}
+
+func (h *Handler) read(resource, namespace, name string) (metav1.Object, error) {
+	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: h.kindNamed(resource), Namespace: namespace, Name: name})
+	if resp.Err != nil {
+		return nil, resp.Err
+	}
+	return resp.Object.(metav1.Object), nil
+}
+
+// bind binds a token to the object that it is asked for.
+func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) error {
+	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	kinds := map[string]struct {
+		resource, namespace string
+		bound               **boundName
+	}{"Pod": {"pods", c.Own.Namespace, &c.Own.Pod}, "Node": {"nodes", "", &c.Own.Node},
+		"Secret": {"secrets", c.Own.Namespace, &c.Own.Secret}}
+	k, ok := kinds[gvk.Kind]
+	if !ok || gvk.Group != "" {
+		return apierrors.NewBadRequest("cannot bind token to object of type " + gvk.String())
+	}
+	obj, err := h.read(k.resource, k.namespace, ref.Name)
+	if err != nil {
+		return err
+	}
+	if p, ok := obj.(*corev1.Pod); ok && p.Spec.ServiceAccountName != c.Own.Account.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with "+
+			"different serviceaccount name.", c.Own.Account.Name))
+	}
+	if ref.UID != "" && ref.UID != obj.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, ref.Name,
+			fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. "+
+				"The object might have been deleted and then recreated", ref.UID))
+	}
+	*k.bound = &boundName{ref.Name, string(obj.GetUID())}
+	return nil
+}
+
+// pretend builds an impersonated user from the headers alone, as the impersonation filter of k8s.io/apiserver does.
+func pretend(r *http.Request, u *authenticationv1.UserInfo) {
+	name := r.Header.Get("Impersonate-User")
+	if name == "" {
+		return
+	}
+	u.UID = r.Header.Get("Impersonate-Uid")
+	groups := r.Header.Values("Impersonate-Group")
+	switch {
+	case name == "system:anonymous":
+		if u.Groups = slices.Clone(groups); !slices.Contains(groups, "system:unauthenticated") {
+			u.Groups = append(u.Groups, "system:unauthenticated")
+		}
+	case len(groups) > 0:
+		if u.Groups = slices.Clone(groups); !slices.Contains(groups, "system:authenticated") &&
+			!slices.Contains(groups, "system:unauthenticated") {
+			u.Groups = append(u.Groups, "system:authenticated")
+		}
+	case name == "admin": // of whom the server knows more by his credentials alone
+		u.Groups = []string{"system:authenticated"}
+	}
+	for key, values := range refusal.Extras(r.Header) {
+		if u.Extra == nil {
+			u.Extra = map[string]authenticationv1.ExtraValue{}
+		}
+		u.Extra[key] = values
+	}
 }

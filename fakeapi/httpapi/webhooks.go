@@ -9,9 +9,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// CallWebhooks makes the server call, over the network, the webhooks that definitions and
-// configurations name. No lock is held meanwhile: a webhook may use the server. It is
-// called before the first request; calls end with [Handler.Close].
+// CallWebhooks makes the server call the webhooks of CRDs and configurations over the network, without a lock. Call it
+// before the first request; calls end with [Handler.Close].
 func (h *Handler) CallWebhooks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -32,8 +31,7 @@ type Webhook struct {
 	CABundle   []byte // PEM, "" for the roots of the system
 }
 
-// CallWebhooksVia is [Handler.CallWebhooks] for a server behind a gate, whose webhooks are reached by other
-// means than the network. Webhooks may use the server while they answer.
+// CallWebhooksVia is [Handler.CallWebhooks] over other means than the network, for a server behind a gate.
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

@@ -48,7 +48,6 @@ func patchBy(text string) *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte(text), PatchType: &kind}
 }
 
-// Webhooks of both kinds are called over TLS, and what they say comes to the client.
 func TestAdmissionWebhooks(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -84,8 +83,7 @@ func TestAdmissionWebhooks(t *testing.T) {
 	}
 }
 
-// What goes wrong with a call is said in the real server's words; by default nothing
-// passes that could not be asked about.
+// Errors of a call have the real server's words. By default a failed call refuses the request.
 func TestAdmissionWebhooksThatFail(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -148,8 +146,7 @@ func TestAdmissionWebhooksThatFail(t *testing.T) {
 	}
 }
 
-// What a webhook says is no header yet: what cannot be one is left out, and too much of it
-// is cut short, as the real server does.
+// Warnings of webhooks are sanitized and cut as on the real server.
 func TestWarningsOfWebhooks(t *testing.T) {
 	h := calling(t)
 	many := []string{"a\r\nX-Evil: 1", "\x00", "", "as it is"}
@@ -203,8 +200,7 @@ func TestAdmissionWebhookCallsBack(t *testing.T) {
 	}
 }
 
-// An object that has changed while its webhook was asked is admitted again; a request that
-// says which version it means is refused.
+// An object that changed during its webhook call is admitted again. A request with a resourceVersion is refused.
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32
@@ -233,8 +229,6 @@ func TestAdmissionIsRepeated(t *testing.T) {
 	}
 }
 
-// A webhook that makes the object another one each time it is asked does not hold a request
-// for ever.
 func TestAdmissionIsNotRepeatedForEver(t *testing.T) {
 	h := calling(t)
 	var depth, calls atomic.Int32
@@ -255,7 +249,6 @@ func TestAdmissionIsNotRepeatedForEver(t *testing.T) {
 	}
 }
 
-// Closing the handler ends the calls that are under way.
 func TestCloseEndsCalls(t *testing.T) {
 	h := calling(t)
 	asked, stop := make(chan struct{}), make(chan struct{})

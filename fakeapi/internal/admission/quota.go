@@ -1,10 +1,7 @@
-// Package admission is what the server's admission plugins make of an object, or
-// refuse it for, because of what else there is: quotas, limit ranges, classes. Its
-// functions get that as values and know neither requests nor the store. What they
-// refuse is the reason alone; the status around it is the server's.
+// Package admission holds admission plugins that need other stored objects: quotas, limit ranges, classes. Functions
+// get those as values. They return only the reason of a refusal; the server adds the status.
 //
-// Each function is the plugin of kube-apiserver v1.36.3 that its comment names, and the
-// cases of area admission among the recorded ones show it.
+// Each function names its plugin of kube-apiserver v1.36.3. The recorded cases of area admission test it.
 package admission
 
 import (
@@ -22,6 +19,112 @@ import (
 	"github.com/threelaws/threelaws/internal/usage"
 )
 
+// limitRangerAnnotation lists the fields that a limit range set.
+const limitRangerAnnotation = "kubernetes.io/limit-ranger"
+
+// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation. It is
+// PodMutateLimitFunc of the LimitRanger plugin. The first of several limit ranges sets values, and the last that sets
+// anything is noted (admission/limitrange-two).
+func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
+	asks, most := corev1.ResourceList{}, corev1.ResourceList{}
+	for i := range l.Spec.Limits {
+		if item := &l.Spec.Limits[i]; item.Type == corev1.LimitTypeContainer {
+			maps.Copy(asks, item.DefaultRequest)
+			maps.Copy(most, item.Default)
+		}
+	}
+	var said []string
+	set := func(c *corev1.Container, what string) {
+		var asked, limited []string
+		c.Resources.Limits, limited = complete(c.Resources.Limits, most)
+		c.Resources.Requests, asked = complete(c.Resources.Requests, asks)
+		if len(asked) > 0 {
+			said = append(said, strings.Join(asked, ", ")+" request for "+what+" "+c.Name)
+		}
+		if len(limited) > 0 {
+			said = append(said, strings.Join(limited, ", ")+" limit for "+what+" "+c.Name)
+		}
+	}
+	for i := range pod.Spec.Containers {
+		set(&pod.Spec.Containers[i], "container")
+	}
+	for i := range pod.Spec.InitContainers {
+		set(&pod.Spec.InitContainers[i], "init container")
+	}
+	if len(said) > 0 {
+		annotations := map[string]string{}
+		maps.Copy(annotations, pod.Annotations)
+		annotations[limitRangerAnnotation] = "LimitRanger plugin set: " + strings.Join(said, "; ")
+		pod.Annotations = annotations
+	}
+}
+
+// complete adds missing entries to a list and returns their names, sorted.
+func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
+	var added []string
+	for name := range from { //detcheck:ordered sorted below
+		if _, ok := list[name]; !ok {
+			added = append(added, string(name))
+		}
+	}
+	if len(added) == 0 {
+		return list, nil
+	}
+	slices.Sort(added)
+	all := maps.Clone(list)
+	if all == nil {
+		all = corev1.ResourceList{}
+	}
+	for _, name := range added {
+		all[corev1.ResourceName(name)] = from[corev1.ResourceName(name)].DeepCopy()
+	}
+	return all, added
+}
+
+// LimitPod checks a new Pod against a limit range. It is PodValidateLimitFunc of the LimitRanger plugin, with names in
+// sorted order.
+func LimitPod(l *corev1.LimitRange, pod *corev1.Pod) error {
+	var found findings
+	for i := range l.Spec.Limits {
+		item := &l.Spec.Limits[i]
+		switch item.Type {
+		case corev1.LimitTypeContainer:
+			for _, cs := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+				for j := range cs {
+					found.all(item, cs[j].Resources.Requests, cs[j].Resources.Limits)
+				}
+			}
+		case corev1.LimitTypePod:
+			requests, limits := usage.TotalOf(pod)
+			found.all(item, requests, limits)
+		}
+	}
+	return found.err()
+}
+
+// LimitClaim checks a claim's requests against a limit range. It is PersistentVolumeClaimValidateLimitFunc.
+func LimitClaim(l *corev1.LimitRange, claim *corev1.PersistentVolumeClaim) error {
+	var found findings
+	for i := range l.Spec.Limits {
+		item := &l.Spec.Limits[i]
+		if item.Type != corev1.LimitTypePersistentVolumeClaim {
+			continue
+		}
+		asked := claim.Spec.Resources.Requests
+		for _, name := range names(item.Min) {
+			found.atLeast(bound{item.Type, name, item.Min[name]}, asked, nil)
+		}
+		for _, name := range names(item.Max) {
+			found.asksAtMost(bound{item.Type, name, item.Max[name]}, asked)
+		}
+	}
+	return found.err()
+}
+
+func names(list corev1.ResourceList) []corev1.ResourceName {
+	return slices.Sorted(maps.Keys(list))
+}
+
 // Charge is a write that may use some of what quotas limit.
 type Charge struct {
 	Of          schema.GroupResource
@@ -30,8 +133,7 @@ type Charge struct {
 	Now         time.Time
 }
 
-// Costs says whether any quota may have to be asked: many writes use nothing. It is
-// Handles of the evaluators in pkg/quota/v1/evaluator/core.
+// Costs reports whether quotas may measure a write. It is Handles of the evaluators in pkg/quota/v1/evaluator/core.
 func (c *Charge) Costs() bool {
 	if c.Of.Resource == "events" && (c.Of.Group == "" || c.Of.Group == "events.k8s.io") {
 		return false
@@ -53,10 +155,8 @@ func (c *Charge) Costs() bool {
 
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
-// Spend charges a write to the quotas of its namespace, which stay as they are. It
-// returns for each of them what is used of it afterwards, nil where that does not
-// change, or why the write is refused, with nothing charged. It is CheckRequest of
-// the ResourceQuota plugin. A status that nobody has written limits nothing
+// Spend charges a write to the quotas of its namespace, and returns the new usage of each, nil if unchanged. After an
+// error nothing is charged. It is CheckRequest of the ResourceQuota plugin. A quota without a status limits nothing
 // (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
@@ -98,8 +198,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
-// look says whether the object is measured by some name of a quota, and whether one of those
-// may be a reason to refuse it whatever it uses.
+// look reports whether a quota measures the object, and whether it may refuse the object regardless of usage.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
 		if !usage.Measures(c.Of, name) {
@@ -113,7 +212,7 @@ func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	return measured, doubtful
 }
 
-// refusal is why a quota refuses the object whatever it uses, if it does.
+// refusal returns why a quota refuses the object regardless of usage, or nil.
 func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	names := c.measured(q.Status.Hard)
 	if err := unspecified(q.Name, names, c.Obj); err != nil {
@@ -127,7 +226,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured are the names of a quota that the object is measured by, sorted.
+// measured returns the sorted names of a quota that measure the object.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -139,8 +238,8 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend is what is used of one quota when more is used of what it limits, or why that
-// is too much. Nil says that it is none of what the quota limits.
+// spend returns the new usage of a quota, or why it is exceeded. It returns nil if the quota does not limit the
+// object.
 func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
@@ -169,7 +268,7 @@ func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.Re
 	return used, nil
 }
 
-// beyond is what the amounts are more than others; less is none.
+// beyond returns the positive differences of two amounts.
 func beyond(now, before usage.Amounts) usage.Amounts {
 	var out usage.Amounts
 	for i := range now {

@@ -2,17 +2,20 @@ package admission
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/internal/usage"
 )
 
-// DefaultStorageClass gives a new claim that names no class the default one, of
-// several the newest. It is the DefaultStorageClass plugin (admission/default-storageclass).
+// DefaultStorageClass sets the newest default class. It is the DefaultStorageClass plugin
+// (admission/default-storageclass).
 func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) {
 	if _, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta || claim.Spec.StorageClassName != nil {
 		return
@@ -27,8 +30,8 @@ func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storage
 	claim.Spec.StorageClassName = newest(all)
 }
 
-// DefaultIngressClass gives a new ingress that names no class the default one, of
-// several the newest. It is the DefaultIngressClass plugin (admission/default-ingressclass).
+// DefaultIngressClass sets the newest default class. It is the DefaultIngressClass plugin
+// (admission/default-ingressclass).
 func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.IngressClass) {
 	if _, old := ingress.Annotations["kubernetes.io/ingress.class"]; old || ingress.Spec.IngressClassName != nil {
 		return
@@ -42,8 +45,7 @@ func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.
 	ingress.Spec.IngressClassName = newest(all)
 }
 
-// newest is the name of the object that was created last, of several at one time that
-// of the first name; nil for none.
+// newest returns the name of the latest object, by name among equal times; nil for none.
 func newest(all []*metav1.ObjectMeta) *string {
 	var best *metav1.ObjectMeta
 	for _, m := range all {
@@ -60,8 +62,8 @@ func newest(all []*metav1.ObjectMeta) *string {
 	return &name
 }
 
-// MayGrow refuses that a claim asks for more than it did: only one that is bound, and
-// of a class that allows it, may. It is the PersistentVolumeClaimResize plugin.
+// MayGrow refuses growth unless the claim is bound and its class allows it. It is the PersistentVolumeClaimResize
+// plugin.
 func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) error {
 	size, was := claim.Spec.Resources.Requests.Storage(), old.Spec.Resources.Requests.Storage()
 	if size.Cmp(*was) <= 0 {
@@ -79,4 +81,92 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 	}
 	return errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc " +
 		"must support resize")
+}
+
+// mustSpecify are the resources that every container must set if a quota limits them. The real server calls this a
+// mistake that stays.
+var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
+	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
+	corev1.ResourceMemory:         requests(corev1.ResourceMemory),
+	corev1.ResourceRequestsCPU:    requests(corev1.ResourceCPU),
+	corev1.ResourceRequestsMemory: requests(corev1.ResourceMemory),
+	corev1.ResourceLimitsCPU:      limits(corev1.ResourceCPU),
+	corev1.ResourceLimitsMemory:   limits(corev1.ResourceMemory),
+}
+
+func requests(name corev1.ResourceName) func(*corev1.ResourceRequirements) bool {
+	return func(r *corev1.ResourceRequirements) bool { _, ok := r.Requests[name]; return ok }
+}
+
+func limits(name corev1.ResourceName) func(*corev1.ResourceRequirements) bool {
+	return func(r *corev1.ResourceRequirements) bool { _, ok := r.Limits[name]; return ok }
+}
+
+// unspecified refuses a Pod whose containers leave out a limited resource. It is Constraints of the Pod evaluator.
+// Pod-level resources exempt a Pod. names are sorted.
+func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) error {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok || saysItself(pod) {
+		return nil
+	}
+	var missing []string
+	for _, name := range names {
+		specifies := mustSpecify[name]
+		if specifies == nil {
+			continue
+		}
+		var open []string
+		for _, cs := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for i := range cs {
+				if !specifies(&cs[i].Resources) {
+					open = append(open, cs[i].Name)
+				}
+			}
+		}
+		if len(open) > 0 {
+			slices.Sort(open)
+			missing = append(missing, string(name)+" for: "+strings.Join(slices.Compact(open), ","))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
+}
+
+// leftOpen reports whether a container of a Pod lacks a value for a required name.
+func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return false
+	}
+	specifies := mustSpecify[name]
+	if specifies == nil {
+		return false
+	}
+	for _, list := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range list { // a copy of each would take longer than the question
+			if !specifies(&list[i].Resources) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// saysItself reports whether a Pod sets Pod-level resources.
+func saysItself(pod *corev1.Pod) bool {
+	own := pod.Spec.Resources
+	if own == nil {
+		return false
+	}
+	for _, list := range [...]corev1.ResourceList{own.Requests, own.Limits} {
+		for name := range list { //detcheck:ordered any such name will do
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory ||
+				strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+				return true
+			}
+		}
+	}
+	return false
 }

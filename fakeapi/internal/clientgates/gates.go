@@ -1,5 +1,5 @@
-// Package clientgates keeps the feature gates of client-go as programs know them: set by
-// environment variables, such as KUBE_FEATURE_WatchListClient=false.
+// Package clientgates keeps client-go's feature gates as environment variables set them, such as
+// KUBE_FEATURE_WatchListClient=false.
 package clientgates
 
 import "k8s.io/client-go/features"

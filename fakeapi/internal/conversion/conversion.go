@@ -1,25 +1,27 @@
-// Package conversion makes of the objects of a definition those of another version, by
-// whoever answers for its conversion webhook: it says what is asked, and what of an
-// answer is believed. It is k8s.io/apiextensions-apiserver/pkg/apiserver/conversion,
-// which cannot be had without etcd.
+// Package conversion builds requests to conversion webhooks and checks their responses. It stands for
+// k8s.io/apiextensions-apiserver/pkg/apiserver/conversion, which needs etcd.
 package conversion
 
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 type object = unstructured.Unstructured
 
-// Ask has an object, which is its own, converted. It returns what came of it: one
-// object, if the other side does as it should.
+// Ask converts an object, which it owns. A correct converter returns one object.
 type Ask func(obj *object, to schema.GroupVersion) ([]runtime.RawExtension, error)
 
 // To makes of an object, which stays as it is, that of another version of the definition.
@@ -97,4 +99,77 @@ func Answer(uid types.UID, r *apiextensionsv1.ConversionReview) ([]runtime.RawEx
 		return nil, errors.New(r.Response.Result.Message)
 	}
 	return nil, fmt.Errorf("response.result.status was '%s', not 'Success'", r.Response.Result.Status)
+}
+
+func same(in, out *object) error {
+	for _, is := range [...]struct{ what, want, got string }{
+		{"kind", in.GetKind(), out.GetKind()}, {"name", in.GetName(), out.GetName()},
+		{"namespace", in.GetNamespace(), out.GetNamespace()}, {"UID", string(in.GetUID()), string(out.GetUID())},
+	} {
+		if is.want != is.got {
+			return fmt.Errorf("must have the same %s: %v != %v", is.what, is.want, is.got)
+		}
+	}
+	return nil
+}
+
+// restoreMeta copies the metadata that was sent into the response. Only labels and annotations may change.
+func restoreMeta(in, out *object) error {
+	sent, ok := out.Object["metadata"]
+	if !ok {
+		return errors.New("missing metadata in converted object")
+	}
+	answered, ok := sent.(map[string]any)
+	if !ok {
+		return fmt.Errorf("invalid metadata of type %T in converted object", sent)
+	}
+	own := map[string]any{}
+	if had, ok := in.Object["metadata"]; ok {
+		if own, ok = runtime.DeepCopyJSONValue(had).(map[string]any); !ok {
+			return fmt.Errorf("invalid metadata of type %T in input object", had)
+		}
+	}
+	out.Object["metadata"] = own
+	for _, name := range [...]string{"labels", "annotations"} {
+		if answered[name] == nil {
+			delete(own, name)
+			continue
+		}
+		if err := restoreField(own, answered, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func restoreField(own, answered map[string]any, name string) error {
+	now, ok := answered[name].(map[string]any)
+	if !ok {
+		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, answered[name])
+	}
+	was, ok := own[name].(map[string]any)
+	if !ok && own[name] != nil {
+		return fmt.Errorf("invalid metadata.%s of type %T in original object", name, own[name])
+	}
+	texts, changed := make(map[string]string, len(now)), len(was) != len(now)
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		text, ok := now[key].(string)
+		if !ok {
+			return fmt.Errorf("metadata.%s[%s] must be a string, but is %T in converted object", name, key, now[key])
+		}
+		texts[key], changed = text, changed || was[key] != any(text)
+	}
+	var errs field.ErrorList
+	switch {
+	case !changed:
+	case name == "labels":
+		errs = metav1validation.ValidateLabels(texts, field.NewPath("metadata", "labels"))
+	default:
+		errs = apivalidation.ValidateAnnotations(texts, field.NewPath("metadata", "annotation"))
+	}
+	if len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	own[name] = now
+	return nil
 }

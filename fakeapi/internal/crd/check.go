@@ -1,23 +1,30 @@
 package crd
 
 import (
+	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition is a definition in the form that the real server
-// validates: what all versions have in common stands above them. Messages
-// show that form.
+// internalDefinition converts a CRD to the internal form, in which common parts stand above the versions. Error
+// messages show that form.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
@@ -45,7 +52,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validatePreserving: schemas say what is kept, and not the whole definition.
+// validatePreserving checks that schemas, not the whole CRD, preserve unknown fields.
 func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
@@ -77,7 +84,7 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validateBundle: a webhook that could be called stays one.
+// validateBundle checks that readable certificates of a conversion webhook stay readable.
 func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.ErrorList {
 	bundle := func(s *apiextensions.CustomResourceDefinitionSpec) []byte {
 		if c := s.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter && c.WebhookClientConfig != nil {
@@ -100,7 +107,7 @@ func ValidateStatus(d, old *Definition) field.ErrorList {
 	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
-// validateStoredVersions: objects may be stored in no version that is not there.
+// validateStoredVersions checks that all stored versions exist.
 func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	have, path := d.Status.StoredVersions, statusPath.Child("storedVersions")
 	if len(have) == 0 {
@@ -125,7 +132,6 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	return errs
 }
 
-// validateNames checks what names look like; "" is checked elsewhere.
 func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.Path) (errs field.ErrorList) {
 	label := func(path *field.Path, shown, name, before string) {
 		if msgs := utilvalidation.IsDNS1035Label(name); name != "" && len(msgs) > 0 {
@@ -152,7 +158,7 @@ func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.P
 	return errs
 }
 
-// validateApproval guards the groups of the project itself.
+// validateApproval protects the groups of the Kubernetes project.
 func validateApproval(d, old *Definition) field.ErrorList {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil
@@ -173,7 +179,6 @@ func validateApproval(d, old *Definition) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, d.Annotations[apiextensionsv1.KubeAPIApprovedAnnotation], reason)}
 }
 
-// eachSchema calls f for the schema of a definition, or for those of its versions.
 func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextensions.JSONSchemaProps, *field.Path)) {
 	if s.Validation != nil && s.Validation.OpenAPIV3Schema != nil {
 		f(s.Validation.OpenAPIV3Schema, specPath.Child("validation", "openAPIV3Schema"))
@@ -183,4 +188,171 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 			f(v.Schema.OpenAPIV3Schema, specPath.Child("versions").Index(i).Child("schema", "openAPIV3Schema"))
 		}
 	}
+}
+
+// rootFields are the fields of a root schema that the status subresource permits.
+var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum",
+	"ExclusiveMinimum", "MaxLength",
+	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
+	"ExternalDocs", "Example",
+	"XPreserveUnknownFields", "XValidations"}
+
+// faults caches the errors of schemas of new CRDs.
+var faults crdschema.Memo[field.ErrorList]
+
+// validateSchema checks that a schema is structural and accepts its own defaults.
+func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
+	path *field.Path) field.ErrorList {
+	switch {
+	case v == nil || v.OpenAPIV3Schema == nil:
+		return nil
+	case was != nil: // what was wrong before may stay so
+		return checkSchema(v, was, status, path)
+	}
+	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {
+		return checkSchema(v, nil, status, path)
+	}))
+}
+
+func checkSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
+	path *field.Path) (errs field.ErrorList) {
+	s, at := v.OpenAPIV3Schema, path.Child("openAPIV3Schema")
+	if status {
+		errs = append(errs, validateRoot(s, path)...)
+	}
+	if s.Nullable {
+		errs = append(errs, field.Forbidden(path.Child("openAPIV3Schema.nullable"),
+			"nullable cannot be true at the root"))
+	}
+	var unread field.ErrorList
+	structured := false
+	if ss, err := structural.NewStructural(s); err != nil {
+		unread = field.ErrorList{field.Invalid(at, "", err.Error())}
+	} else if bad := structural.ValidateStructural(at, ss); len(bad) > 0 {
+		errs = append(errs, bad...)
+	} else {
+		bad, err := defaulting.ValidateDefaults(context.Background(), at, ss, true, true)
+		if err != nil {
+			bad = field.ErrorList{field.Invalid(at, "", err.Error())}
+		}
+		errs, structured = append(errs, crdschema.Sorted(bad)...), len(bad) == 0
+	}
+	bad := validateProps(s, at, propsPlace{root: true})
+	errs = append(errs, bad...)
+	if structured {
+		errs = append(errs, checkRules(s, at, was, bad)...)
+	}
+	if len(errs) == 0 {
+		errs = unread
+	}
+	return errs
+}
+
+func validateRoot(s *apiextensions.JSONSchemaProps, path *field.Path) field.ErrorList {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		switch {
+		case v.Field(i).IsZero():
+		case name == "Type":
+			if s.Type != "object" {
+				return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema.type"), s.Type,
+					`only "object" is allowed as the type at the root of the schema `+
+						`if the status subresource is enabled`)}
+			}
+		case !slices.Contains(rootFields, name):
+			return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema"), *s,
+				fmt.Sprintf("only %v fields are allowed at the root of the schema if the status subresource is enabled",
+					rootFields))}
+		}
+	}
+	return nil
+}
+
+func validateSubresources(s *apiextensions.CustomResourceSubresources, path *field.Path) (errs field.ErrorList) {
+	if s == nil || s.Scale == nil {
+		return nil
+	}
+	under := func(name, text string, must bool, shown any, where string, roots ...string) {
+		at := path.Child("scale." + name)
+		if text == "" {
+			if must {
+				errs = append(errs, field.Required(at, ""))
+			}
+			return
+		}
+		if bad := simplePath(text, at); bad != nil {
+			errs = append(errs, bad)
+			return
+		}
+		if !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(text, root) }) {
+			errs = append(errs, field.Invalid(at, shown, "should be a json path under "+where))
+		}
+	}
+	under("specReplicasPath", s.Scale.SpecReplicasPath, true, s.Scale.SpecReplicasPath, ".spec", ".spec.")
+	under("statusReplicasPath", s.Scale.StatusReplicasPath, true, s.Scale.StatusReplicasPath, ".status", ".status.")
+	if p := s.Scale.LabelSelectorPath; p != nil {
+		under("labelSelectorPath", *p, false, p, "either .spec or .status", ".spec.", ".status.")
+	}
+	return errs
+}
+
+func simplePath(text string, at *field.Path) *field.Error {
+	if text[0] != '.' {
+		return field.Invalid(at, text, "must be a simple json path starting with .")
+	}
+	return nil
+}
+
+var (
+	columnTypes   = []string{"boolean", "date", "integer", "number", "string"}
+	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
+)
+
+func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field.Path) (errs field.ErrorList) {
+	if c.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	switch must := "must be one of " + strings.Join(columnTypes, ","); {
+	case c.Type == "":
+		errs = append(errs, field.Required(path.Child("type"), must))
+	case !slices.Contains(columnTypes, c.Type):
+		errs = append(errs, field.Invalid(path.Child("type"), c.Type, must))
+	}
+	if c.Format != "" && !slices.Contains(columnFormats, c.Format) {
+		errs = append(errs, field.Invalid(path.Child("format"), c.Format,
+			"must be one of "+strings.Join(columnFormats, ",")))
+	}
+	if c.JSONPath == "" {
+		errs = append(errs, field.Required(path.Child("JSONPath"), ""))
+	} else if bad := simplePath(c.JSONPath, path.Child("JSONPath")); bad != nil {
+		errs = append(errs, bad)
+	}
+	return errs
+}
+
+// UnknownFormats warns about formats without effect, except those of the old CRD.
+func UnknownFormats(d, old *Definition) (warnings []string) {
+	had := map[string]bool{}
+	if old != nil {
+		for _, f := range formatsOf(old) {
+			had[f] = true
+		}
+	}
+	for _, f := range formatsOf(d) {
+		if !had[f] {
+			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", f))
+		}
+	}
+	return warnings
+}
+
+func formatsOf(d *Definition) (unknown []string) {
+	eachSchema(&internalDefinition(d).Spec, func(s *apiextensions.JSONSchemaProps, _ *field.Path) {
+		eachProps(s, func(p *apiextensions.JSONSchemaProps) {
+			unknown = append(unknown, validation.GetUnrecognizedFormats(&spec.Schema{SchemaProps: spec.SchemaProps{
+				Format: p.Format, Type: []string{p.Type}}}, environment.DefaultCompatibilityVersion())...)
+		})
+	})
+	return unknown
 }

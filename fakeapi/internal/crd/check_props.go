@@ -19,7 +19,6 @@ type propsPlace struct {
 	noDefaults string // why there may be no default; "": there may
 }
 
-// validateProps checks a part of a schema and everything below.
 func validateProps(s *apiextensions.JSONSchemaProps, path *field.Path, place propsPlace) (errs field.ErrorList) {
 	if s == nil {
 		return nil
@@ -66,7 +65,7 @@ func validateProps(s *apiextensions.JSONSchemaProps, path *field.Path, place pro
 
 var propTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// validateStandard refuses parts of the standard that the API does not have.
+// validateStandard refuses the parts of JSON schema that the API does not support.
 func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place propsPlace) (errs field.ErrorList) {
 	if s.Type != "" && !slices.Contains(propTypes, s.Type) {
 		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, propTypes))
@@ -102,7 +101,7 @@ func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place 
 	return errs
 }
 
-// validateExtensions checks what the API adds to the standard.
+// validateExtensions checks the x-kubernetes extensions.
 func validateExtensions(s *apiextensions.JSONSchemaProps, path *field.Path) (errs field.ErrorList) {
 	must := func(kind, extension string) {
 		msg := "must be " + kind + " if " + extension + " is specified"
@@ -151,7 +150,6 @@ func validateSetItems(s *apiextensions.JSONSchemaProps, path *field.Path) field.
 	return nil
 }
 
-// validateListMap checks lists whose items have keys.
 func validateListMap(s *apiextensions.JSONSchemaProps, path *field.Path) (errs field.ErrorList) {
 	kind, keys := "", path.Child("x-kubernetes-list-map-keys")
 	if s.XListType != nil {
@@ -225,7 +223,6 @@ func validateListKeys(s, item *apiextensions.JSONSchemaProps, path *field.Path) 
 
 var lineBreak = regexp.MustCompile(`[\n\r]+`)
 
-// validateRuleForms checks what rules look like, not what they say.
 func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs field.ErrorList) {
 	for i := range s.XValidations {
 		r, at := &s.XValidations[i], path.Child("x-kubernetes-validations").Index(i)
@@ -261,8 +258,7 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 	return errs
 }
 
-// leads says whether a path leads to a field of a schema; of one that is not structural
-// that is not asked.
+// leads reports whether a path leads to a field of a schema. It is true for schemas that are not structural.
 func leads(s *apiextensions.JSONSchemaProps, path string) bool {
 	ss, err := structural.NewStructural(s)
 	if err != nil {

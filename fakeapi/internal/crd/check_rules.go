@@ -3,13 +3,17 @@ package crd
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"sort"
 	"strings"
 
+	celgo "github.com/google/cel-go/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -18,10 +22,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
 
-// ruleCheck compiles the rules of a schema, and adds up what they may cost. It follows
-// the real server's validation of definitions, package
-// k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation, which itself
-// needs gRPC and OpenTelemetry: it can call webhooks.
+// ruleCheck compiles the rules of a schema and adds up their costs. It follows the validation package of
+// k8s.io/apiextensions-apiserver, which would link gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
 	same  bool // the schema is as it was: what one rule costs was accepted
@@ -46,8 +48,8 @@ type typed struct {
 	decl   *apiservercel.DeclType
 }
 
-// checkRules checks the rules of a schema that is structural; bad are the errors that
-// were found in it, as rules of what is wrong itself are not looked at.
+// checkRules checks the rules of a structural schema. bad are the schema's own errors; rules of wrong parts are
+// skipped.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	ruled := false
 	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
@@ -60,7 +62,7 @@ func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad
 	return findInRules(s, at, was, bad)
 }
 
-// checked is what was found wrong with the rules of new schemas.
+// checked caches the errors in rules of new schemas.
 var checked crdschema.Memo[field.ErrorList]
 
 func findInRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
@@ -108,7 +110,7 @@ func (c *ruleCheck) check(n node, root bool) {
 	c.compile(&n)
 }
 
-// sound says whether nothing was found wrong in a part and below it.
+// sound reports whether a part and all below it have no errors.
 func (c *ruleCheck) sound(at *field.Path) bool {
 	path := at.String()
 	return !slices.ContainsFunc(c.bad, func(bad string) bool {
@@ -117,7 +119,6 @@ func (c *ruleCheck) sound(at *field.Path) bool {
 	})
 }
 
-// compile compiles the rules of one part.
 func (c *ruleCheck) compile(n *node) {
 	if len(n.schema.XValidations) == 0 || !c.sound(n.at) {
 		return
@@ -139,7 +140,7 @@ func (c *ruleCheck) compile(n *node) {
 	}
 }
 
-// judge says what is wrong with one compiled rule.
+// judge checks one compiled rule.
 func (c *ruleCheck) judge(n *node, at *field.Path, rule *apiextensions.ValidationRule, r *cel.CompilationResult) {
 	each := r.MaxCardinality
 	if n.often != nil {
@@ -169,7 +170,6 @@ func (c *ruleCheck) judge(n *node, at *field.Path, rule *apiextensions.Validatio
 	}
 }
 
-// charge counts what an expression may cost.
 func (c *ruleCheck) charge(at *field.Path, what string, cost uint64) {
 	if cost > mostRule && !c.same {
 		c.errs = append(c.errs, field.Forbidden(at, tooDear(what, cost, mostRule)))
@@ -177,7 +177,7 @@ func (c *ruleCheck) charge(at *field.Path, what string, cost uint64) {
 	c.total.add(at, cost)
 }
 
-// typesOf reads the types of a part of a schema from the part itself; nil when it has none.
+// typesOf returns the types of a part of a schema, or nil if it has none.
 func typesOf(s *apiextensions.JSONSchemaProps, whole bool) *typed {
 	ss, err := structural.NewStructural(s)
 	if err != nil {
@@ -214,4 +214,136 @@ func (t *typed) values() *typed {
 		return nil
 	}
 	return &typed{t.schema.AdditionalProperties.Structural, t.decl.ElemType}
+}
+
+// What rules may cost by estimate, in units of the evaluator.
+const (
+	mostRule   = 10_000_000  // one rule
+	mostSchema = 100_000_000 // all of a schema
+)
+
+type cost struct {
+	sum  uint64
+	dear []dearRule
+}
+
+type dearRule struct {
+	at   *field.Path
+	cost uint64
+}
+
+func (c *cost) add(at *field.Path, n uint64) {
+	if c.sum += n; c.sum < n {
+		c.sum = math.MaxUint64
+	}
+	if n < mostSchema/100 {
+		return
+	}
+	c.dear = append(c.dear, dearRule{at, n})
+	sort.SliceStable(c.dear, func(i, j int) bool { return c.dear[i].cost > c.dear[j].cost })
+	c.dear = c.dear[:min(len(c.dear), 4)]
+}
+
+// errors reports a total cost over the limit, with the most expensive rules.
+func (c *cost) errors(at *field.Path) (errs field.ErrorList) {
+	if c.sum <= mostSchema {
+		return nil
+	}
+	for _, d := range c.dear {
+		errs = append(errs, field.Forbidden(d.at,
+			"contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
+	}
+	return append(errs, field.Forbidden(at,
+		tooDear("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.sum, mostSchema)))
+}
+
+func tooDear(what string, cost, most uint64) string {
+	factor := "more than 100x"
+	switch times := float64(cost) / float64(most); {
+	case times > 100:
+	case times < 1.5:
+		factor = fmt.Sprintf("%fx", times)
+	default:
+		factor = fmt.Sprintf("%.1fx", times)
+	}
+	return what + " exceeds budget by factor of " + factor + " (try simplifying the rule, or adding maxItems, " +
+		"maxProperties, and maxLength where arrays, maps, and strings are declared)"
+}
+
+// occurrences returns how many values a part has per value of its parent; nil means unbounded.
+func occurrences(s *apiextensions.JSONSchemaProps) *uint64 {
+	n := uint64(1)
+	bound := func(most *int64) *uint64 {
+		if most == nil {
+			return nil
+		}
+		n = uint64(max(*most, 0))
+		return &n
+	}
+	switch {
+	case s.Type == "object" && s.AdditionalProperties != nil:
+		return bound(s.MaxProperties)
+	case s.Type == "array":
+		return bound(s.MaxItems)
+	}
+	return &n
+}
+
+func multiplied(a, b *uint64) *uint64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := product(*a, *b)
+	return &n
+}
+
+func product(a, b uint64) uint64 {
+	if a != 0 && math.MaxUint64/a < b {
+		return math.MaxUint64
+	}
+	return a * b
+}
+
+type past struct {
+	expressions map[string]bool
+	schemas     []*apiextensions.JSONSchemaProps
+}
+
+func pastOf(s *apiextensions.CustomResourceDefinitionSpec) *past {
+	p := &past{expressions: map[string]bool{}}
+	eachSchema(s, func(schema *apiextensions.JSONSchemaProps, _ *field.Path) {
+		p.schemas = append(p.schemas, schema)
+		eachProps(schema, func(part *apiextensions.JSONSchemaProps) {
+			for _, r := range part.XValidations {
+				p.expressions[r.Rule], p.expressions[r.MessageExpression] = true, true
+			}
+		})
+	})
+	return p
+}
+
+func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
+	if p == nil {
+		return false
+	}
+	for _, old := range p.schemas {
+		if equality.Semantic.DeepEqual(old, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// RuleEnv returns the environment of an expression. An expression that was accepted before may use more than a new
+// one.
+func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
+	if p != nil && p.expressions[expression] {
+		return all.StoredExpressionsEnv()
+	}
+	return all.NewExpressionsEnv()
+}
+
+// MessageExpressionEnv is the same for the expressions of messages.
+func (p *past) MessageExpressionEnv(all *environment.EnvSet, expression string) *celgo.Env {
+	return p.RuleEnv(all, expression)
 }

@@ -85,7 +85,6 @@ func oneOf(path *field.Path, value string, accepted ...string) field.ErrorList {
 	return nil
 }
 
-// validateVersions checks each version and that they fit together.
 func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, was *past,
 	path *field.Path) (errs field.ErrorList) {
 	seen, stores, unique := map[string]bool{}, 0, true
@@ -188,7 +187,7 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	return errs
 }
 
-// validateConversionWebhook leaves the certificates unread: who calls reads them.
+// validateConversionWebhook does not read the certificates; the caller of the webhook does.
 func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *field.Path) (errs field.ErrorList) {
 	at := path.Child("webhookClientConfig")
 	if w := c.WebhookClientConfig; w == nil {
@@ -220,7 +219,7 @@ func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *
 	return errs
 }
 
-// maxSelectable is how many fields of a version may be selected by.
+// maxSelectable is the number of selectable fields of a version.
 const maxSelectable = 8
 
 func validateSelectable(list []apiextensions.SelectableField, props *apiextensions.JSONSchemaProps,
@@ -260,7 +259,6 @@ func validateSelectable(list []apiextensions.SelectableField, props *apiextensio
 	return errs
 }
 
-// followPath finds the schema that a path of names leads to.
 func followPath(s *structural.Structural, path string) (*structural.Structural, error) {
 	if strings.Contains(path, "[") {
 		return nil, fmt.Errorf("array notation is not allowed")

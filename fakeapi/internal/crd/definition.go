@@ -1,15 +1,20 @@
-// Package crd is about CustomResourceDefinitions themselves: which are accepted,
-// how they come by their names, and what their conditions say. What the objects
-// that they define are like is said by package custom.
+// Package crd checks CustomResourceDefinitions, accepts their names and sets their conditions. Package custom handles
+// their objects.
 package crd
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/transport"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -17,8 +22,7 @@ import (
 // Definition is a CustomResourceDefinition.
 type Definition = apiextensionsv1.CustomResourceDefinition
 
-// SetCondition sets a condition of a definition. The time of a condition that
-// keeps its status stays.
+// SetCondition sets a condition of a CRD. An unchanged status keeps its time.
 func SetCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
 	status apiextensionsv1.ConditionStatus, reason, message string) {
 	want := apiextensionsv1.CustomResourceDefinitionCondition{
@@ -53,8 +57,7 @@ func Served(d *Definition) bool {
 // Same says whether two states of a definition define the same.
 func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
 
-// SameStorage says whether the objects of two states of a definition are read, written and
-// watched in the same way.
+// SameStorage reports whether two states of a CRD read, write and watch objects in the same way.
 func SameStorage(a, b *Definition) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
@@ -80,3 +83,189 @@ var (
 	specPath   = field.NewPath("spec")
 	statusPath = field.NewPath("status")
 )
+
+// hasDefaults reports whether some schema of a CRD has a default.
+func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) bool {
+	if s.Validation != nil && anyDefault(s.Validation.OpenAPIV3Schema) {
+		return true
+	}
+	for i := range s.Versions {
+		if v := s.Versions[i].Schema; v != nil && anyDefault(v.OpenAPIV3Schema) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyDefault searches a schema and all its parts for a default.
+func anyDefault(s *apiextensions.JSONSchemaProps) bool {
+	if s == nil || s.Default != nil {
+		return s != nil
+	}
+	found := anyDefault(s.Not)
+	for _, list := range [...][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			found = found || anyDefault(&list[i])
+		}
+	}
+	if s.Items != nil {
+		found = found || anyDefault(s.Items.Schema)
+		for i := range s.Items.JSONSchemas {
+			found = found || anyDefault(&s.Items.JSONSchemas[i])
+		}
+	}
+	for _, more := range [...]*apiextensions.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		found = found || more != nil && anyDefault(more.Schema)
+	}
+	for _, named := range [...]map[string]apiextensions.JSONSchemaProps{s.Properties, s.PatternProperties,
+		s.Definitions} {
+		for _, p := range named { //detcheck:ordered any will do
+			if anyDefault(&p) {
+				return true
+			}
+		}
+	}
+	return found
+}
+
+// Taken are the names that the definitions of a group have been given.
+type Taken struct{ resources, kinds map[string]bool }
+
+// Take counts the names that a definition has been given.
+func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
+	if t.kinds == nil {
+		t.resources, t.kinds = map[string]bool{}, map[string]bool{}
+	}
+	t.resources[n.Plural], t.resources[n.Singular] = true, true
+	for _, short := range n.ShortNames {
+		t.resources[short] = true
+	}
+	t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
+}
+
+// free refuses a name that another CRD has.
+func free(want, have string, used map[string]bool) error {
+	if want == have || !used[want] {
+		return nil
+	}
+	return fmt.Errorf("%q is already in use", want)
+}
+
+// AcceptNames accepts the free names of a CRD and sets its conditions. It returns nil if nothing changes.
+func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
+	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
+		return nil
+	}
+	want, have, got := d.Spec.Names, d.Status.AcceptedNames, d.Status.AcceptedNames
+	status, reason, message := apiextensionsv1.ConditionTrue, "NoConflicts", "no conflicts found"
+	refused := func(err error, why string) bool {
+		if err != nil {
+			status, reason, message = apiextensionsv1.ConditionFalse, why, err.Error()
+		}
+		return err != nil
+	}
+	if !refused(free(want.Plural, have.Plural, used.resources), "PluralConflict") {
+		got.Plural = want.Plural
+	}
+	if !refused(free(want.Singular, have.Singular, used.resources), "SingularConflict") {
+		got.Singular = want.Singular
+	}
+	if !reflect.DeepEqual(want.ShortNames, have.ShortNames) &&
+		!refused(freeShortNames(want.ShortNames, have.ShortNames, used.resources), "ShortNamesConflict") {
+		got.ShortNames = want.ShortNames
+	}
+	if !refused(free(want.Kind, have.Kind, used.kinds), "KindConflict") {
+		got.Kind = want.Kind
+	}
+	if !refused(free(want.ListKind, have.ListKind, used.kinds), "ListKindConflict") {
+		got.ListKind = want.ListKind
+	}
+	got.Categories = want.Categories
+	before := apihelpers.FindCRDCondition(d, apiextensionsv1.NamesAccepted)
+	if reflect.DeepEqual(got, have) && before != nil && before.Status == status && before.Reason == reason &&
+		before.Message == message {
+		return nil
+	}
+	d = d.DeepCopy()
+	d.Status.AcceptedNames = got
+	SetCondition(d, now, apiextensionsv1.NamesAccepted, status, reason, message)
+	switch before := apihelpers.FindCRDCondition(d, apiextensionsv1.Established); {
+	case before != nil && before.Status == apiextensionsv1.ConditionTrue:
+	case status == apiextensionsv1.ConditionTrue:
+		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "Installing", initialNames)
+	case before == nil:
+		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "NotAccepted",
+			"not all names are accepted")
+	}
+	return d
+}
+
+const initialNames = "the initial names have been accepted"
+
+func freeShortNames(want, have []string, used map[string]bool) error {
+	var errs []error
+	for _, short := range want {
+		if slices.Contains(have, short) {
+			continue
+		}
+		if err := free(short, "", used); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if all := utilerrors.NewAggregate(errs); all != nil {
+		return all
+	}
+	return nil
+}
+
+// Establish establishes a CRD with accepted names, unless its webhook's certificates are unreadable. It returns nil if
+// nothing changes.
+func Establish(d *Definition, now time.Time) *Definition {
+	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {
+		return nil
+	}
+	if c := d.Spec.Conversion; c != nil && c.Webhook != nil && c.Webhook.ClientConfig != nil &&
+		badBundle(c.Webhook.ClientConfig.CABundle) != nil {
+		return withCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "InvalidCABundle",
+			"The conversion webhook CABundle is invalid")
+	}
+	return withCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted",
+		initialNames)
+}
+
+// badBundle returns why certificates cannot be read. An empty bundle is valid.
+func badBundle(bundle []byte) error {
+	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
+	return err
+}
+
+// Approve sets the approval condition of a CRD in a Kubernetes group. It returns nil if nothing changes.
+func Approve(d *Definition, now time.Time) *Definition {
+	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
+		return nil
+	}
+	status, reason := apiextensionsv1.ConditionFalse, ""
+	state, message := apihelpers.GetAPIApprovalState(d.Annotations)
+	switch state {
+	case apihelpers.APIApprovalInvalid:
+		reason = "InvalidAnnotation"
+	case apihelpers.APIApprovalMissing:
+		reason = "MissingAnnotation"
+	case apihelpers.APIApprovalBypassed:
+		reason = "UnapprovedAnnotation"
+	case apihelpers.APIApproved:
+		status, reason = apiextensionsv1.ConditionTrue, "ApprovedAnnotation"
+	}
+	return withCondition(d, now, apiextensionsv1.KubernetesAPIApprovalPolicyConformant, status, reason, message)
+}
+
+func withCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
+	status apiextensionsv1.ConditionStatus, reason, message string) *Definition {
+	if have := apihelpers.FindCRDCondition(d, kind); have != nil && have.Status == status && have.Reason == reason &&
+		have.Message == message {
+		return nil
+	}
+	d = d.DeepCopy()
+	SetCondition(d, now, kind, status, reason, message)
+	return d
+}

@@ -1,17 +1,28 @@
 package crdschema
 
 import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// CompileRules compiles the rules of a schema of whole objects that was accepted; nil
-// when it has none.
+// CompileRules compiles the rules of an accepted schema of whole objects; nil when it has none.
 func CompileRules(s *structural.Structural) *Rules {
 	root := compileRules(s, s, true, model.SchemaDeclType(s, true))
 	if root == nil {
@@ -20,8 +31,6 @@ func CompileRules(s *structural.Structural) *Rules {
 	return &Rules{root}
 }
 
-// compileRules compiles the rules that of has, or a part of its allOf, for values of a
-// schema; nil when there are none.
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
 	if types == nil {
 		return nil // what has no type is not seen by rules
@@ -81,7 +90,7 @@ func (r *rules) compile(of *structural.Structural, types *apiservercel.DeclType)
 	}
 }
 
-// typeOfField is the type of a field; nil when rules don't see it.
+// typeOfField returns the type of a field; nil if rules do not see it.
 func typeOfField(types *apiservercel.DeclType, name string, schema *structural.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
@@ -93,7 +102,7 @@ func typeOfField(types *apiservercel.DeclType, name string, schema *structural.S
 	return nil
 }
 
-// unnested is a part of an allOf as a schema of its own.
+// unnested returns a part of an allOf as a schema.
 func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	if n == nil {
 		return nil
@@ -114,8 +123,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape is a schema as values are read by it, made once: [model.Structural] makes its
-// parts anew each time that it is asked.
+// shape caches a schema in the form that values are read by. [model.Structural] makes its parts anew at each call.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -155,3 +163,172 @@ type values struct{ schema *shape }
 
 func (v values) Schema() common.Schema { return v.schema }
 func (v values) Allows() bool          { return true }
+
+// seen holds the variables of a rule: self, and oldSelf where there is one.
+type seen struct {
+	self, old ref.Val
+	has       bool
+}
+
+// ResolveName makes it what the evaluator asks.
+func (s *seen) ResolveName(name string) (any, bool) {
+	switch name {
+	case cel.ScopedVarName:
+		return s.self, true
+	case cel.OldScopedVarName:
+		return s.old, s.has
+	}
+	return nil, false
+}
+
+// Parent makes it what the evaluator asks.
+func (s *seen) Parent() interpreter.Activation { return nil }
+
+// evaluate evaluates the rules of one part, as validateExpressions of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel does. That function reads the schema again for every field
+// of a rule.
+func (c *checking) evaluate(r *rules, at *place, now, was any) {
+	if len(r.own) == 0 {
+		return
+	}
+	kind := r.schema.Type
+	if c.budget <= 0 {
+		c.stop(field.Invalid(at.path(), kind, outOfBudget))
+		return
+	}
+	plain := &seen{self: common.UnstructuredToVal(now, r.shape)}
+	optional := &seen{self: plain.self, old: types.OptionalNone, has: true}
+	if was != nil && r.usesOld {
+		plain.old, plain.has = common.UnstructuredToVal(was, r.shape), true
+		optional.old = types.OptionalOf(plain.old)
+	}
+	for i := range r.own {
+		rule := &r.own[i]
+		sees := plain
+		switch {
+		case rule.OptionalOldSelf != nil && *rule.OptionalOldSelf:
+			sees = optional
+		case rule.UsesOldSelf && was == nil:
+			continue
+		}
+		if rule.Program == nil {
+			continue // it is empty
+		}
+		holds, err := c.run(rule.Program, sees)
+		switch {
+		case err == errBudget:
+			c.stop(field.Invalid(at.path(), kind, outOfBudget))
+		case err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded"):
+			c.stop(field.Invalid(at.path(), kind, fmt.Sprintf("'%v': no further validation rules will be run due to "+
+				"call cost exceeds limit for rule: %v", err, rule.text())))
+		case err != nil && strings.HasPrefix(err.Error(), "no such overload"):
+			c.errs = append(c.errs, field.Invalid(at.path(), kind, fmt.Sprintf("'%v': call arguments did not match "+
+				"a supported operator, function or macro signature for rule: %v", err, rule.text())))
+		case err != nil:
+			c.errs = append(c.errs, field.Invalid(at.path(), kind,
+				fmt.Sprintf("%v evaluating rule: %v", err, rule.text())))
+		case holds != types.True:
+			c.broken(rule, at, kind, now, plain)
+		}
+		if c.budget < 0 {
+			return
+		}
+	}
+}
+
+const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+// errBudget means that an evaluation exceeded the remaining cost.
+var errBudget = fmt.Errorf("%s", outOfBudget)
+
+// stop ends the evaluation of all rules of the object.
+func (c *checking) stop(err *field.Error) {
+	c.errs = append(c.errs, err)
+	c.budget = -1
+}
+
+func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
+	value, details, err := p.ContextEval(context.Background(), sees)
+	var cost *uint64
+	if details != nil {
+		cost = details.ActualCost()
+	}
+	if cost == nil {
+		return nil, errBudget // the evaluator always tells: it was asked to when it was made
+	}
+	if *cost > math.MaxInt64 || int64(*cost) > c.budget {
+		return nil, errBudget
+	}
+	c.budget -= int64(*cost)
+	return value, err
+}
+
+// broken reports a rule that does not hold. If the value is unchanged, it is a warning.
+func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
+	at := where.path()
+	if rule.NormalizedRuleFieldPath != "" {
+		at = at.Child(rule.NormalizedRuleFieldPath)
+	}
+	value := now
+	if kind == "object" || kind == "array" {
+		value = field.OmitValueType{}
+	}
+	message, failed := c.message(rule, at, kind, sees)
+	err := failed
+	if failed == nil {
+		err = refusal(rule.Reason, at, value, message)
+	}
+	if !rule.UsesOldSelf && where.old(&c.whole).equal() {
+		c.warnings = append(c.warnings, err.Error())
+	} else {
+		c.errs = append(c.errs, err)
+	}
+	if failed != nil {
+		c.budget = -1
+	}
+}
+
+func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, value any, message string) *field.Error {
+	if reason != nil {
+		switch *reason {
+		case apiextensionsv1.FieldValueForbidden:
+			return field.Forbidden(at, message)
+		case apiextensionsv1.FieldValueRequired:
+			return field.Required(at, message)
+		case apiextensionsv1.FieldValueDuplicate:
+			return field.Duplicate(at, value)
+		}
+	}
+	return field.Invalid(at, value, message)
+}
+
+var lineBreak = regexp.MustCompile(`[\n]+`)
+
+// message returns the text for a broken rule: the result of messageExpression, or else message. An expression over
+// its cost is an error of its own.
+func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
+	text = "failed rule: " + r.text()
+	if r.Message != "" {
+		text = r.text()
+	}
+	if r.CompilationResult.MessageExpression == nil {
+		return text, nil
+	}
+	made, err := c.run(r.CompilationResult.MessageExpression, sees)
+	switch {
+	case err == errBudget:
+		return "", field.Invalid(at, kind, "messageExpression evaluation failed due to running out of cost budget, "+
+			"no further validation rules will be run")
+	case err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded"):
+		return "", field.Invalid(at, kind, fmt.Sprintf("no further validation rules will be run due to call cost "+
+			"exceeds limit for messageExpression: %q", r.ValidationRule.MessageExpression))
+	case err != nil:
+		return text, nil
+	}
+	said, _ := made.Value().(string)
+	said = strings.TrimSpace(said)
+	if said == "" || len(said) > celconfig.MaxEvaluatedMessageExpressionSizeBytes || lineBreak.MatchString(said) {
+		return text, nil
+	}
+	return said, nil
+}

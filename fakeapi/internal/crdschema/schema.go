@@ -1,11 +1,23 @@
-// Package crdschema is what the schema of a CRD says of values: where they are, and what is wrong
-// with them.
+// Package crdschema finds out where values break the schema of a CRD.
 package crdschema
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sort"
 	"strings"
+	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
 )
 
 // Property is the schema of a key of an object; nil when there is none.
@@ -24,3 +36,248 @@ func Property(s *structural.Structural, key string) *structural.Structural {
 
 // Steps splits a simple path like ".spec.replicas".
 func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+
+// place is the position of a part in an object. Its path and old value are computed only for broken rules.
+type place struct {
+	above *place // nil of the whole object
+	step  step   // how one comes from there
+	name  string
+	index int
+}
+
+type whole struct {
+	schema   *structural.Structural
+	now, was any
+}
+
+// step is one step from a part of an object into it.
+type step uint8
+
+const (
+	property step = iota // by the name of a field
+	entry                // by the key of a map
+	item                 // by the index of a list
+	branch               // to what one part of an allOf says of it
+)
+
+// path returns the place as errors name it.
+func (p *place) path() *field.Path {
+	if p.above == nil {
+		return nil
+	}
+	at := p.above.path()
+	switch p.step {
+	case property:
+		return at.Child(p.name)
+	case entry:
+		return at.Key(p.name)
+	case item:
+		return at.Index(p.index)
+	}
+	return at
+}
+
+func (p *place) old(of *whole) old {
+	switch {
+	case p.above != nil && p.step == item:
+		return p.above.old(of).index(p.index)
+	case p.above != nil && p.step == branch:
+		return old{around: p.above.old(of).around}
+	case p.above != nil:
+		return p.above.old(of).key(p.name)
+	case of.was != nil:
+		return old{same: common.NewCorrelatedObject(of.now, of.was, &model.Structural{Structural: of.schema})}
+	}
+	return old{}
+}
+
+// old is the value that a part is compared with: its own old value, or that of the nearest enclosing part that can be
+// correlated.
+type old struct{ same, around *common.CorrelatedObject }
+
+func (o old) key(name string) old {
+	switch {
+	case o.same == nil:
+		return o
+	case o.around == nil && (name == "apiVersion" || name == "kind"):
+		return old{} // they are made the same before they are compared
+	}
+	return old{o.same.Key(name), o.same}
+}
+
+func (o old) index(i int) old {
+	if o.same == nil {
+		return o
+	}
+	return old{o.same.Index(i), o.same}
+}
+
+// equal says whether the part is as it was.
+func (o old) equal() bool {
+	if o.same != nil {
+		return o.same.CachedDeepEqual()
+	}
+	return o.around.CachedDeepEqual()
+}
+
+// Rules are the compiled x-kubernetes-validations of a schema. They are evaluated here, in a fixed order. Upstream
+// visits objects in random map order, which decides what the cost budget still covers.
+type Rules struct{ root *rules }
+
+// rules are those of one part of a schema and of what is below it.
+type rules struct {
+	schema     *structural.Structural
+	shape      common.Schema // of its values, as rules see them
+	own        []rule
+	usesOld    bool // one of its own does
+	allOf      []*rules
+	items      *rules
+	properties map[string]*rules
+	additional *rules
+}
+
+type rule struct {
+	apiextensionsv1.ValidationRule
+	cel.CompilationResult
+}
+
+func (r *rule) text() string {
+	if r.Message != "" {
+		return strings.TrimSpace(r.Message)
+	}
+	return strings.TrimSpace(r.Rule)
+}
+
+// HasRules says whether a schema has rules, at any depth.
+func HasRules(s *structural.Structural) bool {
+	if s == nil {
+		return false
+	}
+	if len(s.XValidations) > 0 || HasRules(s.Items) || s.AdditionalProperties != nil &&
+		HasRules(s.AdditionalProperties.Structural) {
+		return true
+	}
+	for _, p := range s.Properties { //detcheck:ordered any will do
+		if HasRules(&p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Check evaluates the rules on an object and its old state, if any. Violations in unchanged parts are warnings.
+func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
+	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
+	c.check(r.root, &place{}, now, was)
+	return c.errs, c.warnings
+}
+
+type checking struct {
+	whole
+	budget   int64 // of cost that is left; below 0 nothing more is evaluated
+	errs     field.ErrorList
+	warnings []string
+}
+
+func (c *checking) check(r *rules, at *place, now, was any) {
+	if r == nil || now == nil || c.budget < 0 {
+		return
+	}
+	c.evaluate(r, at, now, was)
+	for _, one := range r.allOf {
+		c.check(one, &place{above: at, step: branch}, now, was)
+	}
+	switch now := now.(type) {
+	case map[string]any:
+		before, _ := was.(map[string]any)
+		if !cel.MapIsCorrelatable(r.schema.XMapType) {
+			before = nil
+		}
+		c.checkKeys(r, at, now, before)
+	case []any:
+		if r.items == nil {
+			return
+		}
+		before, _ := was.([]any)
+		correlated := common.MakeMapList(&model.Structural{Structural: r.schema}, before)
+		for i := range now {
+			c.check(r.items, &place{above: at, step: item, index: i}, now[i], correlated.Get(now[i]))
+		}
+	}
+}
+
+// checkKeys checks the values of a map in key order.
+func (c *checking) checkKeys(r *rules, at *place, now, was map[string]any) {
+	if r.additional == nil && len(r.properties) == 0 {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if r.additional != nil {
+			c.check(r.additional, &place{above: at, step: entry, name: key}, now[key], was[key])
+		} else if p := r.properties[key]; p != nil {
+			c.check(p, &place{above: at, step: property, name: key}, now[key], was[key])
+		}
+	}
+}
+
+// Validate validates a new object of a schema.
+func Validate(v validation.SchemaValidator, now any) field.ErrorList {
+	return Sorted(validation.ValidateCustomResource(nil, now, v))
+}
+
+// ValidateUpdate validates the new state of an object or of its status. Errors in unchanged parts do not count.
+func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
+	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
+	var at *field.Path
+	if part != "" {
+		now, was = now.(map[string]any)[part], was.(map[string]any)[part]
+		at, correlated = field.NewPath(part), correlated.Key(part)
+	}
+	return Sorted(validation.ValidateCustomResourceUpdate(at, now, was, v, validation.WithRatcheting(correlated)))
+}
+
+// Sorted puts findings into order: who made them ranged over maps.
+func Sorted(errs field.ErrorList) field.ErrorList {
+	sort.SliceStable(errs, func(i, j int) bool {
+		if errs[i].Field != errs[j].Field {
+			return errs[i].Field < errs[j].Field
+		}
+		return errs[i].Error() < errs[j].Error()
+	})
+	return errs
+}
+
+// Memo caches what is computed from a schema alone: compiling rules takes milliseconds, and exploration starts a world
+// many times. Cached values must not be changed. The zero value is ready, and servers share it.
+type Memo[T any] struct {
+	mu   sync.Mutex
+	made map[[sha256.Size]byte]T
+	keys [][sha256.Size]byte // oldest first
+}
+
+// mostMade limits the cached results; the oldest is dropped first.
+const mostMade = 256
+
+// Of is what make makes of a schema, at a place in a definition.
+func (m *Memo[T]) Of(schema any, at string, make func() T) T {
+	text, err := json.Marshal(schema)
+	if err != nil {
+		panic("fakeapi: a schema does not encode: " + err.Error())
+	}
+	key := sha256.Sum256(append(text, at...))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if made, ok := m.made[key]; ok {
+		return made
+	}
+	made := make()
+	if m.made == nil {
+		m.made = map[[sha256.Size]byte]T{}
+	}
+	m.made[key] = made
+	if m.keys = append(m.keys, key); len(m.keys) > mostMade {
+		delete(m.made, m.keys[0])
+		m.keys = m.keys[1:]
+	}
+	return made
+}

@@ -1,5 +1,4 @@
-// Package custom makes rows in the table of kinds of what definitions define:
-// objects that are read, checked and changed by a schema instead of a Go type.
+// Package custom makes rows of the table of kinds from CRDs: objects with a schema in place of a Go type.
 package custom
 
 import (
@@ -52,14 +51,14 @@ var (
 	read     crdschema.Memo[*reading]
 )
 
-// reading is what a schema is made into, for every server that has it. Nobody changes it.
+// reading holds what is compiled from a schema, shared by all servers. It is never changed.
 type reading struct {
 	schema        *structural.Structural
 	whole, status validation.SchemaValidator
 	merge         typed.ParseableType
 }
 
-// readSchema reads the schema of one version of a definition, which was validated.
+// readSchema compiles the validated schema of one version of a CRD.
 func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
 	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
 	decoded, err := clean(v.Schema)
@@ -92,7 +91,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean is a schema as decoding JSON makes it: there whatever has a schema for further properties allows them.
+// clean returns a schema as decoding JSON makes it: a schema for additional properties allows them.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -153,8 +152,7 @@ func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) 
 	return from, nil
 }
 
-// Defaulted returns an object that is about to be written in the form in which it is read afterwards: the object
-// itself unless the schema has defaults for it.
+// Defaulted returns an object as reads will show it, which is the object itself if the schema sets no defaults.
 func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	u := obj.(*object).DeepCopy()
 	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
@@ -163,17 +161,15 @@ func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// tidy is prune for what has been seen before: there is nobody to tell of it.
+// tidy is prune without reporting.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
 	if _, err := c.Prune(u, false); err != nil {
 		u.Object["metadata"] = map[string]any{}
 	}
 }
 
-// Prune brings an object into the form that decoding gives built-in kinds: what
-// the schema does not know, and nulls that it does not allow, are dropped. When
-// strict it returns the paths of the fields that are not known, and an error
-// when the metadata is not of the right form; else that is dropped as well.
+// Prune drops unknown fields, and nulls that the schema does not allow. When strict it returns the unknown paths, and
+// an error for malformed metadata, which is otherwise dropped.
 func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []string, err error) {
 	for _, key := range [...]string{"kind", "apiVersion"} {
 		if _, _, err := unstructured.NestedString(u.Object, key); err != nil {

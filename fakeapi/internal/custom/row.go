@@ -1,17 +1,22 @@
 package custom
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
@@ -51,9 +56,8 @@ func (c *Resource) Row() *registry.Kind {
 	return k
 }
 
-// ViewOf makes a version of a definition a view of the stored version:
-// conversion changes nothing but the apiVersion, unless a webhook has made more of it
-// before, then each side prunes what it does not know.
+// ViewOf makes a version of a CRD a view of the storage version. Conversion changes only the apiVersion, unless a
+// webhook did more; then both sides prune.
 func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {
@@ -66,7 +70,7 @@ func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
 	return &registry.View{Stored: of, Show: to(c), Keep: to(stored)}
 }
 
-// strategy sets how objects of a custom kind are created and changed.
+// strategy sets how objects of a custom kind are created and updated.
 func (c *Resource) strategy(k *registry.Kind) {
 	status := k.Status
 	k.PrepareCreate = registry.On(func(u *object) {
@@ -122,7 +126,6 @@ func withoutMeta(object map[string]any) map[string]any {
 	return rest
 }
 
-// prepareStatus lets nothing but the status through.
 func prepareStatus(u, old *object) {
 	status, ok := u.Object["status"]
 	managed := u.GetManagedFields()
@@ -135,7 +138,7 @@ func prepareStatus(u, old *object) {
 	}
 }
 
-// shallow copies an object as far as its metadata can then be changed.
+// shallow copies an object so far that its metadata can be changed.
 func shallow(obj runtime.Object) runtime.Object {
 	now := copyKeys(obj.(*unstructured.Unstructured).Object)
 	if m, ok := now["metadata"].(map[string]any); ok {
@@ -148,4 +151,78 @@ func copyKeys(m map[string]any) map[string]any {
 	own := make(map[string]any, len(m))
 	maps.Copy(own, m)
 	return own
+}
+
+func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scaling {
+	want := crdschema.Steps(s.SpecReplicasPath)
+	return &registry.Scaling{
+		Path: want,
+		Absent: func(obj runtime.Object) error {
+			if _, ok, err := unstructured.NestedInt64(obj.(*object).Object, want...); err != nil || !ok {
+				return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist",
+					s.SpecReplicasPath))
+			}
+			return nil
+		},
+		Read: func(obj runtime.Object) (int32, int32, string) {
+			object := obj.(*object).Object
+			count := func(path []string) int32 {
+				n, _, err := unstructured.NestedInt64(object, path...)
+				if err != nil {
+					return 0
+				}
+				return int32(n)
+			}
+			selector := ""
+			if s.LabelSelectorPath != nil && *s.LabelSelectorPath != "" {
+				if text, ok, err := unstructured.NestedString(object, crdschema.Steps(*s.LabelSelectorPath)...); ok &&
+					err == nil {
+					selector = text
+				}
+			}
+			return count(want), count(crdschema.Steps(s.StatusReplicasPath)), selector
+		},
+		Write: func(obj runtime.Object, n int32) {
+			u := obj.(*object)
+			u.Object = u.DeepCopy().Object
+			if err := unstructured.SetNestedField(u.Object, int64(n), want...); err != nil {
+				panic("fakeapi: " + s.SpecReplicasPath + " cannot be set in an object that its schema allows: " +
+					err.Error())
+			}
+		},
+	}
+}
+
+// ReplicasPaths adds where each version of the definition has its replicas; nil: it has none.
+func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
+	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
+		var path fieldpath.Path
+		if s := v.Version.Subresources; s != nil && s.Scale != nil {
+			for _, step := range crdschema.Steps(s.Scale.SpecReplicasPath) {
+				path = append(path, fieldpath.PathElement{FieldName: &step})
+			}
+		}
+		paths[v.groupVersion().String()] = path
+	}
+}
+
+type selectablePath struct {
+	name string
+	path []string
+}
+
+func selectablePaths(list []apiextensionsv1.SelectableField) (paths []selectablePath) {
+	for _, f := range list {
+		paths = append(paths, selectablePath{strings.TrimPrefix(f.JSONPath, "."), crdschema.Steps(f.JSONPath)})
+	}
+	return paths
+}
+
+// text returns the field's value for selectors; "" if it is missing.
+func (p selectablePath) text(object map[string]any) string {
+	value, ok, err := unstructured.NestedFieldNoCopy(object, p.path...)
+	if err != nil || !ok || value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// validate checks a new object (old nil) or the change of one. What an update
-// leaves as it was is not held against it.
+// validate checks a new object (old is nil) or an update. Old errors in unchanged parts are accepted.
 func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorList, warnings []string) {
 	var was any
 	if errs := c.validateType(k, u); len(errs) > 0 {
@@ -56,7 +55,6 @@ func (c *Resource) validateStatus(u, old *object) (field.ErrorList, []string) {
 	return c.validateRules(errs, u.Object, old.Object)
 }
 
-// validateType: objects are of the kind and version of the request.
 func (c *Resource) validateType(k *registry.Kind, u *object) (errs field.ErrorList) {
 	if kind := u.GetKind(); kind != k.GVK.Kind {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+k.GVK.Kind))
@@ -67,8 +65,7 @@ func (c *Resource) validateType(k *registry.Kind, u *object) (errs field.ErrorLi
 	return errs
 }
 
-// validateRules checks the schema's rules, unless what was found before makes
-// that useless.
+// validateRules checks the schema's rules unless earlier errors make them pointless.
 func (c *Resource) validateRules(errs field.ErrorList, now, was any) (field.ErrorList, []string) {
 	rules := c.rules()
 	if rules == nil {
@@ -87,7 +84,6 @@ func (c *Resource) validateRules(errs field.ErrorList, now, was any) (field.Erro
 	return append(errs, broken...), warnings
 }
 
-// warnFinalizers warns of new finalizers that are not qualified.
 func warnFinalizers(now, was []string) (warnings []string) {
 	var added []string
 	for _, f := range now {
@@ -114,7 +110,6 @@ func warnFinalizers(now, was []string) (warnings []string) {
 	return warnings
 }
 
-// checkScale checks the counts that the scale subresource shows.
 func (c *Resource) checkScale(object map[string]any, spec bool) (errs field.ErrorList) {
 	if c.Version.Subresources == nil || c.Version.Subresources.Scale == nil {
 		return nil

@@ -1,6 +1,5 @@
-// Package expression compiles the expressions of webhooks and policies as the real server does when
-// they are stored, with its own compiler: what does not compile, or yields something else than it has
-// to, is refused then.
+// Package expression compiles the expressions of webhooks and policies with the real server's compiler, when they are
+// stored.
 package expression
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// yields are the types of what expressions have to yield.
+// yields are the result types of expressions.
 var yields = map[validation.Yield][]*celgo.Type{
 	validation.YieldBool:       {celgo.BoolType},
 	validation.YieldText:       {celgo.StringType},

@@ -1,28 +1,38 @@
-// Package fieldmanager notes who changes what of an object, and merges what is
-// applied: it tells apimachinery's field managers what they have to know of a kind,
-// which is how its fields are merged and how its versions become each other.
+// Package fieldmanager keeps managed fields and merges applied fields. It gives apimachinery's field managers a kind's
+// merge types and conversions.
 package fieldmanager
 
 import (
+	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"unicode"
 
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	aggregator "k8s.io/kube-aggregator/pkg/generated/openapi"
+	"k8s.io/kube-openapi/pkg/schemaconv"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Managers are the field managers of a kind, each made when it is first asked
-// for; kinds are shared by all servers.
+// Managers holds the field managers of a kind, made on first use. All servers share kinds.
 type Managers struct {
 	lock sync.Mutex
 	made map[string]*managedfields.FieldManager
 }
 
-// Of returns the manager of a subresource of the kind. Merge says how objects of a custom kind
-// are merged; it is nil for built-in kinds.
+// Of returns the manager of a subresource. merge is the merge type of a custom kind, nil for built-in kinds.
 func (ms *Managers) Of(k *registry.Kind, merge *Custom,
 	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()
@@ -56,7 +66,6 @@ func newManager(k *registry.Kind, merge *Custom,
 	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
 }
 
-// resetFields are the fields that a write through the subresource leaves alone.
 func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	version := fieldpath.APIVersion(k.GVK.GroupVersion().String())
 	if w := k.Way(subresource); w != nil && w.Owns != nil {
@@ -109,4 +118,98 @@ func Name(manager, agent string) string {
 		}
 	}
 	return b.String()
+}
+
+// clientTypes parses the merge types of client-go, which has most built-in kinds.
+var clientTypes = sync.OnceValue(func() *smd.Schema {
+	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod"}}
+	value, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(pod)
+	if err != nil {
+		panic(err)
+	}
+	return value.Schema()
+})
+
+// openAPITypes builds merge types from OpenAPI for CRDs, APIServices, Scales and metadata.
+var openAPITypes = sync.OnceValue(func() *smd.Schema {
+	ref := func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) }
+	models := map[string]*spec.Schema{}
+	definitions := apiextensions.GetOpenAPIDefinitions(ref)
+	maps.Copy(definitions, aggregator.GetOpenAPIDefinitions(ref))
+	for name, d := range definitions { //detcheck:ordered each name is set once
+		models[name] = &d.Schema
+	}
+	types, err := schemaconv.ToSchemaFromOpenAPI(models, false)
+	if err != nil {
+		panic(err)
+	}
+	return types
+})
+
+func mergeType(k *registry.Kind) typed.ParseableType {
+	name := k.New().(interface{ OpenAPIModelName() string }).OpenAPIModelName()
+	types := openAPITypes()
+	if _, ok := types.FindNamedType(name); !ok {
+		types = clientTypes()
+	}
+	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
+}
+
+// familyConverter is what the field manager has to know of a kind with
+// several versions.
+type familyConverter struct {
+	converter
+	family []*registry.Kind
+	types  map[reflect.Type]typed.ParseableType
+}
+
+func newFamilyConverter(k *registry.Kind, family []*registry.Kind) familyConverter {
+	v := familyConverter{converter{k, mergeType(k)}, family, map[reflect.Type]typed.ParseableType{}}
+	for _, f := range family {
+		v.types[reflect.TypeOf(f.New())] = mergeType(f)
+	}
+	return v
+}
+
+// of finds the version that an object is in.
+func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Kind {
+	for _, f := range v.family {
+		if f.GVK == gvk {
+			return f
+		}
+	}
+	return v.k
+}
+
+// ObjectToTyped implements managedfields.TypeConverter.
+func (v familyConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return v.types[reflect.TypeOf(v.of(u.GroupVersionKind()).New())].FromUnstructured(u.Object, opts...)
+	}
+	return v.types[reflect.TypeOf(obj)].FromStructured(obj, opts...)
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (v familyConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	from := v.of(obj.GetObjectKind().GroupVersionKind())
+	var kinds []schema.GroupVersionKind
+	for _, f := range v.family {
+		kinds = append(kinds, f.GVK)
+	}
+	gvk, ok := to.KindForGroupVersionKinds(kinds)
+	if !ok {
+		return nil, runtime.NewNotRegisteredErrForTarget("versions", reflect.TypeOf(obj), to)
+	}
+	own := converter{k: from}
+	obj, err := own.ConvertToVersion(obj, to)
+	if err != nil || gvk == from.GVK {
+		return obj, err
+	}
+	if from.View != nil {
+		obj = from.View.Keep(obj)
+	}
+	if kept := v.of(gvk); kept.View != nil {
+		obj = kept.View.Show(obj)
+	}
+	return obj, nil
 }

@@ -1,13 +1,19 @@
-// Package metadata is about what the objects of all kinds have in common: their
-// names, owners and finalizers, when two of them are equal, and which are good.
+// Package metadata checks and compares what all kinds have in common: names, owners and finalizers.
 package metadata
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 // Of returns the object's metadata: of typed objects the ObjectMeta itself.
@@ -23,3 +29,196 @@ func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Tru
 
 // Path is where messages find metadata.
 var Path = field.NewPath("metadata")
+
+// WithPolicy replaces the finalizers of any propagation policy.
+func WithPolicy(have []string, orphan, foreground bool) []string {
+	want := make([]string, 0, len(have)+1)
+	for _, f := range have {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			want = append(want, f)
+		}
+	}
+	if orphan {
+		want = append(want, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		want = append(want, metav1.FinalizerDeleteDependents)
+	}
+	return want
+}
+
+// DropControllers forgets the controller field of every owner reference.
+func DropControllers(m metav1.Object) {
+	refs := m.GetOwnerReferences()
+	for i := range refs {
+		if refs[i].Controller == nil {
+			continue
+		}
+		own := append([]metav1.OwnerReference(nil), refs...)
+		for j := range own {
+			own[j].Controller = nil
+		}
+		m.SetOwnerReferences(own)
+		return
+	}
+}
+
+// DedupOwners drops repeated owner references and returns their uids for a warning, or "".
+func DedupOwners(m metav1.Object) string {
+	refs := m.GetOwnerReferences()
+	if len(refs) < 2 {
+		return ""
+	}
+	kept := make([]metav1.OwnerReference, 0, len(refs))
+	var twice []byte
+	for i := range refs {
+		if !containsRef(kept, &refs[i]) {
+			kept = append(kept, refs[i])
+			continue
+		}
+		if twice != nil {
+			twice = append(twice, ", "...)
+		}
+		twice = append(twice, refs[i].UID...)
+	}
+	if twice != nil {
+		m.SetOwnerReferences(kept)
+	}
+	return string(twice)
+}
+
+func containsRef(refs []metav1.OwnerReference, ref *metav1.OwnerReference) bool {
+	for i := range refs {
+		if sameRef(&refs[i], ref) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameRef(a, b *metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion &&
+		same.Pointer(a.Controller, b.Controller) && same.Pointer(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
+}
+
+// Same compares everything in metadata that a client can change.
+func Same(a, b metav1.Object) bool {
+	return a.GetGeneration() == b.GetGeneration() &&
+		same.Time(a.GetDeletionTimestamp(), b.GetDeletionTimestamp()) &&
+		same.Pointer(a.GetDeletionGracePeriodSeconds(), b.GetDeletionGracePeriodSeconds()) &&
+		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
+		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) &&
+		sameRefs(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
+		a.GetGenerateName() == b.GetGenerateName() && a.GetSelfLink() == b.GetSelfLink() &&
+		(len(a.GetManagedFields()) == 0 && len(b.GetManagedFields()) == 0 ||
+			equality.Semantic.DeepEqual(a.GetManagedFields(), b.GetManagedFields()))
+}
+
+func sameRefs(a, b []metav1.OwnerReference) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !sameRef(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Sound reports that validation cannot find an error in an update's metadata: checked parts are unchanged, and owner
+// references are plainly valid. After false, validate in full.
+func Sound(m, old metav1.Object) bool {
+	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
+		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
+		m.GetGeneration() >= old.GetGeneration() && m.GetGeneration() >= 0 &&
+		same.Time(m.GetDeletionTimestamp(), old.GetDeletionTimestamp()) &&
+		same.Pointer(m.GetDeletionGracePeriodSeconds(), old.GetDeletionGracePeriodSeconds()) &&
+		len(m.GetManagedFields()) == 0 && slices.Equal(m.GetFinalizers(), old.GetFinalizers()) &&
+		maps.Equal(m.GetLabels(), old.GetLabels()) && maps.Equal(m.GetAnnotations(), old.GetAnnotations()) &&
+		soundOwners(m.GetOwnerReferences())
+}
+
+// SoundNew reports that validation cannot find an error in a new object's metadata, whatever the kind's rule for
+// names. After false, validate in full.
+func SoundNew(m metav1.Object, namespaced bool) bool {
+	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
+		return false
+	}
+	if prefix := m.GetGenerateName(); prefix != "" && !IsLabel(strings.TrimSuffix(prefix, "-")) {
+		return false
+	}
+	return m.GetGeneration() >= 0 && len(m.GetAnnotations()) == 0 && len(m.GetFinalizers()) == 0 &&
+		len(m.GetManagedFields()) == 0 && soundLabels(m.GetLabels()) && soundOwners(m.GetOwnerReferences())
+}
+
+func soundLabels(labels map[string]string) bool {
+	for key, value := range labels { //detcheck:ordered all have to be sound
+		if !IsLabel(key) || value != "" && !IsLabel(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsLabel reports whether a name is a DNS label: up to 63 lower-case letters, digits and inner dashes. It is then also
+// a valid label key and value.
+func IsLabel(s string) bool {
+	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func soundOwners(refs []metav1.OwnerReference) bool {
+	controllers := 0
+	for i := range refs {
+		r := &refs[i]
+		if r.Kind == "" || r.Name == "" || r.UID == "" || r.Kind == "Event" {
+			return false
+		}
+		if group, version, ok := strings.Cut(r.APIVersion, "/"); ok &&
+			(version == "" || strings.Contains(version, "/")) || group == "" {
+			return false
+		}
+		if r.Controller != nil && *r.Controller {
+			controllers++
+		}
+	}
+	return controllers < 2
+}
+
+// Plain reports that an update changes neither annotations nor finalizers, for which some kinds have rules.
+func Plain(m, old metav1.Object) bool {
+	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
+}
+
+// ValidateFinalizers requires finalizers of built-in kinds to be qualified or standard.
+func ValidateFinalizers(m metav1.Object) (errs field.ErrorList) {
+	for i, f := range m.GetFinalizers() {
+		if !strings.Contains(f, "/") && !StandardFinalizer(f) {
+			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f,
+				"name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}
+
+// PathSegment is the rule every name keeps: it can stand in a path.
+func PathSegment(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
+}
+
+// StandardFinalizer says whether a finalizer is one of those that need not be qualified.
+func StandardFinalizer(f string) bool {
+	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
+		f == "kubernetes"
+}

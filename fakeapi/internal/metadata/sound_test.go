@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestSoundMetaIsSound: metadata that is taken to be good without validation
-// is good.
+// Metadata that skips validation is valid.
 func TestSoundMetaIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	sound := 0
@@ -46,8 +45,7 @@ func TestSoundMetaIsSound(t *testing.T) {
 	}
 }
 
-// TestSoundNewIsSound: new metadata that is taken to be good without
-// validation is good.
+// New metadata that skips validation is valid.
 func TestSoundNewIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	sound := 0

@@ -1,20 +1,18 @@
-// Package metapatch reads and applies, without going through JSON, the patches that
-// controllers send most: those that touch nothing but the parts of metadata that
-// ownership is made of, and those that set the replicas. It gives up on everything
-// else, and is then worth nothing but time: what it does is what the patch does.
+// Package metapatch applies the commonest patches of controllers without JSON: those of ownership metadata, and of
+// replicas. It leaves all others to the general code. It only saves time.
 package metapatch
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Patch is a merge or strategic merge patch that touches nothing but the
-// parts of metadata that ownership is made of. Adopting, releasing and
-// finalizing are such patches, and most of what a controller writes.
+// Patch is a merge or strategic merge patch of ownership metadata. Adopting, releasing and finalizing are such
+// patches.
 type Patch struct {
 	uid, version        *string
 	labels, annotations *mapPatch
@@ -33,7 +31,7 @@ func value(p *string) string {
 	return *p
 }
 
-// mapPatch sets and, where null, deletes keys. A patch of null deletes all.
+// mapPatch sets keys, and deletes those that are null. A null patch deletes all.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -51,8 +49,6 @@ type ownersPatch struct {
 	items   []ownerPatch
 }
 
-// ownerPatch is one element of an ownerReferences patch. Fields that are nil
-// are left alone; clear tells null apart from absent.
 type ownerPatch struct {
 	remove                      bool
 	apiVersion, kind, name, uid *string
@@ -60,8 +56,7 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply changes metadata that shares its maps and lists with a stored object.
-// It returns false for what it leaves to the general way.
+// Apply changes metadata that shares its maps and lists with a stored object. It returns false for the general code.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))
@@ -125,8 +120,7 @@ func without(have, gone []string) []string {
 	return kept
 }
 
-// mergeStrings merges two lists of different strings in the order that a
-// strategic merge gives them.
+// mergeStrings merges two sets of strings in the order of a strategic merge.
 func mergeStrings(have, patch []string) []string {
 	var rest []string
 	for _, f := range have {
@@ -145,9 +139,8 @@ func mergeStrings(have, patch []string) []string {
 	return interleave(rest, patch, position)
 }
 
-// interleave puts what only the server has (left) between what the patch has
-// (right), by the place of both in the stored list. Items that the stored list
-// does not have come before what is still to be placed.
+// interleave merges items of the server (left) and the patch (right) by their positions in the stored list. Items
+// without a position come before what is still to be placed.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {
@@ -171,7 +164,6 @@ func (p *ownersPatch) apply(have []metav1.OwnerReference, strategic bool) ([]met
 	return p.merge(have)
 }
 
-// fresh is the list made of the patch alone.
 func (p *ownersPatch) fresh() []metav1.OwnerReference {
 	var refs []metav1.OwnerReference
 	for i := range p.items {
@@ -182,8 +174,7 @@ func (p *ownersPatch) fresh() []metav1.OwnerReference {
 	return refs
 }
 
-// merge merges by uid. Lists in which a uid is found twice are left to the
-// general way.
+// merge merges by uid. Lists with a repeated uid are left to the general patch code.
 func (p *ownersPatch) merge(have []metav1.OwnerReference) ([]metav1.OwnerReference, bool) {
 	kept := make([]metav1.OwnerReference, 0, len(have))
 	for i := range have {
@@ -237,7 +228,6 @@ func (p *ownersPatch) removes(uid types.UID) bool {
 	return false
 }
 
-// over lays the patch over a reference.
 func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
 	set := func(to *string, from *string) {
 		if from != nil {
@@ -257,4 +247,47 @@ func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
 		ref.BlockOwnerDeletion = o.block
 	}
 	return ref
+}
+
+// ParseReplicas reads {"spec":{"replicas":n}}; ok is false for everything else.
+func ParseReplicas(text []byte) (n int32, ok bool) {
+	s := scan{text: text}
+	s.need('{')
+	s.needWord(`"spec"`)
+	s.need(':')
+	s.need('{')
+	s.needWord(`"replicas"`)
+	s.need(':')
+	n = s.int32()
+	s.need('}')
+	s.need('}')
+	s.space()
+	return n, !s.bad && s.at == len(s.text)
+}
+
+func (s *scan) needWord(w string) {
+	if !s.word(w) {
+		s.bad = true
+	}
+}
+
+// int32 reads an integer of up to nine digits in its shortest form.
+func (s *scan) int32() int32 {
+	negative := s.take('-')
+	if !negative {
+		s.space()
+	}
+	start, n := s.at, int64(0)
+	for !s.bad && s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' && n < math.MaxInt32 {
+		n = 10*n + int64(s.text[s.at]-'0')
+		s.at++
+	}
+	digits := s.at - start
+	if digits == 0 || digits > 9 || digits > 1 && s.text[start] == '0' {
+		s.bad = true
+	}
+	if negative {
+		n = -n
+	}
+	return int32(n)
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestReplicasPatchIsPlain: what is not plainly a number of replicas is left
-// to the general way.
+// A patch that is not plainly a number of replicas is left to the general code.
 func TestReplicasPatchIsPlain(t *testing.T) {
 	for _, patch := range []string{
 		``, `{}`, `{"spec":{}}`, `{"spec":{"replicas":null}}`, `{"spec":{"replicas":"1"}}`, `{"spec":{"replicas":1.0}}`,

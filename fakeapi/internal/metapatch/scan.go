@@ -2,9 +2,8 @@ package metapatch
 
 import "slices"
 
-// Parse reads a patch that touches only metadata. It knows the
-// common forms of JSON and gives up, with ok false, on everything it does not
-// expect: escapes, other fields, wrong types, doubled keys, syntax errors.
+// Parse reads a patch of metadata alone. ok is false for anything unexpected: escapes, other fields, wrong types,
+// duplicate keys, syntax errors.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}
 	seen := false
@@ -20,7 +19,7 @@ func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	return p, !s.bad && seen && s.at == len(s.text)
 }
 
-// scan reads JSON from left to right. Once bad it stays bad.
+// scan reads JSON from left to right. Once bad, it stays bad.
 type scan struct {
 	text []byte
 	at   int
@@ -177,7 +176,6 @@ func (s *scan) space() {
 	}
 }
 
-// take skips space and the byte b, if b is next.
 func (s *scan) take(b byte) bool {
 	s.space()
 	if s.bad || s.at >= len(s.text) || s.text[s.at] != b {
@@ -193,7 +191,6 @@ func (s *scan) need(b byte) {
 	}
 }
 
-// object calls f at the value of each key.
 func (s *scan) object(f func(key string)) {
 	s.need('{')
 	if s.take('}') {
@@ -213,7 +210,6 @@ func (s *scan) object(f func(key string)) {
 	}
 }
 
-// list calls f at each element.
 func (s *scan) list(f func()) {
 	s.need('[')
 	if s.take(']') {
@@ -228,7 +224,7 @@ func (s *scan) list(f func()) {
 	}
 }
 
-// text1 reads a string of plain ASCII, nil when there is none.
+// text1 reads a string of plain ASCII, or nil.
 func (s *scan) text1() *string {
 	s.need('"')
 	start := s.at
@@ -248,7 +244,6 @@ func (s *scan) text1() *string {
 	return nil
 }
 
-// word skips a literal, if it is next.
 func (s *scan) word(w string) bool {
 	s.space()
 	if s.bad || len(s.text)-s.at < len(w) || string(s.text[s.at:s.at+len(w)]) != w {
@@ -271,5 +266,4 @@ func (s *scan) bool() *bool {
 	return nil
 }
 
-// What a patch sets a flag to.
 var flagTrue, flagFalse = true, false

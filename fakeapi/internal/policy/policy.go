@@ -1,19 +1,30 @@
-// Package policy evaluates ValidatingAdmissionPolicies, with the real server's own
-// evaluator of expressions. Which policies there are, and what their parameters are, it is
-// told. It is k8s.io/apiserver/pkg/admission/plugin/policy/validating, which cannot be had
-// without informers.
+// Package policy evaluates ValidatingAdmissionPolicies with the real server's evaluator. It stands for
+// k8s.io/apiserver/pkg/admission/plugin/policy/validating, which needs informers.
 package policy
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
 	celgo "github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// expression is one of a policy, with what it has to yield.
 type expression struct {
 	name, text string
 	types      []*celgo.Type
@@ -38,8 +49,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. What does not compile is an error when it
-// is evaluated.
+// Compile compiles the expressions of a policy. Compile errors show when it is evaluated.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }
@@ -82,4 +92,117 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 	all.HasAuthorizer = false
 	c.messages = compiler.CompileCondition(messages, all, environment.StoredExpressions)
 	return c
+}
+
+// Denial is one reason of a policy to refuse a request.
+type Denial struct {
+	Message string
+	Reason  metav1.StatusReason // "" where the policy could not be evaluated
+	// Whatever says that it is refused whatever the binding's actions are.
+	Whatever bool
+}
+
+// Subject is what policies are evaluated on.
+type Subject struct {
+	Versioned *admission.VersionedAttributes
+	Target    webhook.Target
+	Namespace *corev1.Namespace // nil for what is in none
+	Params    runtime.Object    // nil for none
+}
+
+// Evaluate returns what a policy has against a request.
+func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Subject) []Denial {
+	failed := func(text string) []Denial {
+		if FailsOpen(p) {
+			return nil
+		}
+		return []Denial{{Message: text}}
+	}
+	e := &evaluation{subject: s, request: cel.CreateAdmissionRequest(s.Versioned.Attributes,
+		metav1.GroupVersionResource(s.Target.Resource), metav1.GroupVersionKind(s.Target.Kind))}
+	if c.conditions != nil {
+		ok, err := e.meets(c.conditions)
+		if err != nil {
+			return failed(err.Error())
+		}
+		if !ok {
+			return nil
+		}
+	}
+	namespace := cel.CreateNamespaceObject(s.Namespace)
+	results, left, err := e.run(c.validations, true, namespace, celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return failed(err.Error())
+	}
+	texts, _, textErr := e.run(c.messages, false, namespace, left)
+	var all []Denial
+	for i, r := range results {
+		switch {
+		case r.Error != nil:
+			all = append(all, failed(r.Error.Error())...)
+		case errors.Is(textErr, apiservercel.ErrInternal) || errors.Is(textErr, apiservercel.ErrOutOfBudget):
+			all = append(all, failed(fmt.Sprintf("failed messageExpression: %s", textErr))...)
+		case r.EvalResult != celtypes.True:
+			all = append(all, denial(&p.Spec.Validations[i], texts, i))
+		}
+	}
+	annotations, _, err := e.run(c.annotations, false, s.Namespace, celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return failed(err.Error())
+	}
+	for _, r := range annotations { // nobody keeps them, but one that fails refuses
+		if r.Error != nil && !FailsOpen(p) {
+			all = append(all, Denial{Message: r.Error.Error(), Whatever: true})
+		}
+	}
+	return all
+}
+
+// FailsOpen says that requests go on when the policy cannot be evaluated.
+func FailsOpen(p *registration.ValidatingAdmissionPolicy) bool {
+	return p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == registration.Ignore
+}
+
+// denial returns why a validation does not hold.
+func denial(v *registration.Validation, texts []cel.EvaluationResult, i int) Denial {
+	d := Denial{Reason: metav1.StatusReasonInvalid}
+	if v.Reason != nil {
+		d.Reason = *v.Reason
+	}
+	if i < len(texts) && texts[i].Error == nil && texts[i].EvalResult != nil {
+		said, _ := texts[i].EvalResult.Value().(string)
+		said = strings.TrimSpace(said)
+		if len(said) <= celconfig.MaxEvaluatedMessageExpressionSizeBytes && !strings.Contains(said, "\n") {
+			d.Message = said
+		}
+	}
+	if d.Message == "" {
+		d.Message = strings.TrimSpace(v.Message)
+	}
+	if d.Message == "" {
+		d.Message = "failed expression: " + strings.TrimSpace(v.Expression)
+	}
+	return d
+}
+
+type evaluation struct {
+	subject *Subject
+	request *admissionv1.AdmissionRequest
+}
+
+func (e *evaluation) run(c cel.ConditionEvaluator, authorizes bool, namespace *corev1.Namespace,
+	budget int64) ([]cel.EvaluationResult, int64, error) {
+	bindings := cel.OptionalVariableBindings{VersionedParams: e.subject.Params}
+	if authorizes {
+		bindings.Authorizer = webhook.Everybody
+	}
+	return c.ForInput(context.Background(), e.subject.Versioned, e.request, bindings, namespace, budget)
+}
+
+func (e *evaluation) meets(c cel.ConditionEvaluator) (bool, error) {
+	results, _, err := e.run(c, true, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+	if err != nil {
+		return false, err
+	}
+	return webhook.Hold(results)
 }

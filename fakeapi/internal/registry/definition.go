@@ -1,17 +1,24 @@
 package registry
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	admissiondefaults "k8s.io/kubernetes/pkg/apis/admissionregistration/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var customResourceDefinitions = goType[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](&Kind{
@@ -59,8 +66,7 @@ func prepareDefinitionUpdate(d, old *crd.Definition) {
 	noteStorageVersion(d)
 }
 
-// noteStorageVersion remembers in the status that objects may be stored in the
-// version that is now the storage version.
+// noteStorageVersion adds the storage version to the status.
 func noteStorageVersion(d *crd.Definition) {
 	for _, v := range d.Spec.Versions {
 		if !v.Storage {
@@ -73,8 +79,6 @@ func noteStorageVersion(d *crd.Definition) {
 	}
 }
 
-// terminateDefinition gives a definition a finalizer of the server's own, which
-// goes when its last object is gone.
 func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.Time) runtime.Object {
 	marked := obj.(*crd.Definition).DeepCopy()
 	at := metadata.Seconds(now)
@@ -85,4 +89,58 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 	crd.SetCondition(marked, now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionPending",
 		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
 	return marked
+}
+
+// Webhooks of admission.
+
+var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
+	admissionv1.ValidatingWebhookConfigurationList](&Kind{
+	GVK:      admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"),
+	Resource: "validatingwebhookconfigurations", Singular: "validatingwebhookconfiguration",
+	Categories: apiExtensions, MustVersion: true,
+	Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
+	strategy: strategy{PrepareCreate: first,
+		Create:       spoken(validation.ValidatingWebhooks),
+		Canonicalize: asStored,
+		Main: Update{
+			Prepare: RecountExactly(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
+			Judge:   spoken(validation.ValidatingWebhooks),
+		},
+	},
+})
+
+var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
+	admissionv1.MutatingWebhookConfigurationList](&Kind{
+	GVK:      admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
+	Resource: "mutatingwebhookconfigurations", Singular: "mutatingwebhookconfiguration",
+	Categories: apiExtensions, MustVersion: true,
+	Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
+	strategy: strategy{PrepareCreate: first,
+		Create:       spoken(validation.MutatingWebhooks),
+		Canonicalize: asStored,
+		Main: Update{
+			Prepare: RecountExactly(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
+			Judge:   spoken(validation.MutatingWebhooks),
+		},
+	},
+})
+
+var apiExtensions = []string{"api-extensions"}
+
+func spoken[T runtime.Object](check func(validation.Language, T) field.ErrorList) validation.Judge {
+	return checked(func(obj T) field.ErrorList { return check(expression.Language, obj) })
+}
+
+func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judge {
+	return func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
+		m := metadata.Of(obj)
+		errs := append(apivalidation.ValidateObjectMetaAccessor(m, false, apivalidation.NameIsDNSSubdomain,
+			metadata.Path), check(obj.(T))...)
+		const reserved = ".static.k8s.io"
+		if len(errs) > 0 || !strings.HasSuffix(m.GetName(), reserved) {
+			return errs, nil
+		}
+		return nil, []string{fmt.Sprintf("metadata.name: names ending with %q are reserved for static manifest-based "+
+			"configurations and cannot be managed via the API", reserved)}
+	}
 }

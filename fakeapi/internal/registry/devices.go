@@ -75,7 +75,7 @@ var resourceSlices = goType[resourcev1.ResourceSlice, resourcev1.ResourceSliceLi
 	},
 })
 
-// dropDisabled leaves out what the real server has only where a gate is opened.
+// dropDisabled removes fields of disabled feature gates.
 func dropDisabled(s *resourcev1.ResourceSlice) {
 	for i := range s.Spec.Devices {
 		d := &s.Spec.Devices[i]
@@ -95,7 +95,6 @@ func prepareSlice(obj, old runtime.Object, now time.Time) {
 	Recount(func(s *resourcev1.ResourceSlice) any { return s.Spec })(obj, old)
 }
 
-// noteTaints gives taints that have no time the time of now.
 func noteTaints(s *resourcev1.ResourceSlice, now metav1.Time) {
 	for i := range s.Spec.Devices {
 		for j := range s.Spec.Devices[i].Taints {

@@ -1,7 +1,3 @@
-// Package registry is the table of built-in kinds: how their objects are
-// defaulted, admitted, checked, selected and scaled, what a create or an update
-// makes of them, and in which further versions they are shown. Its functions know
-// objects; requests, names in paths and what is stored are the server's.
 package registry
 
 import (
@@ -17,9 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Kind is one row of the table of kinds: what the server knows of a kind that
-// is not the same for all of them. Its functions know objects, and neither
-// requests nor the store.
+// Kind is a row of the table of kinds. Its functions know objects, and neither requests nor the store.
 type Kind struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -55,18 +49,15 @@ type Kind struct {
 	strategy
 }
 
-// strategy holds what differs between kinds in create, update and delete. Nil
-// functions do nothing.
+// strategy holds what differs between kinds in create, update and delete. Nil functions do nothing.
 type strategy struct {
 	// Shallow copies the object itself and shares everything it points to.
 	Shallow func(obj runtime.Object) runtime.Object
-	// Admit changes an object on its way in, on create and update (old nil on create). It is what the
-	// admission plugin of that name does.
+	// Admit is an admission plugin that changes an object on create (old is nil) and update.
 	Admit  func(obj, old runtime.Object) error
 	Plugin string
 
-	// Begin refuses what can be given nothing that it needs, on create (old nil) and update:
-	// of that nothing else is said.
+	// Begin refuses an object before all other checks, on create (old is nil) and update.
 	Begin func(obj, old runtime.Object) field.ErrorList
 
 	PrepareCreate func(obj runtime.Object)
@@ -77,8 +68,7 @@ type strategy struct {
 	// Create judges a new object.
 	Create       validation.Judge
 	Canonicalize func(obj runtime.Object)
-	// ReadDefault fills in what a read defaults from what a create made. It
-	// says whether there was anything to fill in.
+	// ReadDefault sets the defaults of reads, and reports whether it set any.
 	ReadDefault func(obj runtime.Object) bool
 
 	Scale *Scaling // nil: no scale subresource
@@ -89,9 +79,8 @@ type strategy struct {
 
 	// Grace makes the kind one that is deleted gracefully: the seconds left to obj.
 	Grace func(obj runtime.Object, asked *int64) int64
-	// Terminate makes the first delete of an object mark it and leave the rest
-	// to whoever looks after the kind. It returns the marked object; later
-	// deletes go the common way once nothing holds the object.
+	// Terminate handles the first delete: it returns the marked object. Later deletes take the common path once
+	// nothing holds the object.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
 	// OrphanedWarning warns of a delete that orphans because it names no policy.
 	OrphanedWarning string
@@ -117,8 +106,7 @@ type Update struct {
 	Judge validation.Judge
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
-	// Owns are the fields, and what is below them, that a write through a subresource may come to own; nil: all
-	// but spec. A nil step is any.
+	// Owns are the fields that a subresource's writes may own; nil: all but spec. A nil step is any.
 	Owns [][]any
 	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
 	MetadataToo bool
@@ -163,15 +151,13 @@ func (k *Kind) Empty() runtime.Object {
 	return obj
 }
 
-// View makes a kind another version of a kind that is stored: both are shown
-// the same objects, each in its own form, from one table.
+// View makes a kind another version of a stored kind, with the same objects.
 type View struct {
 	Stored *Kind
 	// Show returns a stored object in this version, Keep an object of this
 	// version as it is stored. Both leave their argument alone.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
-	// Labels are the names of selectable fields in this version, and in the stored one;
-	// nil where both call them alike.
+	// Labels maps selectable fields of this version to stored ones; nil if they are equal.
 	Labels map[string]string
 }

@@ -3,12 +3,14 @@ package registry
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -62,8 +64,7 @@ func preparePodUpdate(p, old *corev1.Pod) {
 	}
 }
 
-// preparePodStatus lets labels, annotations and finalizers through, but no
-// owner references: old kubelets corrupt them.
+// preparePodStatus keeps owner references, because old kubelets corrupt them.
 func preparePodStatus(p, old *corev1.Pod) {
 	p.Spec = old.Spec
 	p.DeletionTimestamp = nil
@@ -76,7 +77,7 @@ func preparePodStatus(p, old *corev1.Pod) {
 	}
 }
 
-// podGrace is how long a Pod gets to stop: nothing when no kubelet runs it.
+// podGrace returns a Pod's grace period in seconds: zero if no kubelet runs it.
 func podGrace(obj runtime.Object, asked *int64) int64 {
 	p := obj.(*corev1.Pod)
 	switch {
@@ -109,8 +110,7 @@ func selectPod(obj runtime.Object, set fields.Set) {
 
 var tolerationTime = int64(300)
 
-// admitPod is what the DefaultTolerationSeconds plugin does, and the Priority plugin to
-// a change: a new Pod's priority depends on what classes there are.
+// admitPod is the DefaultTolerationSeconds plugin, and the Priority plugin for updates.
 func admitPod(obj, old runtime.Object) error {
 	p := obj.(*corev1.Pod)
 	if old != nil {
@@ -144,7 +144,7 @@ func tolerates(tolerations []corev1.Toleration, key string) bool {
 	return false
 }
 
-// prepareEphemeral lets nothing but ephemeral containers through.
+// prepareEphemeral lets only ephemeral containers through.
 func prepareEphemeral(p, old *corev1.Pod) {
 	added := p.Spec.EphemeralContainers
 	p.Spec, p.Status = old.Spec, old.Status
@@ -157,8 +157,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	}
 }
 
-// prepareResize lets nothing but resources and resize policies through. Containers that are not the same ones
-// are left for the validation to refuse.
+// prepareResize lets only resources and resize policies through. Validation refuses changed containers.
 func prepareResize(p, old *corev1.Pod) {
 	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return
@@ -183,4 +182,157 @@ func resized(asked, old []corev1.Container) []corev1.Container {
 		all[i].Resources, all[i].ResizePolicy = asked[i].Resources, asked[i].ResizePolicy
 	}
 	return all
+}
+
+// Objects keep what the real server's conversion to its internal form and back leaves of
+// them, and what its strategies leave of fields whose feature is off.
+
+func defaultPod(p *corev1.Pod) {
+	presetPod(&p.Spec)
+	coredefaults.SetObjectDefaults_Pod(p)
+	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
+		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	}
+	settlePodSpec(&p.Spec)
+	alignAddresses(&p.Status)
+}
+
+// What defaults of Pods point to. Stored objects share it; nobody changes a stored object.
+var (
+	linked          = corev1.DefaultEnableServiceLinks
+	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
+	securityContext = corev1.PodSecurityContext{}
+)
+
+// presetPod sets what upstream's defaults would set with allocations: a simulation creates many Pods.
+func presetPod(s *corev1.PodSpec) {
+	if s.EnableServiceLinks == nil {
+		s.EnableServiceLinks = &linked
+	}
+	if s.TerminationGracePeriodSeconds == nil {
+		s.TerminationGracePeriodSeconds = &thirtySeconds
+	}
+	if s.SecurityContext == nil {
+		s.SecurityContext = &securityContext
+	}
+	for _, list := range [...][]corev1.Container{s.InitContainers, s.Containers} {
+		for i := range list {
+			if c := &list[i]; c.ImagePullPolicy == "" {
+				c.ImagePullPolicy = pullPolicy(c.Image)
+			}
+		}
+	}
+}
+
+// pullPolicy returns the default for a plain image reference: lower-case words and digits, each after one of "/.-",
+// with an optional tag of such words. It returns "" for others.
+func pullPolicy(image string) corev1.PullPolicy {
+	name, tag, tagged := strings.Cut(image, ":")
+	switch {
+	case !plainWords(name) || len(name) >= 64 || tagged && (!plainWords(tag) || strings.Contains(tag, "/")):
+		return ""
+	case !tagged || tag == "latest":
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}
+
+func plainWords(s string) bool {
+	word := false
+	for i := range len(s) {
+		switch b := s[i]; {
+		case b >= 'a' && b <= 'z' || b >= '0' && b <= '9':
+			word = true
+		case word && (b == '/' || b == '.' || b == '-'):
+			word = false
+		default:
+			return false
+		}
+	}
+	return word
+}
+
+// alignAddresses makes podIP the first of podIPs. podIP, the older field, takes precedence.
+func alignAddresses(s *corev1.PodStatus) {
+	switch {
+	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
+		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+	case len(s.PodIPs) > 0:
+		s.PodIP = s.PodIPs[0].IP
+	}
+}
+
+func settleTemplate(t *corev1.PodTemplateSpec) { settlePodSpec(&t.Spec) }
+
+// settlePodSpec prepares what a Pod and a Pod template share.
+func settlePodSpec(s *corev1.PodSpec) {
+	if s.ServiceAccountName == "" {
+		s.ServiceAccountName = s.DeprecatedServiceAccount
+	} else {
+		s.DeprecatedServiceAccount = s.ServiceAccountName
+	}
+	s.SchedulingGroup = nil // the feature is off by default
+	for i := range s.InitContainers {
+		dropStopSignal(&s.InitContainers[i])
+	}
+	for i := range s.Containers {
+		dropStopSignal(&s.Containers[i])
+	}
+	for i := range s.EphemeralContainers {
+		dropStopSignal((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon))
+	}
+}
+
+func dropStopSignal(c *corev1.Container) {
+	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
+		return
+	}
+	c.Lifecycle.StopSignal = nil
+	if *c.Lifecycle == (corev1.Lifecycle{}) {
+		c.Lifecycle = nil
+	}
+}
+
+// qosOf returns the quality-of-service class of a new Pod.
+func qosOf(p *corev1.Pod) corev1.PodQOSClass {
+	if r := p.Spec.Resources; r != nil {
+		return qosOfWhole(r)
+	}
+	any, guaranteed := false, true
+	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range list {
+			r := &list[i].Resources
+			for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				limit, request := r.Limits[name], r.Requests[name]
+				any = any || limit.Sign() > 0 || request.Sign() > 0
+				if limit.Sign() <= 0 || limit.Cmp(request) != 0 {
+					guaranteed = false
+				}
+			}
+		}
+	}
+	switch {
+	case !any:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
+}
+
+// qosOfWhole returns the class of a Pod with Pod-level resources.
+func qosOfWhole(r *corev1.ResourceRequirements) corev1.PodQOSClass {
+	any, guaranteed := false, true
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, request := r.Limits[name], r.Requests[name]
+		any = any || limit.Sign() > 0 || request.Sign() > 0
+		guaranteed = guaranteed && limit.Sign() > 0 && limit.Cmp(request) == 0
+	}
+	switch {
+	case !any:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
 }

@@ -43,8 +43,7 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 	},
 })
 
-// prepareService gives a Service its addresses and ports: functions of its uid, since
-// nothing here routes to them.
+// prepareService assigns addresses and ports. They are functions of the uid, because nothing here routes to them.
 func prepareService(s *corev1.Service) {
 	s.Status = corev1.ServiceStatus{}
 	giveAddress(s)
@@ -88,26 +87,24 @@ func hashOf(s *corev1.Service) (h uint32) {
 	return h
 }
 
-// addressOf is the address of a Service that asks for none.
+// addressOf returns the address of a Service that names none.
 func addressOf(s *corev1.Service) string {
 	h := hashOf(s)
 	return fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
 }
 
-// addressDry is what a dry run shows in place of an address: the first of the range, which nobody gets.
 func addressDry(s *corev1.Service) {
 	if s.Spec.ClusterIP == addressOf(s) {
 		s.Spec.ClusterIP, s.Spec.ClusterIPs = "10.0.0.0", []string{"10.0.0.0"}
 	}
 }
 
-// reachable says whether a Service is reached from without the cluster.
 func reachable(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeLoadBalancer || s.Spec.Type == corev1.ServiceTypeNodePort ||
 		s.Spec.Type == corev1.ServiceTypeClusterIP && len(s.Spec.ExternalIPs) > 0
 }
 
-// probedByPort says whether a load balancer asks each node whether it has endpoints.
+// probedByPort reports whether a load balancer probes each node for endpoints.
 func probedByPort(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeLoadBalancer &&
 		s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
@@ -118,7 +115,7 @@ func hasNodePorts(s *corev1.Service) bool {
 		(s.Spec.AllocateLoadBalancerNodePorts == nil || *s.Spec.AllocateLoadBalancerNodePorts)
 }
 
-// givePorts gives a Service those of the nodes' ports that it needs and does not name.
+// givePorts assigns the node ports that a Service needs and does not name.
 func givePorts(s *corev1.Service) {
 	next := 30000 + int32(hashOf(s)%2700)
 	free := func() int32 {
@@ -140,8 +137,7 @@ func givePorts(s *corev1.Service) {
 	}
 }
 
-// prepareServiceUpdate keeps what a client left out and cannot change, and drops what the
-// old type had and the new one has not.
+// prepareServiceUpdate keeps immutable fields that a client left out, and drops fields of the old type.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	s.Status = old.Status
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
@@ -180,7 +176,7 @@ func keepAddress(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepPorts gives ports the nodes' ports that those of their names had.
+// keepPorts restores node ports by the names of ports.
 func keepPorts(s, old *corev1.ServiceSpec) {
 	used := func(n int32) bool {
 		return slices.ContainsFunc(s.Ports, func(p corev1.ServicePort) bool { return p.NodePort == n })
@@ -197,7 +193,6 @@ func keepPorts(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// dropOfType drops what goes with the old type and was not changed.
 func dropOfType(s, old *corev1.Service) {
 	n, o := &s.Spec, &old.Spec
 	if n.Type == corev1.ServiceTypeExternalName && o.Type != n.Type {
@@ -238,7 +233,7 @@ func dropOfType(s, old *corev1.Service) {
 	}
 }
 
-// noneAdded says whether all of the nodes' ports were used before.
+// noneAdded reports whether all node ports were used before.
 func noneAdded(now, was []corev1.ServicePort) bool {
 	for i := range now {
 		n := now[i].NodePort

@@ -6,8 +6,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// The kinds of the objects that requests to subresources carry. They are not
-// served by themselves.
+// Kinds of the objects in requests to subresources. They are not served themselves.
 var (
 	Scales = goType[autoscalingv1.Scale, autoscalingv1.Scale](&Kind{
 		GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,

@@ -1,7 +1,8 @@
+// Package registry is the table of built-in kinds: defaults, admission, validation, selection, scales and versions.
+// Its functions know objects, and neither requests nor the store.
 package registry
 
-// Builtin is the table of built-in kinds of which objects are stored. A
-// server numbers its tables in this order.
+// Builtin lists the stored built-in kinds. A server numbers its tables in this order.
 var Builtin = []*Kind{
 	namespaces, nodes, configMaps, pods, replicationControllers,
 	replicaSets, deployments, statefulSets, daemonSets, controllerRevisions,

@@ -20,8 +20,7 @@ func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
 }
 
-// Recount makes an update that counts a generation when the part that of names is
-// another: most kinds count their specs.
+// Recount increments the generation when the part that of returns has changed; for most kinds that is the spec.
 func Recount[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) {
 		o, was := obj.(any).(T), old.(any).(T)
@@ -41,7 +40,6 @@ func RecountExactly[T metav1.Object, P any](of func(T) P) func(obj, old runtime.
 	}
 }
 
-// both does one thing after the other.
 func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) {
 		one(obj, old)
@@ -49,7 +47,7 @@ func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object
 	}
 }
 
-// orNil is a list as it is read again: one that is empty was not stored.
+// orNil returns nil for an empty list, which is not stored.
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -65,7 +63,7 @@ func mapOrNil[T any](m map[string]T) map[string]T {
 	return m
 }
 
-// asStored makes an object what is read again of it: lists and maps that are empty were not stored.
+// asStored drops empty lists and maps, which are not stored.
 func asStored(obj runtime.Object) { dropEmpty(reflect.ValueOf(obj)) }
 
 func dropEmpty(v reflect.Value) {
@@ -94,7 +92,6 @@ func dropEmpty(v reflect.Value) {
 	}
 }
 
-// first makes an object the first of its generations.
 func first(obj runtime.Object) { metadata.Of(obj).SetGeneration(1) }
 
 // orDefault fills in a value that is not given.
@@ -104,7 +101,6 @@ func orDefault[T any](p **T, value T) {
 	}
 }
 
-// object is a pointer to a Go type of the API.
 type object[T any] interface {
 	*T
 	runtime.Object
@@ -121,7 +117,7 @@ func goType[T, L any, P object[T], PL object[L]](k *Kind) *Kind {
 	return k
 }
 
-// selectorText is a label selector as a scale shows it.
+// selectorText returns a label selector as a scale shows it.
 func selectorText(sel *metav1.LabelSelector) string {
 	s, err := metav1.LabelSelectorAsSelector(sel)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// version makes k, of which the Go type and the conversions are set, a version
-// of a stored kind in everything else: it changes objects as the stored kind does.
+// version completes k, which has a Go type and conversions, as a version of a stored kind.
 func version(k *Kind) *Kind {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
@@ -25,7 +24,6 @@ func version(k *Kind) *Kind {
 	return k
 }
 
-// update makes a way to change stored objects one for objects of this version.
 func (v *View) update(u Update) Update {
 	own := Update{Keeps: u.Keeps}
 	if u.Prepare != nil {
@@ -38,10 +36,9 @@ func (v *View) update(u Update) Update {
 	return own
 }
 
-// assign makes obj what from is; both are of one Go type.
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
-// between makes the typed conversions of a version.
+// between sets the typed conversions of a version.
 func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {
@@ -57,7 +54,7 @@ func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) 
 	}
 }
 
-// through makes a conversion between two versions of those to and from the internal form.
+// through converts between two versions through the internal form.
 func through[A, I, B any, P interface {
 	*A
 	DeepCopy() *A

@@ -10,14 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// encoded is what the generated types of the API have: a deterministic
-// encoding, which is what the real server stores and compares.
+// encoded is implemented by generated API types: a deterministic encoding, which the real server stores and compares.
 type encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
-// buffers are the encodings of two values that are being compared.
 type buffers struct{ a, b []byte }
 
 var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
@@ -46,9 +44,8 @@ func encodeTo(v encoded, size int, buf []byte) []byte {
 	return buf
 }
 
-// Value says whether two parts of objects mean the same. What is stored as the
-// same bytes does; the rest is compared by meaning, as quantities have several
-// forms.
+// Value reports whether two values mean the same. Equal bytes do; others are compared by meaning, because quantities
+// have several forms.
 func Value(a, b encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // Time says whether two optional times are both absent or the same instant.
@@ -67,8 +64,7 @@ func Pointer[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// Object says whether two objects are stored as the same, which of those
-// without an encoding is said by their meaning.
+// Object reports whether two objects are stored as the same. Objects without an encoding are compared by meaning.
 func Object(a, b runtime.Object) bool {
 	x, typed := a.(encoded)
 	y, both := b.(encoded)
@@ -77,6 +73,3 @@ func Object(a, b runtime.Object) bool {
 	}
 	return equality.Semantic.DeepEqual(a, b)
 }
-
-// JSON compares two JSON values.
-func JSON(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -260,8 +260,7 @@ var Service = kind(conv.Convert_v1_Service_To_core_Service, nil, rules[core.Serv
 		return all
 	})})
 
-// ServiceAddresses says why no address can be given to a Service: what it says of addresses
-// is wrong, or the cluster, which knows IPv4 alone, has none.
+// ServiceAddresses returns why a Service can get no address: invalid fields, or a family other than IPv4.
 func ServiceAddresses(obj, old runtime.Object) field.ErrorList {
 	errs, _ := serviceAddresses(obj, old, false)
 	return errs
@@ -301,7 +300,6 @@ var serviceAddresses = way(conv.Convert_v1_Service_To_core_Service, nil, func(s,
 	return errs
 }, nil)
 
-// warnIngressIP warns of an address of a load balancer.
 func warnIngressIP(i int, ip string) []string {
 	if ip == "" {
 		return nil

@@ -1,25 +1,50 @@
+// Package validation checks built-in kinds with k8s.io/kubernetes/pkg/apis, called as the real server's strategies
+// call them. Admission kinds are checked here, because upstream's checks would link some 500 more packages.
 package validation
 
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	core "k8s.io/kubernetes/pkg/apis/core"
+	conv "k8s.io/kubernetes/pkg/apis/core/v1"
+	v "k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/kubernetes/pkg/capabilities"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/clientgates"
 )
+
+var specPath = field.NewPath("spec")
+
+// Scale checks the scale of an object that a client sends.
+func Scale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
+	errs := apivalidation.ValidateObjectMeta(&s.ObjectMeta, namespaced, apivalidation.NameIsDNSSubdomain,
+		field.NewPath("metadata"))
+	if s.Spec.Replicas < 0 {
+		errs = append(errs, field.Invalid(specPath.Child("replicas"), s.Spec.Replicas,
+			"must be greater than or equal to 0"))
+	}
+	return errs
+}
 
 func init() {
 	capabilities.Setup(true, 0) // privileged containers are allowed, as in clusters
 	clientgates.Restore()
 }
 
-// Judge returns what is wrong with the new state of an object, metadata included, and the
-// warnings about it. old is nil on create. sound says that nothing is wrong with the metadata.
+// Judge returns errors and warnings about the new state of an object. old is nil on create. sound means that the
+// metadata has no errors.
 type Judge func(obj, old runtime.Object, sound bool) (field.ErrorList, []string)
 
 // Kind holds the rules of Kubernetes for one built-in kind.
@@ -27,15 +52,13 @@ type Kind struct {
 	Create, Update, Status Judge
 }
 
-// rules are what a strategy of the real server calls, in terms of the internal type.
+// rules are the functions that the real server's strategy calls, for the internal type.
 type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
 }
 
-// kind makes rules about the internal type those of the API's type. keys, if not nil, makes
-// verdicts on objects with the same parts be remembered.
 func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r rules[I]) Kind {
 	k := Kind{Create: way(in, keys, func(obj, _ *I) field.ErrorList { return r.create(obj) }, r.warn)}
 	if r.update != nil {
@@ -47,7 +70,6 @@ func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r ru
 	return k
 }
 
-// way makes the rules of one way to write an object those of the API's type.
 func way[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], check func(obj, old *I) field.ErrorList,
 	warn func(obj, old *I) []string) Judge {
 	number := ways.Add(1)
@@ -95,17 +117,14 @@ func judge[E, I any](in func(*E, *I, conversion.Scope) error, obj, old *E, check
 	return nil, nil
 }
 
-// same makes rules about new objects those about changed ones.
 func same[I any](check func(*I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
-// always warns of changed objects as of new ones.
 func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// hostnames warns of a new object's name that does not fit into the hostnames of Pods.
 func hostnames(name, used string) []string {
 	if msgs := utilvalidation.IsDNS1123Label(name); len(msgs) > 0 {
 		return []string{fmt.Sprintf("metadata.name: this is used in %s, which can result in surprising behavior; "+
@@ -123,3 +142,133 @@ var (
 	background   = context.Background()
 	templatePath = field.NewPath("spec", "template")
 )
+
+func oneOf[T comparable](value T, of []T) bool { return slices.Contains(of, value) }
+
+// among checks that a value, if present, is one of the given ones.
+func among[T ~string](value *T, path *field.Path, of ...T) field.ErrorList {
+	if value == nil || oneOf(*value, of) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, *value, of)}
+}
+
+func named(name string, path *field.Path, rule func(name string, prefix bool) []string) (errs field.ErrorList) {
+	for _, msg := range rule(name, false) {
+		errs = append(errs, field.Invalid(path, name, msg))
+	}
+	return errs
+}
+
+// mustName is named for what has to have a name.
+func mustName(name string, path *field.Path, rule func(name string, prefix bool) []string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return named(name, path, rule)
+}
+
+func required(text string, path *field.Path) field.ErrorList {
+	if text != "" {
+		return nil
+	}
+	return field.ErrorList{field.Required(path, "")}
+}
+
+func plain(check func(string) []string) func(string, bool) []string {
+	return func(name string, _ bool) []string { return check(name) }
+}
+
+// qualified checks a name with an optional domain prefix.
+func qualified(name string, path *field.Path) (errs field.ErrorList) {
+	for _, msg := range utilvalidation.IsQualifiedName(name) {
+		errs = append(errs, field.Invalid(path, name, msg))
+	}
+	return errs
+}
+
+func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return among(&value, path, of...)
+}
+
+// LogOptions reads the query of a log request. err means that it is unreadable; errs are validation errors.
+func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorList, err error) {
+	var in core.PodLogOptions
+	if err = conv.Convert_url_Values_To_v1_PodLogOptions(&query, &opts, nil); err == nil {
+		err = conv.Convert_v1_PodLogOptions_To_core_PodLogOptions(&opts, &in, nil)
+	}
+	if err != nil {
+		return opts, nil, err
+	}
+	return opts, v.ValidatePodLogOptions(&in, false), nil
+}
+
+// Yield is what an expression has to yield.
+type Yield int
+
+// What expressions of policies and webhooks yield.
+const (
+	YieldBool Yield = iota
+	YieldText
+	YieldAnnotation // a text or nothing
+	YieldAny        // of variables
+	YieldObject     // what is applied
+	YieldJSONPatch
+)
+
+// Expression is a text in the common expression language, with what it may speak of.
+type Expression struct {
+	Text     string
+	Variable string // what later expressions call its value; only of YieldAny
+	Yields   Yield
+	Params   bool // whether there is an object of parameters
+}
+
+// Expressions says what is wrong with an expression; "" for nothing.
+type Expressions interface {
+	Wrong(e Expression) string
+}
+
+// Language makes what compiles the expressions of one object. variables: they may have names.
+type Language func(variables bool) Expressions
+
+// compiles checks an expression. shown is its text in the object.
+func compiles(x Expressions, e Expression, shown string, path *field.Path) field.ErrorList {
+	if why := x.Wrong(e); why != "" {
+		return field.ErrorList{field.Invalid(path, shown, why)}
+	}
+	return nil
+}
+
+// validateConditions checks the match conditions of a webhook or a policy.
+func validateConditions(of Language, params bool, all []admissionv1.MatchCondition,
+	path *field.Path) (errs field.ErrorList) {
+	if len(all) > 64 {
+		errs = append(errs, field.TooMany(path, len(all), 64))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	x, seen := of(false), map[string]bool{}
+	for i, c := range all {
+		text, at := strings.TrimSpace(c.Expression), path.Index(i).Child("expression")
+		if text == "" {
+			errs = append(errs, field.Required(at, ""))
+		} else {
+			errs = append(errs, compiles(x, Expression{Text: text, Params: params}, text, at)...)
+		}
+		switch at := path.Index(i).Child("name"); {
+		case c.Name == "":
+			errs = append(errs, field.Required(at, ""))
+		case seen[c.Name]:
+			errs = append(append(errs, qualified(c.Name, at)...), field.Duplicate(at, c.Name))
+		default:
+			errs = append(errs, qualified(c.Name, at)...)
+		}
+		seen[c.Name] = true
+	}
+	return errs
+}

@@ -1,20 +1,25 @@
 package validation
 
 import (
+	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// encoded is what the generated types of the API have: a deterministic encoding.
 type encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
 
-// keys says which parts of objects the rules of a kind see beside metadata. Objects made from
-// one template have the same parts, so that the rules need not be run for each.
 type keys[E any] struct {
 	spec, status func(obj *E) encoded
 	// name is what the rules see of the metadata; nil for nothing.
@@ -25,7 +30,6 @@ type keys[E any] struct {
 	writes bool
 }
 
-// ofStatus are the keys of a write to the status.
 func (k *keys[E]) ofStatus() *keys[E] {
 	if k == nil {
 		return nil
@@ -35,16 +39,15 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts are the most recent objects with which nothing was wrong: their parts, encoded, at
-// the place of the parts' hash. They are facts about values, so all servers share them.
+// verdicts caches recent valid objects: their encoded parts, indexed by hash. All servers share it, because validity
+// depends on values alone.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways counts the ways to write objects: the number of one is part of its keys.
+// ways numbers the ways to write objects; the number is part of each key.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()
 
-// verdict is a question to the verdicts.
 type verdict struct {
 	key   []byte
 	at    *atomic.Pointer[string]
@@ -53,7 +56,7 @@ type verdict struct {
 
 var spareVerdicts = sync.Pool{New: func() any { return new(verdict) }}
 
-// longest is the length of the longest key that is remembered.
+// longest limits the length of a cached key.
 const longest = 1 << 14
 
 func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
@@ -78,7 +81,6 @@ func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
 	return v
 }
 
-// add appends the encoding of a part and its length.
 func (v *verdict) add(part encoded) {
 	size := part.Size()
 	at := len(v.key)
@@ -92,7 +94,6 @@ func (v *verdict) add(part encoded) {
 	v.key = binary.LittleEndian.AppendUint32(v.key, uint32(size))
 }
 
-// remember notes that nothing is wrong.
 func (v *verdict) remember() {
 	if len(v.key) <= longest {
 		key := string(v.key)
@@ -100,5 +101,154 @@ func (v *verdict) remember() {
 	}
 }
 
-// forget gives the question back.
 func (v *verdict) forget() { spareVerdicts.Put(v) }
+
+// inOrder sorts errors about entries of a map by key. Upstream's rules find them in random map order.
+func inOrder(errs field.ErrorList) field.ErrorList {
+	for i := 0; i < len(errs); {
+		n, of := 1, mapOf(errs[i])
+		for of != "" && i+n < len(errs) && mapOf(errs[i+n]) == of {
+			n++
+		}
+		slices.SortStableFunc(errs[i:i+n], func(a, b *field.Error) int {
+			return cmp.Compare(entryOf(a), entryOf(b))
+		})
+		i += n
+	}
+	return errs
+}
+
+// mapOf returns the path of the map that contains the entry of an error; "" for none. Errors of required fields and
+// labels are excluded.
+func mapOf(e *field.Error) string {
+	key := keyOf(e.Field)
+	if keysAsValues(e.Field) {
+		return e.Field
+	}
+	if ofRequest(e) {
+		return strings.TrimSuffix(e.Field, "limits") + "requests"
+	}
+	of := strings.TrimSuffix(e.Field, "["+key+"]")
+	if strings.HasPrefix(of, "spec.limits[") && of != e.Field && fmt.Sprint(e.BadValue) != key {
+		return of[:strings.IndexByte(of, ']')]
+	}
+	if of == e.Field || e.Type == field.ErrorTypeRequired || strings.HasSuffix(of, "labels") {
+		return ""
+	}
+	return of
+}
+
+// entryOf returns the map key that an error is about.
+func entryOf(e *field.Error) string {
+	if keysAsValues(e.Field) {
+		return fmt.Sprint(e.BadValue)
+	}
+	if ofRequest(e) {
+		return "\xff"
+	}
+	return keyOf(e.Field)
+}
+
+// ofRequest reports whether an error says that a request needs a limit. It sorts after errors that name the request.
+func ofRequest(e *field.Error) bool {
+	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
+		strings.HasPrefix(e.Detail, "Limit must be set")
+}
+
+// keysAsValues reports whether key errors of the map have the map's path and the key as bad value. A
+// PersistentVolumeClaim's status has two such maps.
+func keysAsValues(path string) bool {
+	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
+}
+
+// keyOf returns the key at the end of a path; "" for an index.
+func keyOf(path string) string {
+	open := strings.IndexByte(path, '[')
+	for open >= 0 && strings.HasSuffix(path, "]") {
+		key := path[open+1:]
+		end := strings.IndexByte(key, ']')
+		if _, err := strconv.Atoi(key[:end]); err != nil {
+			return strings.TrimSuffix(key, "]")
+		}
+		next := strings.IndexByte(key, '[')
+		if next < 0 {
+			return ""
+		}
+		open += 1 + next
+	}
+	return ""
+}
+
+func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs field.ErrorList) {
+	at := path.Child("operations")
+	if len(r.Operations) == 0 {
+		errs = append(errs, field.Required(at, ""))
+	}
+	if len(r.Operations) > 1 && slices.Contains(r.Operations, admissionv1.OperationAll) {
+		errs = append(errs, field.Invalid(at, r.Operations, "if '*' is present, must not specify other operations"))
+	}
+	for i := range r.Operations {
+		errs = append(errs, among(&r.Operations[i], at.Index(i), admissionv1.OperationAll, admissionv1.Connect,
+			admissionv1.Create, admissionv1.Delete, admissionv1.Update)...)
+	}
+	errs = append(errs, aloneOrSome(r.APIGroups, path.Child("apiGroups"), "API groups")...)
+	versions := path.Child("apiVersions")
+	errs = append(errs, aloneOrSome(r.APIVersions, versions, "API versions")...)
+	for i, v := range r.APIVersions {
+		if v == "" {
+			errs = append(errs, field.Required(versions.Index(i), ""))
+		}
+	}
+	errs = append(errs, validateRuleResources(r.Resources, path.Child("resources"))...)
+	return append(errs, among(r.Scope, path.Child("scope"), admissionv1.AllScopes, admissionv1.ClusterScope,
+		admissionv1.NamespacedScope)...)
+}
+
+// aloneOrSome checks that a list is not empty, and that * stands alone.
+func aloneOrSome(list []string, path *field.Path, what string) field.ErrorList {
+	switch {
+	case len(list) == 0:
+		return field.ErrorList{field.Required(path, "")}
+	case len(list) > 1 && slices.Contains(list, "*"):
+		return field.ErrorList{field.Invalid(path, list, "if '*' is present, must not specify other "+what)}
+	}
+	return nil
+}
+
+func validateRuleResources(list []string, path *field.Path) (errs field.ErrorList) {
+	if len(list) == 0 {
+		errs = append(errs, field.Required(path, ""))
+	}
+	of, to := map[string]bool{}, map[string]bool{} // seen x/* and */x
+	every, bare := false, false
+	for i, text := range list {
+		if text == "" {
+			errs = append(errs, field.Required(path.Index(i), ""))
+			continue
+		}
+		every = every || text == "*"
+		resource, sub, both := strings.Cut(text, "/")
+		if !both {
+			bare = text != "*"
+			continue
+		}
+		if of[resource] {
+			errs = append(errs, field.Invalid(path.Index(i), text,
+				fmt.Sprintf("if '%s/*' is present, must not specify %s", resource, text)))
+		}
+		if to[sub] {
+			errs = append(errs, field.Invalid(path.Index(i), text,
+				fmt.Sprintf("if '*/%s' is present, must not specify %s", sub, text)))
+		}
+		of[resource] = of[resource] || sub == "*"
+		to[sub] = to[sub] || resource == "*"
+	}
+	if len(list) > 1 && slices.Contains(list, "*/*") {
+		errs = append(errs, field.Invalid(path, list, "if '*/*' is present, must not specify other resources"))
+	}
+	if every && bare {
+		errs = append(errs, field.Invalid(path, list,
+			"if '*' is present, must not specify other resources without subresources"))
+	}
+	return errs
+}

@@ -20,8 +20,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// What is remembered of an object is what its rules say: random objects, of which many have
-// the same parts, get the same verdicts whether these may be remembered or not.
+// Random objects, many with equal parts, get the same verdicts with and without the cache.
 func TestRememberedVerdicts(t *testing.T) {
 	for name, k := range map[string]struct {
 		rules Kind
@@ -117,7 +116,6 @@ func compare(t *testing.T, judge Judge, obj, old runtime.Object, sound bool) int
 	return 1
 }
 
-// withSpec is obj with the spec of old, as it is in a write to the status.
 func withSpec(obj, old runtime.Object) runtime.Object {
 	obj = obj.DeepCopyObject()
 	switch o := obj.(type) {

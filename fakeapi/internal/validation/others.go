@@ -73,7 +73,7 @@ var autoscalers = rules[autoscaling.HorizontalPodAutoscaler]{
 	status: autoscalingrules.ValidateHorizontalPodAutoscalerStatusUpdate,
 }
 
-// autoscalerOptions let the faults pass that were there before.
+// autoscalerOptions accept errors that the old object had.
 func autoscalerOptions(a, old *autoscaling.HorizontalPodAutoscaler) (
 	opts autoscalingrules.HorizontalPodAutoscalerSpecValidationOptions) {
 	opts.MinReplicasLowerBound = 1
@@ -116,7 +116,7 @@ var PodDisruptionBudget = kind(policyconv.Convert_v1_PodDisruptionBudget_To_poli
 				policyv1.SchemeGroupVersion)
 		}})
 
-// odd says whether a selector has a value that is not one of a label: what was stored may stay.
+// odd reports whether a selector has an invalid label value, which a stored object may keep.
 func odd(s *metav1.LabelSelector) bool {
 	return s != nil && metav1validation.LabelSelectorHasInvalidLabelValue(s)
 }
@@ -297,7 +297,7 @@ var CertificateApproval = way(
 	certificatesconv.Convert_v1_CertificateSigningRequest_To_certificates_CertificateSigningRequest, nil,
 	certificatesrules.ValidateCertificateSigningRequestApprovalUpdate, nil)
 
-// later makes rules whose first argument is the old object those whose second is.
+// later swaps the arguments of rules that take the old object first.
 func later[I any](check func(old, obj *I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return check(old, obj) }
 }

@@ -59,8 +59,7 @@ func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) fie
 	return errs
 }
 
-// ValidatingPolicyStatus checks what is said of a policy's types and conditions, but for whether a
-// reference to a field is a path.
+// ValidatingPolicyStatus checks type warnings and conditions, but not whether field references are paths.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
 		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")
@@ -119,7 +118,7 @@ func validateParamKind(k *admissionv1.ParamKind, path *field.Path) (errs field.E
 	return errs
 }
 
-// validateMatch checks which requests a policy or its binding is for.
+// validateMatch checks the match resources of a policy or a binding.
 func validateMatch(m *admissionv1.MatchResources, path *field.Path) field.ErrorList {
 	errs := among(m.MatchPolicy, path.Child("matchPolicy"), admissionv1.Equivalent, admissionv1.Exact)
 	for _, one := range []struct {
@@ -215,7 +214,6 @@ func MutatingPolicy(of Language, p *admissionv1.MutatingAdmissionPolicy) field.E
 		admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)...)
 }
 
-// mutable checks that what is matched can be changed.
 func mutable(m *admissionv1.MatchResources, path *field.Path) (errs field.ErrorList) {
 	for _, r := range m.ResourceRules {
 		for _, op := range r.Operations {

@@ -130,8 +130,7 @@ func validateURL(text string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// validateService looks for the namespace where the name should be and the other
-// way round, as the real server does.
+// validateService looks for the namespace in place of the name and the reverse, as the real server does.
 func validateService(s *admissionv1.ServiceReference, path *field.Path) (errs field.ErrorList) {
 	if s.Namespace == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))

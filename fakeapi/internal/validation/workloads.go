@@ -153,7 +153,7 @@ var Job = kind(batchconv.Convert_v1_Job_To_batch_Job,
 			return nil
 		}})
 
-// jobOptions are those of the Job's strategy with the feature gates of a cluster.
+// jobOptions are those of the Job's strategy with the default feature gates.
 func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	if old == nil {
 		return batchrules.JobValidationOptions{RequirePrefixedLabels: true,
@@ -172,7 +172,7 @@ func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	return opts
 }
 
-// jobStatusOptions let the faults pass that were there before.
+// jobStatusOptions accept errors that the old status had.
 func jobStatusOptions(j, old *batch.Job) batchrules.JobStatusValidationOptions {
 	turned := func(condition batch.JobConditionType) bool {
 		return batchrules.IsConditionTrue(old.Status.Conditions, condition) !=

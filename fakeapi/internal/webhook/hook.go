@@ -1,9 +1,35 @@
+// Package webhook selects the admission webhooks of a request, builds their requests and reads their responses. It
+// does not call them.
 package webhook
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"sync"
+	"time"
 
+	celgo "github.com/google/cel-go/cel"
+	celtypes "github.com/google/cel-go/common/types"
+	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
 
 // Hook is a webhook of a configuration.
@@ -57,8 +83,222 @@ func (h *Hook) Dry() bool {
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
 }
 
-// Again says that the webhook is asked once more when others have changed the object
-// after it.
+// Again reports whether a webhook is called again after others changed the object.
 func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
+}
+
+// Caller calls webhooks over the network.
+type Caller struct {
+	// Call posts a review to a webhook and decodes the answer into response.
+	Call func(to *Endpoint, review, response runtime.Object) error
+	// Release lets others use the server while a request waits for its webhook, which
+	// may itself be the one who does; Retake ends that.
+	Release, Retake func()
+}
+
+// Endpoint is where a webhook is called.
+type Endpoint struct {
+	URL        string // a service is HTTPS at NAME.NAMESPACE.svc
+	Service    bool
+	Address    string // HOST:PORT to connect to when it is a service
+	Unresolved error  // why a service has no address
+	CABundle   []byte // PEM; who is believed to be the webhook
+	Timeout    time.Duration
+}
+
+// Attributes are what webhooks are told of a request, and matched with.
+type Attributes struct {
+	Operation       admissionv1.Operation
+	Kind            schema.GroupVersionKind
+	Resource        schema.GroupVersionResource
+	Subresource     string
+	Namespace, Name string         // of a namespace both are its name
+	Object, Old     runtime.Object // nil where there is none
+	Options         runtime.Object
+	DryRun          bool
+	User            authenticationv1.UserInfo
+}
+
+// Target is a form in which an object can be shown to a webhook.
+type Target struct {
+	Kind     schema.GroupVersionKind
+	Resource schema.GroupVersionResource
+}
+
+// configurations are the kinds that no webhook and no policy reviews.
+var configurations = map[string]bool{
+	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true,
+	"ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
+	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
+}
+
+// Exempt reports whether webhooks do not review a kind: they could prevent their own removal.
+func Exempt(k schema.GroupVersionKind) bool {
+	return k.Group == "admissionregistration.k8s.io" && configurations[k.Kind]
+}
+
+// Request is what a webhook is asked. The objects are those that it is shown.
+func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.AdmissionRequest {
+	kind, resource := metav1.GroupVersionKind(a.Kind), metav1.GroupVersionResource(a.Resource)
+	dryRun := a.DryRun
+	return &admissionv1.AdmissionRequest{
+		Kind: metav1.GroupVersionKind(to.Kind), Resource: metav1.GroupVersionResource(to.Resource),
+		SubResource: a.Subresource, RequestKind: &kind, RequestResource: &resource, RequestSubResource: a.Subresource,
+		Name: a.Name, Namespace: a.Namespace, Operation: a.Operation, UserInfo: a.User,
+		Object: runtime.RawExtension{Object: obj}, OldObject: runtime.RawExtension{Object: old},
+		DryRun: &dryRun, Options: runtime.RawExtension{Object: a.Options},
+	}
+}
+
+// JSON is an object as it is sent.
+func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
+
+// Encode gives a request its objects as a handler reads them off the wire: as JSON.
+func Encode(r *admissionv1.AdmissionRequest) error {
+	for _, part := range []*runtime.RawExtension{&r.Object, &r.OldObject, &r.Options} {
+		if part.Object == nil {
+			continue
+		}
+		raw, err := json.Marshal(part.Object)
+		if err != nil {
+			return err
+		}
+		*part = runtime.RawExtension{Raw: raw}
+	}
+	return nil
+}
+
+// condition is an expression that yields a boolean.
+type condition string
+
+// GetExpression makes it what the compiler takes.
+func (c condition) GetExpression() string { return string(c) }
+
+// ReturnTypes makes it what the compiler takes.
+func (c condition) ReturnTypes() []*celgo.Type { return []*celgo.Type{celgo.BoolType} }
+
+var compiler = sync.OnceValue(func() cel.ConditionCompiler {
+	return cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+})
+
+var compiledConditions crdschema.Memo[cel.ConditionEvaluator]
+
+// Everybody may do everything: what authorizer answers to expressions.
+var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
+	error) {
+	return authorizer.DecisionAllow, "", nil
+})
+
+// Versioned returns a request as the evaluator takes it, with its objects in the given form.
+func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
+	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
+	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,
+		admission.Operation(a.Operation), a.Options, a.DryRun, who)
+	return &admission.VersionedAttributes{Attributes: record, VersionedObject: obj, VersionedOldObject: old,
+		VersionedKind: to.Kind}
+}
+
+// Meets reports whether a request meets all match conditions. A false condition decides before any error.
+func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttributes, to Target) (bool, error) {
+	if len(conditions) == 0 {
+		return true, nil
+	}
+	evaluator := compiledConditions.Of(conditions, "", func() cel.ConditionEvaluator {
+		all := make([]cel.ExpressionAccessor, len(conditions))
+		for i := range conditions {
+			all[i] = condition(conditions[i].Expression)
+		}
+		return compiler().CompileCondition(all, cel.OptionalVariableDeclarations{HasAuthorizer: true},
+			environment.StoredExpressions)
+	})
+	request := cel.CreateAdmissionRequest(v.Attributes, metav1.GroupVersionResource(to.Resource),
+		metav1.GroupVersionKind(to.Kind))
+	results, _, err := evaluator.ForInput(context.Background(), v, request,
+		cel.OptionalVariableBindings{Authorizer: Everybody}, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+	if err != nil {
+		return false, err
+	}
+	return Hold(results)
+}
+
+// Hold reports whether all evaluated conditions hold. A false one decides before any error.
+func Hold(results []cel.EvaluationResult) (bool, error) {
+	var failed []error
+	for _, r := range results {
+		if r.Error != nil {
+			failed = append(failed, r.Error)
+		}
+		if r.EvalResult == celtypes.False {
+			return false, nil
+		}
+	}
+	return len(failed) == 0, utilerrors.NewAggregate(failed)
+}
+
+// Failure means that a webhook could not be called or gave an invalid response. The failure policy applies to it.
+type Failure struct {
+	Webhook string
+	Reason  error
+}
+
+// Error says which webhook, and why.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("failed calling webhook %q: %v", f.Webhook, f.Reason)
+}
+
+// Verify refuses an answer that cannot be believed.
+func Verify(uid types.UID, mutating bool, r *admissionv1.AdmissionReview) error {
+	want, answer := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"), r.Response
+	switch {
+	case answer == nil:
+		return errors.New("webhook response was absent")
+	case answer.UID != uid:
+		return fmt.Errorf("expected response.uid=%q, got %q", uid, answer.UID)
+	case r.GroupVersionKind() != want:
+		return fmt.Errorf("expected webhook response of %v, got %v", want, r.GroupVersionKind())
+	case !mutating && len(answer.Patch) > 0:
+		return errors.New("validating webhook may not return response.patch")
+	case !mutating && answer.PatchType != nil:
+		return errors.New("validating webhook may not return response.patchType")
+	case len(answer.Patch) > 0 && answer.PatchType == nil:
+		return errors.New("webhook returned response.patch but not response.patchType")
+	case len(answer.Patch) == 0 && answer.PatchType != nil:
+		return errors.New("webhook returned response.patchType but not response.patch")
+	case answer.PatchType != nil && *answer.PatchType == "":
+		return fmt.Errorf("webhook returned invalid response.patchType of %q", *answer.PatchType)
+	}
+	return nil
+}
+
+// Denial is the status of a request that a webhook does not allow.
+func Denial(name string, result *metav1.Status) *apierrors.StatusError {
+	status := metav1.Status{Status: metav1.StatusFailure}
+	if result != nil {
+		status = *result
+	}
+	switch {
+	case status.Code < http.StatusBadRequest:
+		status.Code = http.StatusBadRequest
+	case status.Code > 999: // no answer can have it: the real server's panics
+		status.Code = http.StatusInternalServerError
+	}
+	if status.Status == "" || status.Status == metav1.StatusSuccess {
+		status.Status = metav1.StatusFailure
+	}
+	by := fmt.Sprintf("admission webhook %q denied the request", name)
+	switch {
+	case status.Message != "":
+		status.Message = by + ": " + status.Message
+	case status.Reason != "":
+		status.Message = by + ": " + string(status.Reason)
+	default:
+		status.Message = by + " without explanation"
+	}
+	return &apierrors.StatusError{ErrStatus: status}
+}
+
+// NoDryRun is the status of a dry run that a webhook's side effects forbid.
+func NoDryRun(name string) *apierrors.StatusError {
+	return apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", name))
 }

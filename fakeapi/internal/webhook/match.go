@@ -22,8 +22,8 @@ type Rules struct {
 	All                 bool                              // whatever is not meant after all
 }
 
-// Match finds the form in which the object of a request is meant; ok says whether it is.
-// others are the further forms of the resource, and labelsOf the labels of a namespace.
+// Match returns the form in which a webhook gets the object; ok is false if the rules do not match. others are the
+// other versions.
 func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace string) (map[string]string, error)) (
 	to Target, ok bool, err error) {
 	inNamespace, nsErr := r.matchNamespace(a, labelsOf)
@@ -43,7 +43,6 @@ func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace st
 	return to, err == nil, err
 }
 
-// target is the first form that a rule is about.
 func (r *Rules) target(a *Attributes, others []Target) (Target, bool) {
 	own := Target{a.Kind, a.Resource}
 	if r.any(r.Not, r.NotNames, a, a.Resource) {

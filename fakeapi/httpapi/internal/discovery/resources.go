@@ -1,5 +1,4 @@
-// Package discovery knows which resources there are, those of the real server
-// and those that were defined here, and describes them to clients.
+// Package discovery describes the resources of the real server and of CRDs to clients.
 package discovery
 
 import (
@@ -39,7 +38,7 @@ type GroupVersion struct {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// real is what the real server serves; see [resourceText].
+// real holds the resources of the real server; see [resourceText].
 var real = parseResources(resourceText)
 
 func parseResources(text string) (all []GroupVersion) {
@@ -105,8 +104,7 @@ func Has(gv schema.GroupVersion) bool {
 	return false
 }
 
-// Find finds a resource, or with a name a subresource, of the real server; nil
-// when it has none.
+// Find returns a resource or subresource of the real server, or nil.
 func Find(gvr schema.GroupVersionResource, subresource string) *Resource {
 	for i := range real {
 		if real[i].GroupVersion != gvr.GroupVersion() {

@@ -1,6 +1,5 @@
-// Package openapi describes the served kinds in the two versions of OpenAPI
-// that Kubernetes clients read: the built-in ones by their Go types, custom
-// ones by the schemas of their definitions.
+// Package openapi describes built-in kinds by their Go types and custom kinds by their schemas, in OpenAPI versions 2
+// and 3.
 package openapi
 
 import (
@@ -8,20 +7,22 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
 	openapiv2 "github.com/google/gnostic-models/openapiv2"
 	"google.golang.org/protobuf/proto"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// Documents are the OpenAPI documents. They are made when they are asked for,
-// and again after the table of kinds has changed. The zero Documents are ready;
-// they may be used by several goroutines.
+// Documents makes OpenAPI documents on demand, and again after the kinds changed. The zero value is ready and safe for
+// concurrent use.
 type Documents struct {
 	mu      sync.Mutex
 	kinds   []*fakeapi.Kind
@@ -30,8 +31,7 @@ type Documents struct {
 	v2proto []byte
 }
 
-// fresh forgets the documents when they are those of another table. The caller
-// has the lock.
+// fresh drops the documents of an older table. The caller holds the lock.
 func (d *Documents) fresh(kinds []*fakeapi.Kind) {
 	if !slices.Equal(d.kinds, kinds) {
 		d.kinds, d.v3, d.v2, d.v2proto = slices.Clone(kinds), nil, nil, nil
@@ -40,8 +40,7 @@ func (d *Documents) fresh(kinds []*fakeapi.Kind) {
 
 func info() object { return object{"title": "Kubernetes", "version": "v1.36.3"} }
 
-// Version3 is the document at a path below /openapi/v3/: there is one for each
-// group and version. It is nil where there is none.
+// Version3 returns the document of a group and version, by its path below /openapi/v3/, or nil.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
 	return d.version3(kinds)[path]
 }
@@ -57,7 +56,6 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	return object{"paths": index}
 }
 
-// version3 makes all documents of version 3. Nobody writes to the map.
 func (d *Documents) version3(kinds []*fakeapi.Kind) map[string][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,8 +97,7 @@ func (d *Documents) version2() []byte {
 	return d.v2
 }
 
-// Version2Proto is the document of version 2 in protobuf. The schema of a
-// custom kind may say what version 2 cannot: then it is an error.
+// Version2Proto is the document of version 2 in protobuf. Version 2 cannot express every custom schema: then it fails.
 func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,7 +114,6 @@ func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	return d.v2proto, nil
 }
 
-// describe makes the schemas and paths of kinds.
 func describe(kinds []*fakeapi.Kind, v3 bool) (s *schemas, paths object) {
 	s, paths = &schemas{v3: v3, named: object{}}, object{}
 	for _, k := range kinds {
@@ -133,4 +129,93 @@ func encode(doc object) []byte {
 		panic(fmt.Sprintf("httpapi: our own OpenAPI document does not encode: %v", err))
 	}
 	return text
+}
+
+// paths describes the operations on a kind.
+func (s *schemas) paths(k *fakeapi.Kind, into object) {
+	root := "/api/" + k.GVK.Version
+	if k.GVK.Group != "" {
+		root = "/apis/" + k.GVK.Group + "/" + k.GVK.Version
+	}
+	status := s.of(reflect.TypeFor[metav1.Status]())
+	all, base := root+"/"+k.Resource, root+"/"+k.Resource
+	var where []object
+	if k.Namespaced {
+		into[all] = object{"get": s.operation(k, "list", "List", s.list(k), nil)}
+		base = root + "/namespaces/{namespace}/" + k.Resource
+		where = append(where, s.parameter("namespace", "path"))
+	}
+	into[base] = object{
+		"parameters": where,
+		"get":        s.operation(k, "list", "List", s.list(k), nil),
+		"post":       s.operation(k, "post", "", s.kind(k), s.kind(k)),
+		"delete":     s.operation(k, "deletecollection", "Collection", status, nil),
+	}
+	where = append(where[:len(where):len(where)], s.parameter("name", "path"))
+	one := func() object {
+		return object{
+			"parameters": where,
+			"get":        s.operation(k, "get", "", s.kind(k), nil),
+			"put":        s.operation(k, "put", "", s.kind(k), s.kind(k)),
+			"patch":      s.operation(k, "patch", "", s.kind(k), s.of(reflect.TypeFor[metav1.Patch]())),
+		}
+	}
+	into[base+"/{name}"] = one()
+	into[base+"/{name}"].(object)["delete"] = s.operation(k, "delete", "", status, nil)
+	if k.Serves("status") {
+		into[base+"/{name}/status"] = one()
+	}
+}
+
+// queries are the query parameters of operations that clients look for.
+var queries = map[string][]string{
+	"list": {"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "timeoutSeconds",
+		"watch"},
+	"deletecollection": {"dryRun", "fieldSelector", "labelSelector"},
+	"post":             {"dryRun", "fieldManager", "fieldValidation"},
+	"put":              {"dryRun", "fieldManager", "fieldValidation"},
+	"patch":            {"dryRun", "fieldManager", "fieldValidation", "force"},
+	"delete":           {"dryRun", "gracePeriodSeconds", "propagationPolicy"},
+}
+
+func (s *schemas) operation(k *fakeapi.Kind, action, suffix string, answer, body object) object {
+	o := object{
+		"operationId":         action + strings.ReplaceAll(k.GVK.Group, ".", "") + k.GVK.Version + k.GVK.Kind + suffix,
+		"x-kubernetes-action": action,
+		gvkExtension:          metav1.GroupVersionKind{Group: k.GVK.Group, Version: k.GVK.Version, Kind: k.GVK.Kind},
+	}
+	var parameters []object
+	for _, name := range queries[action] {
+		parameters = append(parameters, s.parameter(name, "query"))
+	}
+	switch {
+	case s.v3:
+		content := object{media.JSON: object{"schema": answer}}
+		o["responses"] = object{"200": object{"description": "OK", "content": content}}
+		if body != nil {
+			o["requestBody"] = object{"required": true, "content": object{"*/*": object{"schema": body}}}
+		}
+	default:
+		o["responses"] = object{"200": object{"description": "OK", "schema": answer}}
+		if body != nil {
+			parameters = append(parameters, object{"name": "body", "in": "body", "required": true, "schema": body})
+		}
+	}
+	if len(parameters) > 0 {
+		o["parameters"] = parameters
+	}
+	return o
+}
+
+func (s *schemas) parameter(name, in string) object {
+	o := object{"name": name, "in": in}
+	if in == "path" {
+		o["required"] = true
+	}
+	if s.v3 {
+		o["schema"] = object{"type": "string", "uniqueItems": true}
+	} else {
+		o["type"], o["uniqueItems"] = "string", true
+	}
+	return o
 }

@@ -1,7 +1,5 @@
-// Package outbound calls webhooks over HTTPS, with the settings with which the real server
-// calls them, and says of what fails what its client says. It stands for the
-// ClientManager of k8s.io/apiserver/pkg/util/webhook, which needs gRPC, and for
-// client-go's REST client, since the server can be embedded without client-go.
+// Package outbound calls webhooks over HTTPS with the real server's settings and error texts. It replaces the
+// ClientManager of k8s.io/apiserver/pkg/util/webhook, which needs gRPC, and client-go's REST client.
 package outbound
 
 import (
@@ -96,7 +94,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	return decode(text, response)
 }
 
-// failure is the error of an answer that is none: the Status that it has, if it has one.
+// failure returns the error of a failed response: its Status, if it has one.
 func failure(resp *http.Response, text []byte) error {
 	var s metav1.Status
 	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
@@ -148,7 +146,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client is the one for a place to call: most are called again.
+// client returns the client for an endpoint. Clients are kept, because most endpoints are called again.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

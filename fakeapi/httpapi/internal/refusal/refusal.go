@@ -1,12 +1,17 @@
-// Package refusal has the errors that the wire itself answers with, in the real
-// server's words: what is wrong with a request before the server has seen it.
+// Package refusal holds the errors of requests that do not reach the server, in the real server's words.
 package refusal
 
 import (
+	"encoding/hex"
+	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // NotFound is the answer where nothing is served.
@@ -31,7 +36,6 @@ func NotModelled(what string) error {
 	return generic(http.StatusNotImplemented, "NotImplemented", what+" is not modelled by this server")
 }
 
-// generic is a refusal before anything is known of the object: its details are empty.
 func generic(code int, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
@@ -39,9 +43,141 @@ func generic(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-// bare is a refusal without details.
 func bare(code int, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
 	}}
+}
+
+// Undecodable is the error for a body that is not of kind want. gvk is what the body says it is, if anything.
+func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []byte) error {
+	if gvk != nil && gvk.Kind != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, want, err))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
+}
+
+// OtherVersion is the answer to an object of another version than its path's.
+func OtherVersion(have, want schema.GroupVersion) error {
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
+}
+
+func summary(body []byte) string {
+	const most = 30
+	text := string(body)
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] != '{':
+		if len(body) > most {
+			return hex.EncodeToString(body[:most]) + " ..."
+		}
+		return hex.EncodeToString(body)
+	case len(body) > most:
+		return text[:most] + " ..."
+	}
+	return text
+}
+
+// What the wire reads and writes, and what of it has frames.
+const (
+	mediaTypes  = runtime.ContentTypeJSON + ", " + runtime.ContentTypeYAML + ", " + runtime.ContentTypeProtobuf
+	streamTypes = runtime.ContentTypeJSON + ", " + runtime.ContentTypeProtobuf
+)
+
+// UnknownFormat is the answer to a body of a type that is not read.
+func UnknownFormat() error {
+	return bare(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"the body of the request was in an unknown format - accepted media types include: "+mediaTypes)
+}
+
+// PatchFormat is the answer to a patch of a type that is not known.
+func PatchFormat() error {
+	return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"415: Unsupported Media Type")
+}
+
+// NotAcceptable is the answer when none of the media types asked for is ours.
+func NotAcceptable() error {
+	return generic(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		"406: Not Acceptable\n\nAvailable representations: "+mediaTypes)
+}
+
+// Negotiation is the error for a known media type that cannot show the requested form.
+func Negotiation() error {
+	return notAcceptable("only the following media types are accepted: " + mediaTypes)
+}
+
+// StreamFormat is the answer to a watch in a form that has no frames.
+func StreamFormat() error {
+	return notAcceptable("only the following media types are accepted: " + streamTypes)
+}
+
+// NotList is the error for a list form of a single object, or the reverse. gvk is empty for a kind that is not
+// modelled.
+func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
+	if as == "PartialObjectMetadata" && list {
+		what := "you requested PartialObjectMetadata, but the requested object is a list"
+		if !gvk.Empty() {
+			what += fmt.Sprintf(" (%sList)", internalType(gvk))
+		}
+		return notAcceptable(what)
+	}
+	return notAcceptable(fmt.Sprintf(
+		"you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(gvk)))
+}
+
+func notAcceptable(message string) error {
+	return bare(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, message)
+}
+
+// internalType returns the real server's Go type of a kind.
+func internalType(gvk schema.GroupVersionKind) string {
+	group, _, _ := strings.Cut(gvk.Group, ".")
+	if group == "" {
+		group = "core"
+	}
+	return "*" + group + "." + gvk.Kind
+}
+
+// Include is the answer to a Table whose rows are to carry what they cannot.
+func Include(policy metav1.IncludeObjectPolicy) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: includeObject: "+
+		"Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", policy))
+}
+
+const extraHeader = "Impersonate-Extra-"
+
+// Extras are what the client says of whom it acts for besides name, groups and uid.
+func Extras(h http.Header) map[string][]string {
+	var all map[string][]string
+	for name, values := range h {
+		key, ok := strings.CutPrefix(name, extraHeader)
+		if !ok {
+			continue
+		}
+		if all == nil {
+			all = map[string][]string{}
+		}
+		key = strings.ToLower(key)
+		if plain, err := url.PathUnescape(key); err == nil {
+			key = plain
+		}
+		all[key] = values
+	}
+	return all
+}
+
+// NobodyToBe refuses groups, a uid or more of somebody without a name; nil when there are none.
+func NobodyToBe(h http.Header) error {
+	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
+	if len(groups) == 0 && uid == "" && len(extra) == 0 {
+		return nil
+	}
+	return bare(http.StatusBadRequest, "BadRequest", fmt.Sprintf(
+		"requested &user.DefaultInfo{Name:%q, UID:%q, Groups:%#v, Extra:%#v} without impersonating a user name",
+		"", uid, groups, extra))
 }

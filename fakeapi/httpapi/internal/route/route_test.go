@@ -7,7 +7,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// kinds are the kinds of a new server.
 func kinds() []*fakeapi.Kind { return fakeapi.New(fakeapi.Options{}).Served() }
 
 func TestParse(t *testing.T) {

@@ -4,35 +4,19 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
-
-var (
-	roleBindings = prints(func(o *rbacv1.RoleBinding, now time.Time) []any {
-		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
-	}, bindingColumns("RoleRef can reference a Role in the current namespace or a ClusterRole in the global "+
-		unresolved, "roleBinding")...)
-	clusterRoleBindings = prints(func(o *rbacv1.ClusterRoleBinding, now time.Time) []any {
-		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
-	}, bindingColumns("RoleRef can only reference a ClusterRole in the global "+unresolved, "clusterRoleBinding")...)
-
-	csrSpec = certificatesv1.CertificateSigningRequestSpec{}.SwaggerDoc()
-
-	certificateRequests = prints(certificateCells, nameColumn, ageColumn, text("SignerName", oldSigner),
-		text("Requestor", "Base64-encoded PKCS#10 CSR data"), text("RequestedDuration", csrSpec["expirationSeconds"]),
-		text("Condition", "Conditions applied to the request, such as approval or denial."))
-)
-
-// unresolved ends what v1beta1 says of a role, which the real server still shows.
-const unresolved = "namespace. If the RoleRef cannot be resolved, the Authorizer must return an error."
-
-func bindingColumns(role, kind string) []column {
-	return []column{nameColumn, text("Role", role), ageColumn, wide("Users", "Users in the "+kind),
-		wide("Groups", "Groups in the "+kind), wide("ServiceAccounts", "ServiceAccounts in the "+kind)}
-}
 
 func bindingCells(m *metav1.ObjectMeta, ref *rbacv1.RoleRef, subjects []rbacv1.Subject, now time.Time) []any {
 	var users, groups, accounts []string
@@ -75,11 +59,132 @@ func certificateCells(o *certificatesv1.CertificateSigningRequest, now time.Time
 	return []any{o.Name, since(o.CreationTimestamp, now), orNone(o.Spec.SignerName), o.Spec.Username, lasts, status}
 }
 
-// oldSigner is what an older version of the API says of a request's signer: the real
-// server describes the column by it.
-const oldSigner = "Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. " +
-	"If empty, it will be defaulted:\n 1. If it's a kubelet client certificate, it is assigned\n    " +
-	"\"kubernetes.io/kube-apiserver-client-kubelet\".\n 2. If it's a kubelet serving certificate, it is " +
-	"assigned\n    " +
-	"\"kubernetes.io/kubelet-serving\".\n 3. Otherwise, it is assigned \"kubernetes.io/legacy-unknown\".\n" +
-	"Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`."
+func countedCells(m *metav1.ObjectMeta, n int, now time.Time) []any {
+	return []any{m.Name, int64(n), since(m.CreationTimestamp, now)}
+}
+
+func claimState(o *resourcev1.ResourceClaim) string {
+	var states []string
+	if o.DeletionTimestamp != nil {
+		states = append(states, "deleted")
+	}
+	switch {
+	case o.Status.Allocation != nil && len(o.Status.ReservedFor) > 0:
+		states = append(states, "allocated", "reserved")
+	case o.Status.Allocation != nil:
+		states = append(states, "allocated")
+	case o.DeletionTimestamp == nil:
+		states = append(states, "pending")
+	}
+	return strings.Join(states, ",")
+}
+
+func apiServiceCells(o *apiregistrationv1.APIService, now time.Time) []any {
+	service, available := "Local", string(apiregistrationv1.ConditionUnknown)
+	if s := o.Spec.Service; s != nil {
+		service = s.Namespace + "/" + s.Name
+	}
+	for _, c := range o.Status.Conditions {
+		if c.Type != apiregistrationv1.Available {
+			continue
+		}
+		if available = string(c.Status); c.Status != apiregistrationv1.ConditionTrue && c.Reason != "" {
+			available += " (" + c.Reason + ")"
+		}
+		break
+	}
+	return []any{o.Name, service, available, since(o.CreationTimestamp, now)}
+}
+
+func policyCells(m *metav1.ObjectMeta, rules int, kind *admissionv1.ParamKind, now time.Time) []any {
+	param := "<unset>"
+	if kind != nil {
+		param = kind.APIVersion + "/" + kind.Kind
+	}
+	return []any{m.Name, int64(rules), param, since(m.CreationTimestamp, now)}
+}
+
+func policyBindingCells(m *metav1.ObjectMeta, policy string, ref *admissionv1.ParamRef, now time.Time) []any {
+	param := "<unset>"
+	switch {
+	case ref == nil:
+	case ref.Name != "" && ref.Namespace != "":
+		param = ref.Namespace + "/" + ref.Name
+	case ref.Name != "":
+		param = "*/" + ref.Name
+	case ref.Selector != nil:
+		param = ref.Selector.String()
+	}
+	return []any{m.Name, policy, param, since(m.CreationTimestamp, now)}
+}
+
+func flowCells(o *flowcontrolv1.FlowSchema, now time.Time) []any {
+	method, dangling := "<none>", "?"
+	if m := o.Spec.DistinguisherMethod; m != nil {
+		method = string(m.Type)
+	}
+	for _, c := range o.Status.Conditions {
+		if c.Type == flowcontrolv1.FlowSchemaConditionDangling {
+			dangling = string(c.Status)
+			break
+		}
+	}
+	return []any{o.Name, o.Spec.PriorityLevelConfiguration.Name, int64(o.Spec.MatchingPrecedence), method,
+		since(o.CreationTimestamp, now), dangling}
+}
+
+func levelCells(o *flowcontrolv1.PriorityLevelConfiguration, now time.Time) []any {
+	var shares, queues, hand, length any = "<none>", "<none>", "<none>", "<none>"
+	if p := o.Spec.Limited; p != nil {
+		shares = int32(0)
+		if n := p.NominalConcurrencyShares; n != nil {
+			shares = *n
+		}
+		if q := p.LimitResponse.Queuing; q != nil {
+			queues, hand, length = q.Queues, q.HandSize, q.QueueLengthLimit
+		}
+	}
+	return []any{o.Name, string(o.Spec.Type), shares, queues, hand, length, since(o.CreationTimestamp, now)}
+}
+
+func priorityClassCells(o *schedulingv1.PriorityClass, now time.Time) []any {
+	policy := ""
+	if o.PreemptionPolicy != nil {
+		policy = string(*o.PreemptionPolicy)
+	}
+	return []any{o.Name, int64(o.Value), o.GlobalDefault, since(o.CreationTimestamp, now), policy}
+}
+
+func runtimeClassCells(o *nodev1.RuntimeClass, now time.Time) []any {
+	return []any{o.Name, o.Handler, since(o.CreationTimestamp, now)}
+}
+
+func resourceClaimCells(o *resourcev1.ResourceClaim, now time.Time) []any {
+	return []any{o.Name, claimState(o), since(o.CreationTimestamp, now)}
+}
+
+func resourceSliceCells(o *resourcev1.ResourceSlice, now time.Time) []any {
+	node := ""
+	if o.Spec.NodeName != nil {
+		node = *o.Spec.NodeName
+	}
+	return []any{o.Name, node, o.Spec.Driver, o.Spec.Pool.Name, since(o.CreationTimestamp, now)}
+}
+
+// ipAddressCells returns a cell more than there are columns, as the real server does.
+func ipAddressCells(o *networkingv1.IPAddress, now time.Time) []any {
+	parent := "<none>"
+	if p := o.Spec.ParentRef; p != nil {
+		resource := schema.GroupResource{Group: p.Group, Resource: p.Resource}
+		parent = strings.ToLower(resource.String())
+		if p.Namespace != "" {
+			parent += "/" + p.Namespace
+		}
+		parent += "/" + p.Name
+	}
+	return []any{o.Name, parent, since(o.CreationTimestamp, now)}
+}
+
+func serviceCIDRCells(o *networkingv1.ServiceCIDR, now time.Time) []any {
+	return []any{o.Name, strings.Join(o.Spec.CIDRs, ","), since(o.CreationTimestamp, now)}
+}

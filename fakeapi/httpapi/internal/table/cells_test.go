@@ -10,36 +10,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// Every printer has a cell for each column, even for an empty object.
-func TestPrintersFill(t *testing.T) {
-	for typ, p := range printers {
-		obj := reflect.New(typ.Elem()).Interface().(runtime.Object)
-		more := 0
-		if p == ipAddresses {
-			more = 1
-		}
-		if cells := p.cells(obj, noon); len(cells) != len(p.columns)+more {
-			t.Errorf("%s: %d cells for %d columns", typ, len(cells), len(p.columns))
-		}
-		for _, c := range p.columns {
-			// The real server looks in the wrong place for what a handler is.
-			if c.Description == "" && c.Name != "Handler" {
-				t.Errorf("%s: column %s has no description", typ, c.Name)
-			}
-		}
-	}
-}
-
-// terminated is the state of a container that ended with the code.
 func terminated(code int32, reason string) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
 }
 
-// containersOf are n containers of which nothing matters but that they are there.
 func containersOf(n int) []corev1.Container { return make([]corev1.Container, n) }
 
 func TestPodCells(t *testing.T) {
@@ -117,5 +97,36 @@ func TestJobCells(t *testing.T) {
 	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 	if diff := cmp.Diff([]any{"Complete", "2/2", "59m"}, jobCells(j, noon)[1:4]); diff != "" {
 		t.Errorf("- want, + got\n%s", diff)
+	}
+}
+
+// Columns are recorded for every served kind, and every empty object has a cell for each.
+func TestPrintersFill(t *testing.T) {
+	unused := map[string]bool{}
+	for resource := range columns() {
+		unused[resource] = true
+	}
+	for _, k := range fakeapi.New(fakeapi.Options{}).Served() {
+		resource := "apis/" + k.GVK.Group
+		if k.GVK.Group == "" {
+			resource = "api"
+		}
+		resource += "/" + k.GVK.Version + "/" + k.Resource
+		delete(unused, resource)
+		p := printerFor(k)
+		if want := columns()[resource]; want == nil || !reflect.DeepEqual(p.columns, want) {
+			t.Errorf("%s has columns %v, the real server has %v", resource, p.columns, want)
+		}
+		want := len(p.columns)
+		if k.Resource == "ipaddresses" { // as on the real server
+			want++
+		}
+		obj := reflect.New(reflect.TypeOf(k.New()).Elem()).Interface().(runtime.Object)
+		if cells := p.cells(obj, noon); len(cells) != want {
+			t.Errorf("%s has %d cells for %d columns", resource, len(cells), len(p.columns))
+		}
+	}
+	for resource := range unused {
+		t.Errorf("columns are recorded for %s, which is not served", resource)
 	}
 }

@@ -2,33 +2,17 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-)
-
-var (
-	configMaps = prints(configMapCells, nameColumn, text("Data", corev1.ConfigMap{}.SwaggerDoc()["data"]), ageColumn)
-	namespaces = prints(namespaceCells, nameColumn, text("Status", "The status of the namespace"), ageColumn)
-	secrets    = prints(secretCells, nameColumn, text("Type", corev1.Secret{}.SwaggerDoc()["type"]),
-		text("Data", corev1.Secret{}.SwaggerDoc()["data"]), ageColumn)
-	serviceAccounts = prints(serviceAccountCells, nameColumn, ageColumn)
-	leases          = prints(leaseCells, nameColumn,
-		text("Holder", coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"]), ageColumn)
-	quotas = prints(quotaCells, nameColumn,
-		text("Request", "Request represents a minimum amount of cpu/memory that a container may consume."),
-		text("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of "+
-			"contention on the node."),
-		ageColumn)
-	disruptionBudgets = prints(disruptionBudgetCells, nameColumn,
-		text("Min Available", "The minimum number of pods that must be available."),
-		text("Max Unavailable", "The maximum number of pods that may be unavailable."),
-		number("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time."), ageColumn)
 )
 
 func configMapCells(o *corev1.ConfigMap, now time.Time) []any {
@@ -41,10 +25,6 @@ func namespaceCells(o *corev1.Namespace, now time.Time) []any {
 
 func secretCells(o *corev1.Secret, now time.Time) []any {
 	return []any{o.Name, string(o.Type), int64(len(o.Data)), since(o.CreationTimestamp, now)}
-}
-
-func serviceAccountCells(o *corev1.ServiceAccount, now time.Time) []any {
-	return []any{o.Name, since(o.CreationTimestamp, now)}
 }
 
 func leaseCells(o *coordinationv1.Lease, now time.Time) []any {
@@ -83,4 +63,106 @@ func disruptionBudgetCells(o *policyv1.PodDisruptionBudget, now time.Time) []any
 	}
 	return []any{o.Name, limit(o.Spec.MinAvailable), limit(o.Spec.MaxUnavailable), int64(o.Status.DisruptionsAllowed),
 		since(o.CreationTimestamp, now)}
+}
+
+func nodeCells(o *corev1.Node, now time.Time) []any {
+	status := "Unknown"
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			status = "NotReady"
+			if c.Status == corev1.ConditionTrue {
+				status = "Ready"
+			}
+		}
+	}
+	if o.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	info := &o.Status.NodeInfo
+	kernel := orUnknown(info.KernelVersion)
+	if info.Architecture != "" {
+		kernel += " (" + info.Architecture + ")"
+	}
+	return []any{o.Name, status, orNone(strings.Join(nodeRoles(o), ",")), since(o.CreationTimestamp, now),
+		info.KubeletVersion, nodeAddress(o, corev1.NodeInternalIP), nodeAddress(o, corev1.NodeExternalIP),
+		orUnknown(info.OSImage), kernel, orUnknown(info.ContainerRuntimeVersion)}
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "<unknown>"
+	}
+	return text
+}
+
+func nodeAddress(o *corev1.Node, t corev1.NodeAddressType) string {
+	for _, a := range o.Status.Addresses {
+		if a.Type == t {
+			return a.Address
+		}
+	}
+	return "<none>"
+}
+
+func nodeRoles(o *corev1.Node) []string {
+	var roles []string
+	for label, value := range o.Labels {
+		if role, ok := strings.CutPrefix(label, "node-role.kubernetes.io/"); ok && role != "" {
+			roles = append(roles, role)
+		} else if label == "kubernetes.io/role" && value != "" {
+			roles = append(roles, value)
+		}
+	}
+	slices.Sort(roles)
+	return slices.Compact(roles)
+}
+
+func eventCells(o *corev1.Event, now time.Time) []any {
+	micro := func(t metav1.MicroTime) string { return since(metav1.Time{Time: t.Time}, now) }
+	first := since(o.FirstTimestamp, now)
+	if o.FirstTimestamp.IsZero() {
+		first = micro(o.EventTime)
+	}
+	last := since(o.LastTimestamp, now)
+	if o.LastTimestamp.IsZero() {
+		last = first
+	}
+	count := o.Count
+	if o.Series != nil {
+		last, count = micro(o.Series.LastObservedTime), o.Series.Count
+	} else if count == 0 {
+		count = 1
+	}
+	target := strings.ToLower(o.InvolvedObject.Kind)
+	if o.InvolvedObject.Name != "" {
+		target += "/" + o.InvolvedObject.Name
+	}
+	return []any{last, o.Type, o.Reason, target, o.InvolvedObject.FieldPath, eventSource(o),
+		strings.TrimSpace(o.Message), first, int64(count), o.Name}
+}
+
+func eventSource(o *corev1.Event) string {
+	component, host := o.Source.Component, o.Source.Host
+	if component == "" {
+		component = o.ReportingController
+	}
+	if host == "" {
+		host = o.ReportingInstance
+	}
+	if host == "" {
+		return component
+	}
+	return component + ", " + host
+}
+
+func newEventCells(o *eventsv1.Event, now time.Time) []any {
+	old := &corev1.Event{ObjectMeta: o.ObjectMeta, EventTime: o.EventTime, Type: o.Type, Reason: o.Reason,
+		InvolvedObject: o.Regarding, Message: o.Note, Source: o.DeprecatedSource,
+		ReportingController: o.ReportingController, ReportingInstance: o.ReportingInstance,
+		FirstTimestamp: o.DeprecatedFirstTimestamp, LastTimestamp: o.DeprecatedLastTimestamp,
+		Count: o.DeprecatedCount}
+	if o.Series != nil {
+		old.Series = &corev1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}
+	}
+	return eventCells(old, now)
 }

@@ -11,25 +11,23 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// customColumn is a column that a definition asks for.
 type customColumn struct {
 	kind string // what its cells are: "string", "date", ...
 	path *jsonpath.JSONPath
 }
 
-// ageAlone are the columns of a definition that asks for none.
+// ageAlone are the columns of a CRD that names none.
 var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
 }
 
-// custom shows the columns that a definition asks for, as the real server does
-// (k8s.io/apiextensions-apiserver, pkg/registry/customresource/tableconvertor):
-// a path that does not parse ends the columns, and the Table shows those before it.
+// custom prints the columns of a CRD, as k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor
+// does. A path that does not parse ends the columns.
 func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	if len(wanted) == 0 {
 		wanted = ageAlone
 	}
-	p := &printer{columns: []column{nameColumn}}
+	p := &printer{columns: plain.columns[:1:1]}
 	var columns []customColumn
 	for _, c := range wanted {
 		path := jsonpath.New(c.Name).AllowMissingKeys(true)
@@ -55,8 +53,7 @@ func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	return p
 }
 
-// cell is the column's cell of an object: of all that the path leads to it
-// shows the first. nil is an empty cell.
+// cell returns the first value that the path finds. nil is an empty cell.
 func (c *customColumn) cell(content map[string]any, now time.Time) any {
 	found, err := c.path.FindResults(content)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {
@@ -73,8 +70,7 @@ func (c *customColumn) cell(content map[string]any, now time.Time) any {
 	return text.String()
 }
 
-// customCell is a value as a cell of a kind that is not "string"; nil when it
-// is none.
+// customCell converts a value to a cell of a type other than "string", or nil.
 func customCell(value any, kind string, now time.Time) any {
 	switch kind {
 	case "integer":

@@ -97,8 +97,7 @@ func TestCustomCells(t *testing.T) {
 	}
 }
 
-// A path that does not parse ends the columns, as on the real server; one that
-// parses and leads nowhere, or whose evaluation fails, leaves its own cell empty.
+// A path that does not parse ends the columns, as on the real server. A path without a result leaves its cell empty.
 func TestCustomColumns(t *testing.T) {
 	names := func(paths ...string) (all []string, cells []any) {
 		var wanted []apiextensionsv1.CustomResourceColumnDefinition
@@ -132,8 +131,7 @@ func TestCustomColumns(t *testing.T) {
 	}
 }
 
-// FuzzCustomCell reads any path there is of any object: whatever it is, there is
-// a cell for each column, and it has a form in JSON.
+// FuzzCustomCell reads any path of any object. There is a cell for each column, and it encodes as JSON.
 func FuzzCustomCell(f *testing.F) {
 	for _, path := range []string{".spec.items[0:2].n", ".spec['deep']", `.spec.items[?(@.name=="y")].n`, "..name",
 		".spec.items[*]", ".spec.items[-1]", ".spec.items[0,1]", `.metadata.annotations.a\.b/c`} {

@@ -10,20 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-)
-
-var (
-	serviceSpec = corev1.ServiceSpec{}.SwaggerDoc()
-	slice       = discoveryv1.EndpointSlice{}.SwaggerDoc()
-
-	services = prints(serviceCells, nameColumn, text("Type", serviceSpec["type"]),
-		text("Cluster-IP", serviceSpec["clusterIP"]), text("External-IP", serviceSpec["externalIPs"]),
-		text("Port(s)", serviceSpec["ports"]), ageColumn, wide("Selector", serviceSpec["selector"]))
-	endpoints = prints(endpointsCells, nameColumn,
-		text("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"]), ageColumn)
-	endpointSlices = prints(endpointSliceCells, nameColumn, text("AddressType", slice["addressType"]),
-		text("Ports", slice["ports"]), text("Endpoints", slice["endpoints"]), ageColumn)
 )
 
 func serviceCells(o *corev1.Service, now time.Time) []any {
@@ -67,10 +56,9 @@ func externalIP(o *corev1.Service) string {
 	return "<unknown>"
 }
 
-// shown is how many of a list a cell shows.
 const shown = 3
 
-// firstOf joins the first of a list and counts the rest.
+// firstOf joins the first items of a list and counts the rest.
 func firstOf(list []string, none string) string {
 	switch {
 	case strings.Join(list, "") == "" && len(list) < 2:
@@ -120,4 +108,69 @@ func endpointSliceCells(o *discoveryv1.EndpointSlice, now time.Time) []any {
 	}
 	return []any{o.Name, string(o.AddressType), firstOf(ports, "<unset>"), firstOf(addresses, "<unset>"),
 		since(o.CreationTimestamp, now)}
+}
+
+func ingressCells(o *networkingv1.Ingress, now time.Time) []any {
+	class, ports := "<none>", "80"
+	if o.Spec.IngressClassName != nil {
+		class = *o.Spec.IngressClassName
+	}
+	if len(o.Spec.TLS) > 0 {
+		ports = "80, 443"
+	}
+	var addresses []string
+	for _, in := range o.Status.LoadBalancer.Ingress {
+		if in.IP != "" {
+			addresses = append(addresses, in.IP)
+		} else if in.Hostname != "" {
+			addresses = append(addresses, in.Hostname)
+		}
+	}
+	slices.Sort(addresses)
+	return []any{o.Name, class, hosts(o.Spec.Rules), strings.Join(slices.Compact(addresses), ","), ports,
+		since(o.CreationTimestamp, now)}
+}
+
+func hosts(rules []networkingv1.IngressRule) string {
+	const most = 3
+	var list []string
+	for i, r := range rules {
+		if len(list) == most {
+			return fmt.Sprintf("%s + %d more...", strings.Join(list, ","), len(rules)-most)
+		}
+		if rules[i].Host != "" {
+			list = append(list, r.Host)
+		}
+	}
+	if len(list) == 0 {
+		return "*"
+	}
+	return strings.Join(list, ",")
+}
+
+func ingressClassCells(o *networkingv1.IngressClass, now time.Time) []any {
+	parameters := "<none>"
+	if p := o.Spec.Parameters; p != nil {
+		parameters = p.Kind
+		if p.APIGroup != nil {
+			parameters += "." + *p.APIGroup
+		}
+		parameters += "/" + p.Name
+	}
+	return []any{byDefault(o, networkingv1.AnnotationIsDefaultIngressClass), o.Spec.Controller, parameters,
+		since(o.CreationTimestamp, now)}
+}
+
+// byDefault returns the name of a class, marked if an annotation makes it the default.
+func byDefault(o metav1.Object, annotations ...string) string {
+	for _, a := range annotations {
+		if o.GetAnnotations()[a] == "true" {
+			return o.GetName() + " (default)"
+		}
+	}
+	return o.GetName()
+}
+
+func networkPolicyCells(o *networkingv1.NetworkPolicy, now time.Time) []any {
+	return []any{o.Name, metav1.FormatLabelSelector(&o.Spec.PodSelector), since(o.CreationTimestamp, now)}
 }

@@ -7,26 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var (
-	podSpec   = corev1.PodSpec{}.SwaggerDoc()
-	podStatus = corev1.PodStatus{}.SwaggerDoc()
-
-	pods = prints(podCells, nameColumn,
-		text("Ready", "The aggregate readiness state of this pod for accepting traffic."),
-		text("Status", "The aggregate status of the containers in this pod."),
-		text("Restarts", "The number of times the containers in this pod have been restarted and when the last "+
-			"container in this pod has restarted."),
-		ageColumn, wide("IP", podStatus["podIP"]), wide("Node", podSpec["nodeName"]),
-		wide("Nominated Node", podStatus["nominatedNodeName"]), wide("Readiness Gates", podSpec["readinessGates"])).
-		ends(podEnded)
-)
-
-// podEnded says what has become of a Pod that has ended.
-func podEnded(obj runtime.Object) []metav1.TableRowCondition {
-	switch phase := obj.(*corev1.Pod).Status.Phase; phase {
+func podEnded(p *corev1.Pod) []metav1.TableRowCondition {
+	switch phase := p.Status.Phase; phase {
 	case corev1.PodSucceeded:
 		return completed(phase, "The pod has completed successfully.")
 	case corev1.PodFailed:
@@ -77,7 +61,7 @@ func podCondition(p *corev1.Pod, t corev1.PodConditionType) corev1.ConditionStat
 	return ""
 }
 
-// podSummary is a Pod's state in one word, and the counts beside it.
+// podSummary is a Pod's state in one word, with its counts.
 type podSummary struct {
 	reason          string
 	ready, total    int
@@ -114,12 +98,11 @@ func summarise(p *corev1.Pod) podSummary {
 	return s
 }
 
-// sidecar: an init container that goes on running.
+// sidecar reports whether an init container keeps running.
 func sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// restarted notes the restarts of one container.
 func restarted(c *corev1.ContainerStatus, n *int, last *metav1.Time) {
 	*n += int(c.RestartCount)
 	if t := c.LastTerminationState.Terminated; t != nil && last.Before(&t.FinishedAt) {
@@ -127,8 +110,7 @@ func restarted(c *corev1.ContainerStatus, n *int, last *metav1.Time) {
 	}
 }
 
-// initialising looks at the init containers up to the first that has not done
-// its work; it says whether there is one.
+// initialising reads the init containers up to the first unfinished one, and reports whether there is one.
 func (s *podSummary) initialising(p *corev1.Pod) bool {
 	sidecars := map[string]bool{}
 	for i := range p.Spec.InitContainers {
@@ -172,7 +154,7 @@ func ended(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
 }
 
-// running looks at the containers, the last first: the first decides.
+// running reads the containers from the last to the first; the first one decides.
 func (s *podSummary) running(p *corev1.Pod) {
 	s.restarts, s.last = s.sidecarRestarts, s.sidecarLast
 	runs, failure := false, ""

@@ -1,15 +1,19 @@
-// Package table shows objects in the forms that clients may ask for in their
-// stead: as rows of a Table, printed as the real server prints them, and as
-// metadata alone.
+// Package table shows objects as rows of a Table, printed as the real server prints them, and as metadata alone.
 package table
 
 import (
-	"reflect"
+	"maps"
+	"strconv"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
@@ -21,7 +25,7 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), p.columns
 	if p == plain && len(r.Items) == 0 {
-		t.Rows = nil // who has no printer of his own has null rows
+		t.Rows = nil // the real server's default printer returns null for no rows
 	}
 	for _, obj := range r.Items {
 		t.Rows = append(t.Rows, p.row(obj, f, now))
@@ -29,12 +33,11 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *
 	return t
 }
 
-// One shows one object as a Table of one row. A watch sends the headers only
-// once.
+// One returns an object as a Table of one row. A watch sends the headers only once.
 func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) *metav1.Table {
 	p := printerFor(k)
-	if reflect.TypeOf(obj) != reflect.TypeOf(k.New()) { // a subresource
-		p = printerOf(obj)
+	if _, ok := obj.(*autoscalingv1.Scale); ok {
+		p = scales
 	}
 	t := empty(f)
 	t.ResourceVersion = obj.(metav1.Object).GetResourceVersion()
@@ -60,8 +63,8 @@ func empty(f media.Format) *metav1.Table {
 
 func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.TableRow {
 	row := metav1.TableRow{Cells: p.cells(obj, now)}
-	if p.done != nil {
-		row.Conditions = p.done(obj)
+	if pod, ok := obj.(*corev1.Pod); ok {
+		row.Conditions = podEnded(pod)
 	}
 	switch f.Include {
 	case metav1.IncludeNone:
@@ -75,4 +78,55 @@ func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.
 		row.Object.Object = Partial(obj, f)
 	}
 	return row
+}
+
+// Partial is an object without everything but its metadata.
+func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
+	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
+	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
+		// A field of the internal type, which is an annotation only in the versions of the API.
+		p.Annotations = maps.Clone(p.Annotations)
+		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
+	}
+	p.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartial})
+	return p
+}
+
+// PartialList returns the metadata of objects. An empty list has null items, as recorded.
+func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartialList})
+	list.ListMeta = listMeta(r)
+	for _, obj := range r.Items {
+		list.Items = append(list.Items, *Partial(obj, f))
+	}
+	return list
+}
+
+func listMeta(r *fakeapi.Response) metav1.ListMeta {
+	version := strconv.FormatUint(r.Version, 10)
+	return metav1.ListMeta{ResourceVersion: version, Continue: r.Continue, RemainingItemCount: r.Left}
+}
+
+type printer struct {
+	columns []column
+	cells   func(obj runtime.Object, now time.Time) []any
+}
+
+type column = metav1.TableColumnDefinition
+
+var metaDocs = metav1.ObjectMeta{}.SwaggerDoc()
+
+func since(t metav1.Time, now time.Time) string {
+	if t.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(now.Sub(t.Time))
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "<none>"
+	}
+	return text
 }

@@ -1,45 +1,12 @@
 package table
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-)
-
-var (
-	volumeSpec = corev1.PersistentVolumeSpec{}.SwaggerDoc()
-	class      = storagev1.StorageClass{}.SwaggerDoc()
-	driver     = storagev1.CSIDriverSpec{}.SwaggerDoc()
-	volume     = corev1.PersistentVolumeStatus{}.SwaggerDoc()
-
-	persistentVolumes = prints(volumeCells, nameColumn, text("Capacity", volumeSpec["capacity"]),
-		text("Access Modes", volumeSpec["accessModes"]),
-		text("Reclaim Policy", volumeSpec["persistentVolumeReclaimPolicy"]), text("Status", volume["phase"]),
-		text("Claim", volumeSpec["claimRef"]), text("StorageClass", "StorageClass of the pv"),
-		text("VolumeAttributesClass", "VolumeAttributesClass of the pv"), text("Reason", volume["reason"]), ageColumn,
-		wide("VolumeMode", volumeSpec["volumeMode"]))
-	storageClasses = prints(classCells, nameColumn, text("Provisioner", class["provisioner"]),
-		text("ReclaimPolicy", class["reclaimPolicy"]), text("VolumeBindingMode", class["volumeBindingMode"]),
-		text("AllowVolumeExpansion", class["allowVolumeExpansion"]), ageColumn)
-	csiDrivers = prints(driverCells, nameColumn, flag("AttachRequired", driver["attachRequired"]),
-		flag("PodInfoOnMount", driver["podInfoOnMount"]), flag("StorageCapacity", driver["storageCapacity"]),
-		text("TokenRequests", driver["tokenRequests"]), flag("RequiresRepublish", driver["requiresRepublish"]),
-		text("Modes", driver["volumeLifecycleModes"]), ageColumn)
-	csiNodes = prints(func(o *storagev1.CSINode, now time.Time) []any {
-		return []any{o.Name, int64(len(o.Spec.Drivers)), since(o.CreationTimestamp, now)}
-	}, nameColumn, number("Drivers", "Drivers indicates the number of CSI drivers registered on the node"), ageColumn)
-
-	attachment  = storagev1.VolumeAttachmentSpec{}.SwaggerDoc()
-	attachments = prints(attachmentCells, nameColumn,
-		column{Name: "Attacher", Type: "string", Format: "name", Description: attachment["attacher"]},
-		text("PV", storagev1.VolumeAttachmentSource{}.SwaggerDoc()["persistentVolumeName"]),
-		text("Node", attachment["nodeName"]),
-		flag("Attached", storagev1.VolumeAttachmentStatus{}.SwaggerDoc()["attached"]), ageColumn)
-	attributesClasses = prints(func(o *storagev1.VolumeAttributesClass, now time.Time) []any {
-		return []any{o.Name, o.DriverName, since(o.CreationTimestamp, now)}
-	}, nameColumn, text("DriverName", storagev1.VolumeAttributesClass{}.SwaggerDoc()["driverName"]), ageColumn)
 )
 
 func attachmentCells(o *storagev1.VolumeAttachment, now time.Time) []any {
@@ -48,10 +15,6 @@ func attachmentCells(o *storagev1.VolumeAttachment, now time.Time) []any {
 		volume = *o.Spec.Source.PersistentVolumeName
 	}
 	return []any{o.Name, o.Spec.Attacher, volume, o.Spec.NodeName, o.Status.Attached, since(o.CreationTimestamp, now)}
-}
-
-func flag(name, description string) column {
-	return column{Name: name, Type: "boolean", Description: description}
 }
 
 func orUnset[T ~string](p *T) string {
@@ -100,4 +63,59 @@ func driverCells(o *storagev1.CSIDriver, now time.Time) []any {
 	}
 	return []any{o.Name, isTrue(s.AttachRequired), isTrue(s.PodInfoOnMount), isTrue(s.StorageCapacity), audiences,
 		isTrue(s.RequiresRepublish), orNone(strings.Join(modes, ",")), since(o.CreationTimestamp, now)}
+}
+
+func claimCells(o *corev1.PersistentVolumeClaim, now time.Time) []any {
+	phase, class, attributes, mode := string(o.Status.Phase), "", "<unset>", "<unset>"
+	if o.DeletionTimestamp != nil {
+		phase = "Terminating"
+	}
+	if beta, ok := o.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		class = beta
+	} else if o.Spec.StorageClassName != nil {
+		class = *o.Spec.StorageClassName
+	}
+	if o.Spec.VolumeAttributesClassName != nil {
+		attributes = *o.Spec.VolumeAttributesClassName
+	}
+	if o.Spec.VolumeMode != nil {
+		mode = string(*o.Spec.VolumeMode)
+	}
+	capacity, modes := "", ""
+	if o.Spec.VolumeName != "" {
+		size := o.Status.Capacity[corev1.ResourceStorage]
+		capacity, modes = size.String(), accessModes(o.Status.AccessModes)
+	}
+	return []any{o.Name, phase, o.Spec.VolumeName, capacity, modes, class, attributes,
+		since(o.CreationTimestamp, now), mode}
+}
+
+// shortModes are the names of access modes in a table, in the order in which
+// they are shown.
+var shortModes = []struct {
+	mode corev1.PersistentVolumeAccessMode
+	name string
+}{
+	{corev1.ReadWriteOnce, "RWO"},
+	{corev1.ReadOnlyMany, "ROX"},
+	{corev1.ReadWriteMany, "RWX"},
+	{corev1.ReadWriteOncePod, "RWOP"},
+}
+
+func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
+	var short []string
+	for _, m := range shortModes {
+		if slices.Contains(modes, m.mode) {
+			short = append(short, m.name)
+		}
+	}
+	return strings.Join(short, ",")
+}
+
+func csiNodeCells(o *storagev1.CSINode, now time.Time) []any {
+	return []any{o.Name, int64(len(o.Spec.Drivers)), since(o.CreationTimestamp, now)}
+}
+
+func attributesClassCells(o *storagev1.VolumeAttributesClass, now time.Time) []any {
+	return []any{o.Name, o.DriverName, since(o.CreationTimestamp, now)}
 }

@@ -1,0 +1,264 @@
+// Package codec decodes the bodies and queries of requests, and encodes objects for responses.
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+)
+
+// scheme knows the Go types of the built-in kinds.
+var (
+	scheme = makeScheme(corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme,
+		eventsv1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme,
+		discoveryv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, admissionv1.AddToScheme,
+		certificatesv1.AddToScheme, flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme,
+		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme,
+		authenticationv1.AddToScheme, authorizationv1.AddToScheme)
+	// Evictions of the old version have the same fields.
+	oldEviction = schema.GroupVersionKind{Group: policyv1.GroupName, Version: "v1beta1", Kind: "Eviction"}
+
+	codecs     = serializer.NewCodecFactory(scheme)
+	parameters = runtime.NewParameterCodec(scheme)
+)
+
+func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
+	s := runtime.NewScheme()
+	metav1.AddToGroupVersion(s, corev1.SchemeGroupVersion)
+	for _, f := range add {
+		if err := f(s); err != nil {
+			panic("httpapi: the scheme does not take a group: " + err.Error())
+		}
+	}
+	s.AddKnownTypeWithName(oldEviction, &policyv1.Eviction{})
+	return s
+}
+
+// ListOptions reads the query of a list, a watch or a get.
+func ListOptions(r *http.Request, into *metav1.ListOptions) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	if err := parameters.DecodeParameters(r.URL.Query(), corev1.SchemeGroupVersion, into); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// Export refuses an option of a get that there is no more.
+func Export(r *http.Request) error {
+	asked, yes := r.URL.Query()["export"], false
+	if len(asked) == 0 {
+		return nil
+	}
+	if err := runtime.Convert_Slice_string_To_bool(&asked, &yes, nil); err != nil {
+		return apierrors.NewBadRequest("the export parameter cannot be parsed: " + err.Error())
+	}
+	if yes {
+		return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
+	}
+	return nil
+}
+
+// WriteOptions reads the options of a create, an update or a patch. Invalid options are refused before the body is
+// read.
+func WriteOptions(r *http.Request, into runtime.Object) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	if err := metascheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, into); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	var errs field.ErrorList
+	switch o := into.(type) {
+	case *metav1.CreateOptions:
+		errs = metav1validation.ValidateCreateOptions(o)
+	case *metav1.UpdateOptions:
+		errs = metav1validation.ValidateUpdateOptions(o)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	kind := reflect.TypeOf(into).Elem().Name()
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+}
+
+// DeleteOptions reads the body of a delete, or, without a body, the query.
+func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err error) {
+	if len(body) == 0 {
+		return opts, WriteOptions(r, &opts)
+	}
+	info, ok := runtime.SerializerInfoForMediaType(metascheme.Codecs.SupportedMediaTypes(), media.ContentType(r))
+	if !ok {
+		return opts, refusal.UnknownFormat()
+	}
+	// That scheme takes DeleteOptions of any group and version: clients send those of their own kind's.
+	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // what a body without a version is
+	obj, _, err := metascheme.Codecs.DecoderToVersion(info.Serializer, want.GroupVersion()).Decode(body, &want, &opts)
+	if err != nil {
+		return opts, apierrors.NewBadRequest(err.Error())
+	}
+	if obj != &opts {
+		return opts, apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	return opts, nil
+}
+
+func decodeTyped(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
+	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), media.ContentType(r))
+	if !ok {
+		return nil, nil, refusal.UnknownFormat()
+	}
+	decoder := runtime.Decoder(info.Serializer)
+	strict := validation != metav1.FieldValidationIgnore
+	if strict && info.StrictSerializer != nil {
+		decoder = info.StrictSerializer
+	}
+	obj, gvk, err := decoder.Decode(body, &k.GVK, nil)
+	var warnings []string
+	if err != nil {
+		found, isStrict := runtime.AsStrictDecodingError(err)
+		if !isStrict || validation == metav1.FieldValidationStrict || obj == nil {
+			return nil, nil, refusal.Undecodable(err, k.GVK.Kind, gvk, body)
+		}
+		warnings = texts(found.Errors())
+	}
+	if reflect.TypeOf(obj) != reflect.TypeOf(k.New()) {
+		return nil, nil, refusal.Undecodable(errors.New(unknownConversion(obj, k)), k.GVK.Kind, gvk, body)
+	}
+	if gvk.GroupVersion() != k.GVK.GroupVersion() && *gvk != oldEviction {
+		return nil, nil, refusal.OtherVersion(gvk.GroupVersion(), k.GVK.GroupVersion())
+	}
+	return obj, warnings, nil
+}
+
+// texts returns warnings for errors. A YAML error holds several, one per line.
+func texts(errs []error) (all []string) {
+	for _, err := range errs {
+		lines, many := strings.CutPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "),
+			"yaml: unmarshal errors:\n")
+		if !many {
+			all = append(all, err.Error())
+			continue
+		}
+		for line := range strings.SplitSeq(lines, "\n") {
+			all = append(all, strings.TrimSpace(line))
+		}
+	}
+	return all
+}
+
+// unknownConversion is the real server's error for an object of another kind.
+func unknownConversion(have runtime.Object, k *fakeapi.Kind) string {
+	internal := k.GVK.Group
+	if internal == "" {
+		internal = "core"
+	}
+	internal, _, _ = strings.Cut(internal, ".")
+	return fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion",
+		strings.TrimPrefix(reflect.TypeOf(have).String(), "*"), internal, k.GVK.Kind)
+}
+
+// MaxBody is the largest request body that is read, in bytes.
+const MaxBody = 3 << 20
+
+// Body reads a request's body, at most [MaxBody] bytes.
+func Body(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > MaxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", MaxBody))
+	}
+	return body, nil
+}
+
+// Decode reads the object of a create or update. The field validation decides about unknown and duplicate fields.
+func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
+	if definition, _ := k.Definition(); definition != nil {
+		return decodeCustom(r, k, body, validation)
+	}
+	return decodeTyped(r, k, body, validation)
+}
+
+// Encode encodes an object in the format's media type.
+func Encode(obj runtime.Object, f media.Format) ([]byte, error) {
+	if f.Type == media.Proto {
+		return Proto(obj)
+	}
+	raw, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return Text(raw, f)
+}
+
+// Text makes the text of a format from JSON: indented, or YAML.
+func Text(raw []byte, f media.Format) ([]byte, error) {
+	switch {
+	case f.Type == media.YAML:
+		return yaml.JSONToYAML(raw)
+	case f.Pretty:
+		var b bytes.Buffer
+		if err := json.Indent(&b, raw, "", "  "); err != nil {
+			return nil, err
+		}
+		raw = b.Bytes()
+	}
+	return append(raw[:len(raw):len(raw)], '\n'), nil
+}
+
+// Proto encodes an object in protobuf, as Kubernetes frames it.
+func Proto(obj runtime.Object) ([]byte, error) {
+	var b bytes.Buffer
+	err := protobufSerializer.Encode(obj, &b)
+	return b.Bytes(), err
+}
+
+var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)

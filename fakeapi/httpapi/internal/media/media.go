@@ -1,0 +1,181 @@
+// Package media negotiates media types, and the forms in which objects are shown.
+package media
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+)
+
+// The encodings of objects.
+const (
+	JSON  = runtime.ContentTypeJSON
+	YAML  = runtime.ContentTypeYAML
+	Proto = runtime.ContentTypeProtobuf
+)
+
+// What an object or a list may be shown as.
+const (
+	AsTable       = "Table"
+	AsPartial     = "PartialObjectMetadata"
+	AsPartialList = "PartialObjectMetadataList"
+	asGroups      = "APIGroupDiscoveryList"
+)
+
+// Format is how an answer is to be encoded.
+type Format struct {
+	Type    string // [JSON], [YAML] or [Proto]
+	As      string // "" for itself, [AsTable], [AsPartial], ...
+	Group   string // of what it is shown as
+	Version string
+	Pretty  bool
+	Include metav1.IncludeObjectPolicy // what a Table's rows carry
+}
+
+// Plain is the format without a transformation: errors are never transformed.
+func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
+
+// ReadTableOptions reads what the rows of a Table are to carry.
+func (f *Format) ReadTableOptions(q url.Values) error {
+	f.Include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
+	if f.As != AsTable {
+		return nil
+	}
+	switch f.Include {
+	case "", metav1.IncludeMetadata, metav1.IncludeObject, metav1.IncludeNone:
+		return nil
+	}
+	return refusal.Include(f.Include)
+}
+
+// ContentType returns the media type of a request's body: JSON by default, "" when it is unreadable.
+func ContentType(r *http.Request) string {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return JSON
+	}
+	media, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return ""
+	}
+	return media
+}
+
+// Forms says which forms of an answer a path offers.
+type Forms func(c *clause) bool
+
+// Custom are the forms of custom resources: they have no protobuf form.
+func Custom(c *clause) bool {
+	return Objects(c) && (c.media != Proto || c.params["as"] != "")
+}
+
+// Objects are the forms of objects and lists. Tables have no protobuf form.
+func Objects(c *clause) bool {
+	if c.params["as"] == "" {
+		return true
+	}
+	if c.params["g"] != metav1.GroupName || c.params["v"] != "v1" && c.params["v"] != "v1beta1" {
+		return false
+	}
+	switch c.params["as"] {
+	case AsPartial, AsPartialList:
+		return true
+	case AsTable:
+		return c.media != Proto
+	}
+	return false
+}
+
+// Discovery are the forms of /api and /apis.
+func Discovery(c *clause) bool {
+	if c.params["as"] == "" {
+		return true
+	}
+	v := c.params["v"]
+	return c.media == JSON && c.params["as"] == asGroups &&
+		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
+}
+
+// Negotiate reads the Accept header. ok is false if nothing fits. A format with a media type then means that only the
+// form does not fit.
+func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
+	f.Type = JSON
+	f.Pretty = wantsPretty(r)
+	header := r.Header.Get("Accept")
+	switch {
+	case header == "" || header == JSON:
+		return f, true
+	case header == Proto && offered(&clause{media: Proto}):
+		f.Type = Proto
+		return f, true
+	}
+	all := clauses(header)
+	known := false
+	for i := range all {
+		c := &all[i]
+		switch c.media {
+		case "*/*", "application/*":
+			c.media = JSON
+		case JSON, YAML, Proto:
+		default:
+			continue
+		}
+		known = true
+		if !offered(c) {
+			continue
+		}
+		f.Type, f.As, f.Group, f.Version = c.media, c.params["as"], c.params["g"], c.params["v"]
+		return f, true
+	}
+	if !known {
+		f.Type = ""
+	}
+	return f, false
+}
+
+// wantsPretty reports whether the response is indented: on request, and for browsers, curl and wget.
+func wantsPretty(r *http.Request) bool {
+	if r.URL.RawQuery != "" {
+		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {
+			pretty, _ := strconv.ParseBool(v[0])
+			return pretty
+		}
+	}
+	for _, program := range []string{"curl", "Wget", "Mozilla/5.0"} {
+		if strings.HasPrefix(r.UserAgent(), program) {
+			return true
+		}
+	}
+	return false
+}
+
+type clause struct {
+	media  string
+	params map[string]string
+	q      float64
+}
+
+func clauses(header string) []clause {
+	var all []clause
+	for text := range strings.SplitSeq(header, ",") {
+		media, params, err := mime.ParseMediaType(strings.TrimSpace(text))
+		if err != nil {
+			continue
+		}
+		c := clause{media, params, 1}
+		if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
+			c.q = q
+		}
+		all = append(all, c)
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].q > all[j].q })
+	return all
+}

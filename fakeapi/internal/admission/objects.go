@@ -1,0 +1,225 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+type bound struct {
+	on   corev1.LimitType
+	name corev1.ResourceName
+	at   resource.Quantity
+}
+
+// values scales request, limit and bound to one precision, like requestLimitEnforcedValues of the LimitRanger plugin.
+func (b *bound) values(request, limit resource.Quantity) (asked, most, at int64) {
+	asked, most, at = request.Value(), limit.Value(), b.at.Value()
+	if asked <= resource.MaxMilliValue && most <= resource.MaxMilliValue && at <= resource.MaxMilliValue {
+		asked, most, at = request.MilliValue(), limit.MilliValue(), b.at.MilliValue()
+	}
+	return asked, most, at
+}
+
+// findings is what a limit range does not allow, in words.
+type findings []string
+
+func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+func (f findings) err() error {
+	var once []string
+	for _, text := range f {
+		if !slices.Contains(once, text) {
+			once = append(once, text)
+		}
+	}
+	switch len(once) {
+	case 0:
+		return nil
+	case 1:
+		return errors.New(once[0])
+	}
+	return errors.New("[" + strings.Join(once, ", ") + "]")
+}
+
+// all holds requests and limits against every value of an item.
+func (f *findings) all(item *corev1.LimitRangeItem, requests, limits corev1.ResourceList) {
+	for _, name := range names(item.Min) {
+		f.atLeast(bound{item.Type, name, item.Min[name]}, requests, limits)
+	}
+	for _, name := range names(item.Max) {
+		f.atMost(bound{item.Type, name, item.Max[name]}, requests, limits)
+	}
+	for _, name := range names(item.MaxLimitRequestRatio) {
+		f.inRatio(bound{item.Type, name, item.MaxLimitRequestRatio[name]}, requests, limits)
+	}
+}
+
+func (f *findings) atLeast(b bound, requests, limits corev1.ResourceList) {
+	request, asks := requests[b.name]
+	limit, limited := limits[b.name]
+	asked, most, at := b.values(request, limit)
+	switch {
+	case !asks:
+		f.add("minimum %s usage per %s is %s.  No request is specified", b.name, b.on, b.at.String())
+	case asked < at:
+		f.add("minimum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), request.String())
+	case limited && most < at:
+		f.add("minimum %s usage per %s is %s, but limit is %s", b.name, b.on, b.at.String(), limit.String())
+	}
+}
+
+func (f *findings) atMost(b bound, requests, limits corev1.ResourceList) {
+	request, asks := requests[b.name]
+	limit, limited := limits[b.name]
+	asked, most, at := b.values(request, limit)
+	switch {
+	case !limited:
+		f.add("maximum %s usage per %s is %s.  No limit is specified", b.name, b.on, b.at.String())
+	case most > at:
+		f.add("maximum %s usage per %s is %s, but limit is %s", b.name, b.on, b.at.String(), limit.String())
+	case asks && asked > at:
+		f.add("maximum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), request.String())
+	}
+}
+
+func (f *findings) asksAtMost(b bound, requests corev1.ResourceList) {
+	request, asks := requests[b.name]
+	asked, _, at := b.values(request, resource.Quantity{})
+	switch {
+	case !asks:
+		f.add("maximum %s usage per %s is %s.  No request is specified", b.name, b.on, b.at.String())
+	case asked > at:
+		f.add("maximum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), request.String())
+	}
+}
+
+func (f *findings) inRatio(b bound, requests, limits corev1.ResourceList) {
+	request, asks := requests[b.name]
+	limit, limited := limits[b.name]
+	asked, most, _ := b.values(request, limit)
+	switch {
+	case !asks || asked == 0:
+		f.add("%s max limit to request ratio per %s is %s, but no request is specified or request is 0", b.name, b.on,
+			b.at.String())
+		return
+	case !limited || most == 0:
+		f.add("%s max limit to request ratio per %s is %s, but no limit is specified or limit is 0", b.name, b.on,
+			b.at.String())
+		return
+	}
+	ratio := float64(most) / float64(asked)
+	have, allowed := ratio, float64(b.at.Value())
+	if b.at.Value() <= resource.MaxMilliValue {
+		have, allowed = ratio*1000, float64(b.at.MilliValue())
+	}
+	if have > allowed {
+		f.add("%s max limit to request ratio per %s is %s, but provided ratio is %f", b.name, b.on, b.at.String(),
+			ratio)
+	}
+}
+
+// Access is what somebody would do, for who decides whether he may.
+type Access struct {
+	User                  string
+	Verb, Group, Version  string // of a group "*" all
+	Resource, Subresource string
+	Namespace, Name       string
+}
+
+// Authorize decides whether an access is allowed, and may say why not.
+type Authorize func(Access) (allowed bool, reason string)
+
+// Owners is a write that may change what an object's owners are.
+type Owners struct {
+	Here     Access // the object that is written
+	New, Old []metav1.OwnerReference
+	Created  bool
+	// Resource finds the resource of an owner's kind, and whether it is namespaced.
+	Resource func(schema.GroupVersionKind) (resource string, namespaced, known bool)
+}
+
+// May refuses owner references that the user may not set: it checks delete on the object, and finalizers on owners. It
+// is the OwnerReferencesPermissionEnforcement plugin, which is off by default (admission/owner-permission-off).
+func (o *Owners) May(authorize Authorize) error {
+	if !o.changed() {
+		return nil
+	}
+	if !o.Created {
+		remove := o.Here
+		remove.Verb = "delete"
+		if ok, why := authorize(remove); !ok {
+			return fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, <nil>", why)
+		}
+	}
+	blocking := o.blocking()
+	if len(blocking) == 0 {
+		return nil
+	}
+	anything := Access{User: o.Here.User, Verb: "update", Group: "*", Version: "*", Resource: "*",
+		Subresource: "finalizers", Name: "*"}
+	if ok, _ := authorize(anything); ok {
+		return nil
+	}
+	for _, ref := range blocking {
+		gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+		resource, namespaced, known := o.Resource(gvk)
+		if !known {
+			return fmt.Errorf("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for "+
+				"APIVersion %s Kind %s: no matches for kind %q in version %q", ref.APIVersion, ref.Kind, ref.Kind,
+				ref.APIVersion)
+		}
+		finalize := Access{User: o.Here.User, Verb: "update", Group: gvk.Group, Version: gvk.Version,
+			Resource: resource, Subresource: "finalizers", Name: ref.Name}
+		if namespaced {
+			finalize.Namespace = o.Here.Namespace
+		}
+		if ok, why := authorize(finalize); !ok {
+			return fmt.Errorf("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set "+
+				"finalizers on: %v, <nil>", why)
+		}
+	}
+	return nil
+}
+
+func (o *Owners) changed() bool {
+	if len(o.New) != len(o.Old) {
+		return true
+	}
+	for i := range o.New {
+		if !equality.Semantic.DeepEqual(o.New[i], o.Old[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// blocking returns the owner references that newly block the owner's deletion.
+func (o *Owners) blocking() (out []metav1.OwnerReference) {
+	for _, ref := range o.New {
+		if blocks(&ref) && !blockedBefore(o.Old, &ref) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+func blocks(ref *metav1.OwnerReference) bool {
+	return ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
+}
+
+func blockedBefore(old []metav1.OwnerReference, ref *metav1.OwnerReference) bool {
+	for i := range old {
+		if old[i].UID == ref.UID && blocks(&old[i]) {
+			return true
+		}
+	}
+	return false
+}

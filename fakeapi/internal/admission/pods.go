@@ -1,0 +1,205 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/resource"
+)
+
+// Fits refuses resources that the Pod's node lacks. reason is that of a cause, or "". It is the PodResizeValidator
+// plugin (admission/podresize).
+func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
+	if node == nil {
+		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
+	}
+	if os, ok := node.Labels[corev1.LabelOSStable]; ok && os != "linux" {
+		return "UnsupportedPlatform", fmt.Errorf("pod resize is only supported on linux nodes, node %q is %q", node.Name, os)
+	}
+	requests, has := resource.PodRequests(p, resource.PodResourcesOptions{}), node.Status.Allocatable
+	var lacking []string
+	if cpu := requests.Cpu(); cpu.Cmp(*has.Cpu()) > 0 {
+		lacking = append(lacking, fmt.Sprintf("cpu, requested: %d, allocatable: %d", cpu.MilliValue(),
+			has.Cpu().MilliValue()))
+	}
+	if memory := requests.Memory(); memory.Cmp(*has.Memory()) > 0 {
+		lacking = append(lacking, fmt.Sprintf("memory, requested: %d, allocatable: %d", memory.Value(),
+			has.Memory().Value()))
+	}
+	if len(lacking) > 0 {
+		return "NodeCapacity", fmt.Errorf("node didn't have enough allocatable resources: %s", strings.Join(lacking, "; "))
+	}
+	return "", nil
+}
+
+// RuntimeClasses applies a Pod's runtime class: overhead and scheduling. It is the RuntimeClass plugin
+// (plugin/pkg/admission/runtimeclass).
+func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
+	s := &p.Spec
+	i := slices.IndexFunc(classes, func(c *nodev1.RuntimeClass) bool { return c.Name == *s.RuntimeClassName })
+	if i < 0 {
+		return fmt.Errorf("pod rejected: RuntimeClass %q not found", *s.RuntimeClassName)
+	}
+	class := classes[i]
+	if class.Overhead != nil {
+		if len(s.Overhead) > 0 && !equality.Semantic.DeepEqual(class.Overhead.PodFixed, s.Overhead) {
+			return errors.New("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+		}
+		s.Overhead = class.Overhead.PodFixed
+	}
+	if class.Scheduling == nil {
+		return nil
+	}
+	if s.NodeSelector == nil {
+		s.NodeSelector = class.Scheduling.NodeSelector
+	} else {
+		merged := maps.Clone(s.NodeSelector)
+		for _, key := range slices.Sorted(maps.Keys(class.Scheduling.NodeSelector)) {
+			value := class.Scheduling.NodeSelector[key]
+			if own, ok := merged[key]; ok && own != value {
+				return fmt.Errorf("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; "+
+					"pod.spec.nodeSelector[%s] = %s", key, value, key, own)
+			}
+			merged[key] = value
+		}
+		s.NodeSelector = merged
+	}
+	s.Tolerations = mergeTolerations(slices.Concat(s.Tolerations, class.Scheduling.Tolerations))
+	return nil
+}
+
+// Overhead refuses a Pod that says for itself what its runtime needs.
+func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
+	for _, class := range classes {
+		if p.Spec.RuntimeClassName != nil && class.Name == *p.Spec.RuntimeClassName && class.Overhead != nil {
+			return nil
+		}
+	}
+	return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+}
+
+// mergeTolerations drops tolerations that another one covers.
+func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
+	for i := range all {
+		covered := slices.ContainsFunc(merged, func(t corev1.Toleration) bool { return covers(&t, &all[i]) }) ||
+			slices.ContainsFunc(all[i+1:], func(t corev1.Toleration) bool {
+				return !equality.Semantic.DeepEqual(t, all[i]) && covers(&t, &all[i])
+			})
+		if !covered {
+			merged = append(merged, all[i])
+		}
+	}
+	return merged
+}
+
+// covers reports whether one toleration covers all that another does.
+func covers(more, t *corev1.Toleration) bool {
+	switch {
+	case equality.Semantic.DeepEqual(more, t):
+		return true
+	case t.Key != more.Key && (more.Key != "" || more.Operator != corev1.TolerationOpExists),
+		t.Effect != more.Effect && more.Effect != "",
+		more.Effect == corev1.TaintEffectNoExecute && more.TolerationSeconds != nil &&
+			(t.TolerationSeconds == nil || *t.TolerationSeconds > *more.TolerationSeconds):
+		return false
+	case more.Operator == corev1.TolerationOpExists:
+		return true
+	}
+	return (more.Operator == corev1.TolerationOpEqual || more.Operator == "") &&
+		t.Operator == corev1.TolerationOpEqual && t.Value == more.Value
+}
+
+var (
+	zeroPriority int32
+	preemptLower = corev1.PreemptLowerPriority
+)
+
+// systemPriorities are those of the classes that every cluster has.
+var systemPriorities = map[string]int32{"system-cluster-critical": 2_000_000_000,
+	"system-node-critical": 2_000_001_000}
+
+// SystemPriorityClass refuses to delete a system class: Delete of pkg/registry/scheduling/priorityclass/storage
+// (admission/priority-resolve).
+func SystemPriorityClass(name string) error {
+	if _, ok := systemPriorities[name]; ok {
+		return errors.New("this is a system priority class and cannot be deleted")
+	}
+	return nil
+}
+
+// Priorities are the priority classes that there are.
+type Priorities []*schedulingv1.PriorityClass
+
+// fallback returns the default class, the lowest of several, or nil.
+func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
+	for _, class := range p {
+		if class.GlobalDefault && (least == nil || class.Value < least.Value) {
+			least = class
+		}
+	}
+	return least
+}
+
+// of returns the values of a class. The system classes exist even if nobody created them.
+func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
+	if name == "" {
+		if class := p.fallback(); class != nil {
+			return class.Name, class.Value, class.PreemptionPolicy, nil
+		}
+		return "", 0, &preemptLower, nil
+	}
+	for _, class := range p {
+		if class.Name == name {
+			return name, class.Value, class.PreemptionPolicy, nil
+		}
+	}
+	if value, ok := systemPriorities[name]; ok {
+		return name, value, &preemptLower, nil
+	}
+	return "", 0, nil, fmt.Errorf("no PriorityClass with name %s was found", name)
+}
+
+// Resolve sets a new Pod's priority from its class, and refuses contradictions. It is admitPod of the Priority plugin.
+func (p Priorities) Resolve(pod *corev1.Pod) error {
+	name, value, preemption, err := p.of(pod.Spec.PriorityClassName)
+	if err != nil {
+		return err
+	}
+	pod.Spec.PriorityClassName = name
+	if have := pod.Spec.Priority; have != nil && *have != value {
+		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission "+
+			"controller computed %d from the given PriorityClass name", *have, value)
+	}
+	pod.Spec.Priority = &zeroPriority
+	if value != 0 {
+		pod.Spec.Priority = &value
+	}
+	if preemption == nil {
+		return nil
+	}
+	if have := pod.Spec.PreemptionPolicy; have != nil && *have != *preemption {
+		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority "+
+			"admission controller computed %s from the given PriorityClass name", *have, *preemption)
+	}
+	pod.Spec.PreemptionPolicy = preemption
+	return nil
+}
+
+// OneDefault refuses a second default priority class. It is validatePriorityClass of the Priority plugin.
+func (p Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
+	if !class.GlobalDefault {
+		return nil
+	}
+	if have := p.fallback(); have != nil && (created || have.Name != class.Name) {
+		return fmt.Errorf("PriorityClass %s is already marked as default. Only one default can exist", have.Name)
+	}
+	return nil
+}
