@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // TestMain lets the tests start this program as the command: one process for each shard.
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 		if every, err := time.ParseDuration(os.Getenv("THREELAWS_SAVE_EVERY")); err == nil {
 			saveEvery = every
 		}
-		Command{Library: scenarios.Library(), Name: "threelaws"}.Main()
+		Command{Registry: builtin.Registry(), Library: scenarios.Library(), Name: "threelaws"}.Main()
 	}
 	os.Exit(m.Run())
 }
