@@ -30,7 +30,7 @@ MODULES := $(TESTED) kubectltest upstream lab
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|sim/agent)(/|$$)
 
-.PHONY: all test test-long patches begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
+.PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
   definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
@@ -118,6 +118,24 @@ SOAK ?= 20000
 test-long: export GOGC = 400
 test-long: export GOMEMLIMIT = 8GiB
 test-long: test race upstream $(MODULES:%=long-%) thirdparty
+
+# A campaign: SOAKTIME over all worlds, then WALLTIME for each test of right controllers, with a line for
+# each. SHARD=0/8 does a part. Results are in RESULTS, for "threelaws merge". See docs/use/campaigns.md.
+SOAKTIME ?= 10m
+SHARD ?=
+RESULTS ?= $(CURDIR)/bin/soak
+soak: build
+	@failed=0; \
+	SOAKTIME=$(SOAKTIME) SOAKSHARD=$(SHARD) SOAKRESULTS=$(RESULTS) $(GO) test -vet=off -count=1 -timeout 0 -v \
+	  -run '^TestConformingEraKeepsTheLaws$$' ./cli | grep -v '^=== ' || failed=1; \
+	$(GO) test -vet=off -count=1 -timeout 0 -v -run '^TestRight' ./scenarios/conformance \
+	  -threelaws.time=$(WALLTIME) -threelaws.shard=$(SHARD) -threelaws.results=$(RESULTS) | \
+	  grep -E '^(--- |    --- FAIL|FAIL|ok)' || failed=1; \
+	bin/threelaws merge --out bin/soak-failures --html bin/soak.html -o bin/soak.jsonl $(RESULTS) >bin/soak.txt || [ $$? = 5 ] || failed=1; \
+	grep ' schedules, ' bin/soak.txt; exit $$failed
+
+# WALLTIME is for each test of the right controllers.
+WALLTIME ?= 10s
 
 long-%:
 	@echo "the long tests of module $*"

@@ -59,6 +59,7 @@ type checking struct {
 	*app
 	settings
 	checks
+	sharding
 
 	output  string
 	lines   bool // of JSON are printed as they come

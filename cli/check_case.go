@@ -152,7 +152,8 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	cases int) *scenarios.Exploration {
 	home := s.home(j.Name)
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
-		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home}
+		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home, Shard: c.Part,
+		Results: c.results, World: s.label(j.Name)}
 	if s.plan.Restless {
 		o.Steps = mostRestless
 	}

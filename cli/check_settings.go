@@ -46,7 +46,8 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
 	fl.BoolVarP(&c.verbose, "verbose", "v", false, "show all of each timeline and log, and every 10 seconds how far a case has come")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
-	c.flags(cmd)
+	c.sharding.flags(cmd)
+	c.checks.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs
 	complete(cmd, "output", completeWords("text", "json", "json-lines"))
 	complete(cmd, "case", completeWords(check.Names...))
@@ -80,6 +81,9 @@ func (c *checking) settle(cmd *cobra.Command) error {
 		}
 	}
 	if err := c.known(given); err != nil {
+		return err
+	}
+	if err := c.sharding.check(); err != nil {
 		return err
 	}
 	c.lines = c.output == "json-lines"

@@ -30,6 +30,8 @@ type exploration struct {
 	Livelock    string        `json:"livelock,omitempty"`
 	NotVaried   []string      `json:"notVaried,omitempty"`
 	Interrupted bool          `json:"interrupted,omitempty"`
+	Shard       string        `json:"shard,omitempty"`
+	Results     string        `json:"results,omitempty"`
 	Outcomes    []outcome     `json:"outcomes"`
 	Failures    []failureJSON `json:"failures,omitempty"`
 	Seconds     float64       `json:"seconds"`
@@ -63,7 +65,7 @@ func (f failureJSON) replay() string {
 func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploration, interrupted bool) *exploration {
 	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Era: x.era,
 		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled,
-		Outcomes: []outcome{}}
+		Outcomes: []outcome{}, Results: found.Results, Shard: x.shard}
 	for _, o := range found.Outcomes {
 		rep.Outcomes = append(rep.Outcomes, outcome{o.Count, o.Label})
 	}
@@ -75,9 +77,14 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	} else {
 		rep.Interrupted = found.Report.Interrupted && interrupted
 		rep.Complete, fights = !rep.Interrupted, found.Report.Fights
+		from, to := x.Part.Range(x.Schedules)
+		if x.Full != nil && found.Schedules < to-from && !rep.Interrupted {
+			rep.Complete, rep.Stopped = false, x.Full()
+		}
 	}
-	bounded := x.States > 0 && rep.States >= x.States
-	rep.Endless = found.Failed == 0 && found.Schedules <= found.Unsettled+fights && !rep.Interrupted && !bounded
+	bounded := x.States > 0 && rep.States >= x.States || x.Full != nil && x.Full() != ""
+	rep.Endless = found.Failed == 0 && found.Schedules <= found.Unsettled+fights && !rep.Interrupted && !bounded &&
+		x.Part.N <= 1
 	rep.ExitCode = rep.code(found.Failures)
 	return rep
 }
@@ -111,6 +118,11 @@ func (r *exploration) head() string {
 		parts = []string{plural(r.States, "state"), plural(r.Schedules, "schedule")}
 	} else if r.Interrupted {
 		head = "interrupted: "
+	} else if r.Stopped != "" {
+		head = "stopped (" + r.Stopped + "): "
+	}
+	if r.Shard != "" {
+		head = "shard " + r.Shard + ": " + head
 	}
 	parts = append(parts, plural(r.Failed, "violation"), plural(len(r.Outcomes), "outcome"))
 	if r.Unsettled > 0 {
@@ -143,7 +155,7 @@ func (r *exploration) text(width int) string {
 			b.WriteString("\n" + f.Page.Wide(width))
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Small,
+		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Page.Small,
 			f.replay())
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ A name that is no file means a scenario in the program, or a family of them. Wit
   threelaws explore --generation selector FILE
   threelaws explore --strategy exhaustive FILE
   threelaws explore --faults crash:1,relist:1 --strict FILE
+  threelaws explore --shard 0/8 --results results -n 100000 FILE
   threelaws explore overlap/selector-generation-fights`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -100,6 +102,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 		return nil, err
 	}
 	unexpectLast(f)
+	x.World = strings.TrimSuffix(titleOf(name), extension)
 	began := time.Now()
 	found, err := search(ctx, a, f, x)
 	if err != nil {

@@ -11,10 +11,12 @@ type exploring struct {
 	scenarios.ExploreOptions
 
 	checks
+	sharding
 
 	faults string
 	era    string
 	out    string
+	memory int // MiB
 }
 
 // register gives a command its flags.
@@ -39,7 +41,11 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 		"exhaustive: how many timers of a run may fire while something else could happen")
 	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 means one for each core")
 	fl.IntVar(&x.Budget, "budget", 2000, "how many runs minimizing a failure may take")
-	x.flags(cmd)
+	fl.IntVar(&x.memory, "memory", 0, "end with what was found when this many MiB are in use; 0 for no limit")
+	fl.DurationVar(&x.Likely, "likely", 0,
+		"how long to find out, by random continuations, at which step each failure was decided")
+	x.sharding.flags(cmd)
+	x.checks.flags(cmd)
 	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
 	complete(cmd, "out", completeDirs)
 	complete(cmd, "strategy", completeWords(strategies...))
@@ -62,12 +68,17 @@ func (x *exploring) check() error {
 		value, least int
 	}{
 		{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"early-timers", x.Early, 0},
-		{"workers", x.Workers, 0}, {"budget", x.Budget, 1},
+		{"workers", x.Workers, 0}, {"memory", x.memory, 0}, {"budget", x.Budget, 1},
 	} {
 		if n.value < n.least {
 			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
 		}
 	}
+	if err := x.sharding.check(); err != nil {
+		return err
+	}
+	x.Shard, x.Results, x.SaveEvery = x.Part, x.results, saveEvery
+	x.Full = memoryLimit(x.memory)
 	if x.States > 0 && x.Strategy != "exhaustive" {
 		return usage("--states=%d bounds --strategy exhaustive only; drawn schedules are bounded by -n", x.States)
 	}

@@ -179,7 +179,7 @@ func rootCommand(a *app, unknown *error) *cobra.Command {
 		}
 		explain(a, cmd)
 	})
-	root.AddCommand(a.hostsMain(runCommand(a)), a.hostsMain(exploreCommand(a)), checkCommand(a), initCommand(a), testCommand(a),
+	root.AddCommand(a.hostsMain(runCommand(a)), a.hostsMain(exploreCommand(a)), mergeCommand(a), checkCommand(a), initCommand(a), testCommand(a),
 		a.hostsMain(replayCommand(a)), showCommand(a), lawsCommand(a),
 		judgeCommand(a), watchCommand(a), serveCommand(a),
 		faultsCommand(a), overlayCommand(a), versionCommand(a),

@@ -22,6 +22,7 @@ type output struct {
 var outputs = []output{
 	{"run", "", false, reflect.TypeFor[runReport]()},
 	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
+	{"merge", "", false, reflect.TypeFor[[]merged]()},
 	{"check", "", false, reflect.TypeFor[checkReport]()},
 	{"init", "", false, reflect.TypeFor[initJSON]()},
 	{"check", "with -o json-lines", true, reflect.TypeFor[checkLine]()},

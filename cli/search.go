@@ -17,7 +17,7 @@ func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scen
 	defer line.clear()
 	follow(line, &o, time.Now())
 	found, err := scenarios.Explore(ctx, f, -1, a.registry, o)
-	if err != nil || len(o.Laws) > 0 || ctx.Err() != nil {
+	if err != nil || len(o.Laws) > 0 || ctx.Err() != nil || o.Shard.N > 0 || o.Results != "" {
 		return found, err
 	}
 	return found, findFight(ctx, a, f, o, found)

@@ -6,15 +6,19 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
 // The current era of all controllers keeps all laws in all worlds, under schedules with faults. SOAK is the number of
-// schedules; the default is twenty for each world.
+// schedules; the default is twenty for each world. With SOAKTIME the worlds share a time instead. SOAKSHARD and SOAKRESULTS
+// make it a part of a campaign.
 func TestConformingEraKeepsTheLaws(t *testing.T) {
 	files := wholeWorlds(t)
 	total := 20 * len(files)
@@ -22,6 +26,14 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 		total = n
 	}
 	each := total/len(files) + 1
+	until := time.Time{}
+	if d, err := time.ParseDuration(os.Getenv("SOAKTIME")); err == nil {
+		until, each = time.Now().Add(d), 10_000_000
+	}
+	part, err := campaign.ParseShard(os.Getenv("SOAKSHARD"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	faults := map[string]int{}
 	for _, name := range host.FaultNames {
 		faults[name] = 1
@@ -30,14 +42,21 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 	schedules := 0
 	for i, f := range files {
 		_ = regenerate(g, f, "current") // of files without a controller that has eras it makes nothing
-		x, err := scenarios.Explore(context.Background(), f, -1, g, scenarios.ExploreOptions{
-			Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true,
-		})
+		o := scenarios.ExploreOptions{Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true, Shard: part,
+			Results: os.Getenv("SOAKRESULTS"), World: strings.TrimPrefix(f.Name, "../scenarios/testdata/")}
+		if !until.IsZero() {
+			end := time.Now().Add(time.Until(until) / time.Duration(len(files)-i))
+			o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(end) }
+		}
+		x, err := scenarios.Explore(context.Background(), f, -1, g, o)
 		if err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
 		}
 		schedules += x.Schedules
+		if !until.IsZero() {
+			t.Logf("%s: %d schedules, %d distinct, %d violations", o.World, x.Schedules, x.Distinct, x.Failed)
+		}
 		for _, failing := range x.Failures {
 			t.Errorf("%s: %s: %s\n%s", f.Name, failing.Law, failing.Text, failing.Page.Text())
 		}

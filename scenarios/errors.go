@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/internal/render"
 )
@@ -96,7 +97,9 @@ type Counterexample struct {
 	Strategy string       `json:"strategy"`
 	Small    string       `json:"small"` // how small it is
 	Page     *render.Page `json:"page"`
-	File     []byte       `json:"-"` // a scenario file that replays it
+	File     []byte       `json:"-"`                // a scenario file that replays it
+	Often    *Often       `json:"often,omitempty"`  // of drawn schedules: how many violate the law
+	Likely   []Likely     `json:"likely,omitempty"` // how likely it still was after each step
 
 	// Found runs the schedule again as it was found, before minimizing; it returns nil if it does not fail any more.
 	Found func() *render.Page `json:"-"`
@@ -113,4 +116,19 @@ func (c *Counterexample) Said() string {
 		return c.Text
 	}
 	return object + ": " + c.Text
+}
+
+// Shard is a part of an exploration that is divided among processes.
+type Shard = campaign.Shard
+
+// Often says in how many of some schedules something happened, with an interval of confidence.
+type Often = campaign.Often
+
+// continuations is the number of random continuations from each step of a failure.
+const continuations = 200
+
+// Likely says how often a failure still happens if a run goes on at random after a line of its page.
+type Likely struct {
+	Line int   `json:"line"` // its number; 0 for the start
+	How  Often `json:"how"`
 }

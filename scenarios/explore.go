@@ -17,7 +17,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		until = f.scriptEnd()
 	}
 	p := &Script{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict,
-		laws: o.Laws, lawsOnly: o.LawsOnly, out: o.Out}
+		laws: o.Laws, lawsOnly: o.LawsOnly, out: o.Out, likely: o.Likely}
 	if o.Mutant != "" {
 		if what := p.mutate(o.Mutant); what != "" {
 			return nil, wrong(f.Name, 0, "", "%s", what)
@@ -52,7 +52,11 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
 	}
-	return p.draw(ctx, o)
+	x, err := p.draw(ctx, o)
+	if err == nil && !o.First { // a search for the first one says nothing about the others
+		x.sayHowOften()
+	}
+	return x, err
 }
 
 // scriptEnd returns the index of the first step that explores.
@@ -74,13 +78,20 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 		}
 	}
 	c := explore.Config{New: func() explore.Program { return p.fit }, Runs: o.Schedules, Seed: o.Seed,
-		Strategy: strategy, Workers: o.Workers, All: !o.First, Double: o.Twice, Enough: o.Enough, Progress: o.Progress}
+		Strategy: strategy, Workers: o.Workers, All: !o.First, Double: o.Twice, Enough: o.enough, Progress: o.Progress}
+	c.From, c.Runs = o.Shard.Range(o.Schedules)
+	if o.Results != "" {
+		return p.drawShard(ctx, c, o)
+	}
 	rep, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	x := &Exploration{Schedules: rep.Runs, Distinct: rep.Distinct, Failed: rep.Failed, Unsettled: rep.Unsettled,
 		Outcomes: rep.Outcomes.Rows(), Report: rep, Complete: true}
+	for _, row := range rep.Laws.Rows() {
+		x.count((&results{program: p}).name(row.Label), row.Count)
+	}
 	if rep.Interrupted {
 		x.stop("interrupted")
 	}
@@ -130,7 +141,18 @@ func (x *Exploration) stop(why string) {
 func (p *Script) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
 	p.States = true
 	e := explore.Exhaust{Program: p.Run, MaxSteps: p.bound, MaxStates: o.States, All: !o.First, Early: o.Early,
-		Fixed: p.fixed(), Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
+		Fixed: p.fixed(), Progress: o.Covered, Shard: o.Shard.I, Shards: o.Shard.Of(), Stop: func() string {
+			if ctx.Err() != nil {
+				return "interrupted"
+			}
+			if o.Full != nil {
+				return o.Full()
+			}
+			return ""
+		}}
+	if o.Results != "" {
+		return p.exhaustShard(ctx, e, o)
+	}
 	c, err := e.Run()
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type ExploreOptions struct {
 	Said      bool           // fill [Exploration].Said, Beside and Alike although a violation ends a run
 	Budget    int            // executions that minimizing a failure may take; 0 means 2000
 	Patience  time.Duration  // real time that minimizing a failure may take; 0 for no limit
+	Likely    time.Duration  // real time to find out at which step each failure was decided; 0: not at all
 	Twice     int            // run one in so many twice and compare; 0 means 64
 	Steps     int            // steps of a run beyond three times the default run; 0: 20,000 beyond thirty times
 
@@ -41,6 +42,17 @@ type ExploreOptions struct {
 	// Raw, if set, gets each failure before it is minimized. It reports whether to minimize it.
 	Raw func(f *Counterexample) bool
 
+	// Shard is the part that is explored: a range of the schedules, or a part of the exhaustive search. Results is the
+	// directory for its result file; "" for none. With a file, minimizing is bounded by Budget only. A shard continues
+	// from its file. World is its name there; "" for the file's name.
+	Shard     Shard
+	Results   string
+	World     string
+	SaveEvery time.Duration // how often the file is written; 0 means 15 seconds
+
+	// Full, if set, returns why the memory is used up, or "". The exploration then ends with what it has found.
+	Full func() string
+
 	// Out is the directory for failures. In that directory, files name what the step install reads. With "", they
 	// contain what is installed.
 	Out string
@@ -49,6 +61,11 @@ type ExploreOptions struct {
 	Covered  func(*Coverage)
 
 	_ struct{}
+}
+
+// enough reports whether no more schedules are drawn.
+func (o *ExploreOptions) enough(drawn int) bool {
+	return o.Enough != nil && o.Enough(drawn) || drawn > 0 && o.Full != nil && o.Full() != ""
 }
 
 // ExploreOptions reads the options of a step that explores.

@@ -36,6 +36,9 @@ type Exploration struct {
 	Alike    []string          `json:"-"`                  // with Said: kinds of which things of two groups were there
 	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 
+	Laws    map[string]Often `json:"laws,omitempty"`    // of drawn schedules: how many violate each law, by its name
+	Results string           `json:"results,omitempty"` // the result file
+
 	Uncompared string `json:"uncompared,omitempty"` // what the law same-end leaves out, and why
 }
 
@@ -96,4 +99,22 @@ func (x *Exploration) Text() string {
 		b.WriteString(x.Failures[0].Page.Short())
 	}
 	return b.String()
+}
+
+// count notes how many schedules violate a law.
+func (x *Exploration) count(name string, n int) {
+	if x.Laws == nil {
+		x.Laws = map[string]Often{}
+	}
+	x.Laws[name] = Often{Failed: n, Of: x.Schedules}
+}
+
+// sayHowOften adds to each failure how often it occurs.
+func (x *Exploration) sayHowOften() {
+	for _, f := range x.Failures {
+		if o, ok := x.Laws[f.Law]; ok {
+			f.Often = &o
+			f.Page.Small += "; in " + o.String()
+		}
+	}
 }

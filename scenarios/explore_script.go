@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"errors"
+	"time"
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
@@ -31,10 +32,11 @@ type Script struct {
 	// actions.
 	atOnce bool
 
-	bound    int    // the most steps of a settle; 0 for the default bound
-	idle     int    // of them without a commit
-	restless bool   // the default run does not settle
-	asked    *asked // what the runs exercised; nil if not needed
+	bound    int           // the most steps of a settle; 0 for the default bound
+	idle     int           // of them without a commit
+	restless bool          // the default run does not settle
+	likely   time.Duration // to find out at which step a failure was decided; 0 for not at all
+	asked    *asked        // what the runs exercised; nil if not needed
 }
 
 func (p *Script) program() []*Step { return p.File.Steps[:min(p.Until, len(p.File.Steps))] }

@@ -71,8 +71,14 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	schedule := f.Schedule
 	failing := &Counterexample{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index,
 		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *Page { return p.found(schedule) }}
-	failing.File, err = q.counterexampleFile(failing, small, failed.Step)
-	return failing, err
+	if failing.File, err = q.counterexampleFile(failing, small, failed.Step); err != nil || q.likely == 0 || budget < 2 {
+		return failing, err
+	}
+	failing.Likely = q.likelihood(run, page, small)
+	if text := decided(failing.Likely); text != "" {
+		page.Small += "; " + text
+	}
+	return failing, nil
 }
 
 // found returns the page of a failing schedule before minimizing.

@@ -82,7 +82,7 @@ func (s *search) conclude() {
 	if c.cut > 0 {
 		c.stop(fmt.Sprintf("%d runs were cut short by a fight, and not followed behind it", c.cut))
 	}
-	if c.Schedules == 0 && len(c.Failures) == 0 {
+	if c.Schedules == 0 && len(c.Failures) == 0 && s.Shards <= 1 && s.Resume == nil {
 		c.stop(noSchedule)
 	}
 	c.Fixed = append(c.timers(), s.Fixed...)

@@ -33,7 +33,17 @@ type Exhaust struct {
 	NoHashing bool // follows states again when they recur; a world with cycles then meets MaxSteps
 	NoSleep   bool // follows every order of independent actions
 
-	Stop     func() bool     // asked before each run; true ends the search
+	// Shard is the part of the search that is done, counted from 0, of Shards parts; see [search.split].
+	Shard, Shards int
+	partsEach     int // for tests
+
+	// Due, if set, is asked after each run whether to call Save. Save gets what the search needs to continue, and the
+	// coverage so far. It is also called at the end. An error ends the search.
+	Due    func() bool
+	Save   func(m *Mark, c *Coverage) error
+	Resume *Mark // where an earlier search was, with all of its Table; nil for the start
+
+	Stop     func() string   // asked before each run; a reason ends the search
 	Progress func(*Coverage) // told after every 1,024 runs; the numbers so far
 }
 
@@ -56,33 +66,68 @@ func (x Exhaust) Run() (*Coverage, error) {
 	if x.MaxSteps == 0 {
 		x.MaxSteps = 10_000
 	}
-	s := &search{Exhaust: x, visited: newVisited(), cover: &Coverage{EarlyTimers: x.Early}}
-	for {
-		if why := s.mustStop(); why != "" {
-			s.cover.stop(why)
+	s := &search{Exhaust: x}
+	items := s.split()
+	if x.Resume != nil && s.err == nil {
+		s.load(x.Resume)
+	}
+	for ; s.item < len(items) && s.err == nil; s.item++ {
+		if s.item%max(x.Shards, 1) != x.Shard {
+			continue
+		}
+		if s.stack == nil {
+			s.stack, s.base = items[s.item], max(len(items[s.item])-1, 0)
+		}
+		if !s.explore() {
 			break
 		}
-		s.begin()
-		s.end(x.Program(s))
-		if s.err != nil {
-			s.cover.stop("error")
-			break
-		}
-		if s.cover.Runs%progressEvery == 0 && x.Progress != nil {
-			s.count()
-			x.Progress(s.cover)
-		}
-		if len(s.cover.Failures) > 0 && !x.All {
-			s.cover.stop("a law was broken")
-			break
-		}
-		if !s.advance() {
-			break
-		}
+		s.stack = nil
 	}
 	s.count()
 	s.conclude()
+	if s.err == nil && x.Save != nil {
+		s.err = x.Save(s.mark(s.item >= len(items)), s.cover)
+	}
 	return s.cover, s.err
+}
+
+// explore follows everything behind the stack's base. It reports false if the search ends before.
+func (s *search) explore() bool {
+	for {
+		if why := s.mustStop(); why != "" {
+			s.cover.stop(why)
+			return false
+		}
+		s.begin()
+		s.end(s.Program(s))
+		if s.err != nil {
+			s.cover.stop("error")
+			return false
+		}
+		if s.cover.Runs%progressEvery == 0 && s.Progress != nil {
+			s.count()
+			s.Progress(s.cover)
+		}
+		more := s.advance()
+		if !more {
+			s.stack = nil
+		}
+		if len(s.cover.Failures) > 0 && !s.All {
+			s.cover.stop("a law was broken")
+			if !more {
+				s.item++
+			}
+			return false
+		}
+		if !more {
+			return true
+		}
+		if s.Due != nil && s.Due() {
+			if s.err = s.Save(s.mark(false), s.cover); s.err != nil {
+				return false
+			}
+		}
+	}
 }
 
 // search is the state of a depth-first search. It is the source of choices of
@@ -92,6 +137,11 @@ type search struct {
 	visited *visited
 	cover   *Coverage
 	err     error
+
+	item  int // of the part of the search
+	base  int // how many decisions of the stack stay as they are
+	limit int // split: the number of decisions after which a part begins; 0 otherwise
+	parts [][]decision
 
 	stack []decision // grows and shrinks; what lies beyond its end is reused
 	pos   int        // decisions replayed or made in this run
@@ -119,6 +169,7 @@ type decision struct {
 	asleep  []bool
 	todo    []int // places in actions; -1 is to leave it at that
 	next    int   // the place in todo being explored
+	loaded  bool  // from a mark: actions and footprints are not known yet
 }
 
 // ComparesStates says that states are compared: while a run goes, or its last one.
@@ -138,8 +189,8 @@ func (s *search) mustStop() string {
 		return fmt.Sprintf("bound of %d states", s.MaxStates)
 	case s.MaxRuns > 0 && c.Runs >= s.MaxRuns:
 		return fmt.Sprintf("bound of %d runs", s.MaxRuns)
-	case s.Stop != nil && s.Stop():
-		return "interrupted"
+	case s.Stop != nil:
+		return s.Stop()
 	}
 	return ""
 }
@@ -181,6 +232,9 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 		return -1
 	}
 	d := &s.stack[s.pos]
+	if d.loaded {
+		s.refill(d, w, enabled)
+	}
 	i := -1
 	if !d.pick {
 		i = d.todo[d.next]
@@ -250,7 +304,7 @@ func (s *search) end(out *Outcome) {
 		c.Fights++
 	}
 	if out.State != 0 && !s.NoHashing && !s.wasLeft(out.Steps) {
-		s.visited.finals[out.State] = struct{}{}
+		s.visited.final(out.State, len(out.Findings) > 0)
 	}
 	if !out.Settled && !out.Fight && len(out.Findings) == 0 {
 		c.stop("a run met the program's own bound")
@@ -306,7 +360,7 @@ func (s *search) schedule() Schedule {
 // advance moves the deepest decision that has one on to its next alternative.
 // It reports false when there is none left.
 func (s *search) advance() bool {
-	for len(s.stack) > 0 {
+	for len(s.stack) > s.base {
 		d := &s.stack[len(s.stack)-1]
 		if d.pick {
 			if d.at++; d.at < d.n {

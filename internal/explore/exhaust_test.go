@@ -292,7 +292,7 @@ func TestExhaustSaysThatItStopped(t *testing.T) {
 		"steps":  {Exhaust{MaxSteps: 30, NoHashing: true}, "bound of 30 steps"},
 		"states": {Exhaust{MaxStates: 10}, "bound of 10 states"},
 		"runs":   {Exhaust{Program: adders(3, 1).run, All: true, MaxRuns: 5}, "bound of 5 runs"},
-		"user":   {Exhaust{Stop: func() bool { return true }}, "interrupted"},
+		"user":   {Exhaust{Stop: func() string { return "interrupted" }}, "interrupted"},
 	} {
 		if c.x.Program == nil {
 			c.x.Program = loop.run

@@ -27,7 +27,7 @@ func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	}
 	parent := s.last
 	d := s.push() // may move the stack: the parent is looked up by place
-	d.pick, d.next, d.steps, d.state = false, 0, w.Steps(), 0
+	d.pick, d.next, d.steps, d.state, d.loaded = false, 0, w.Steps(), 0, false
 	d.actions = append(d.actions[:0], enabled...)
 	d.ids = identities(d.ids[:0], enabled)
 	s.inherit(d, parent)
@@ -35,13 +35,18 @@ func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 		s.stack = s.stack[:len(s.stack)-1]
 		return false
 	}
-	s.cover.Transitions++
 	d.feet = d.feet[:0]
 	if len(d.todo)+len(s.sleep) > 1 && !s.NoSleep {
 		for _, a := range d.actions {
 			d.feet = append(d.feet, w.Footprint(a))
 		}
 	}
+	if s.limit > 0 && len(s.stack) >= s.limit {
+		s.part()
+		s.stack = s.stack[:len(s.stack)-1]
+		return false
+	}
+	s.cover.Transitions++
 	return true
 }
 

@@ -3,8 +3,10 @@ package explore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +20,8 @@ type Config struct {
 	// different workers run at the same time.
 	New func() Program
 
-	Runs     int
+	From     int // the index of the first run
+	Runs     int // how many indexes there are: the last run is Runs-1
 	Seed     uint64
 	Strategy Strategy
 	Workers  int  // 0 means GOMAXPROCS
@@ -27,6 +30,14 @@ type Config struct {
 	// Enough reports whether the runs that were begun suffice; no more are begun then. nil never does. Several
 	// workers call it at a time.
 	Enough func(begun int) bool
+
+	// Block, if positive, hands over the first failure of each law in each so many indexes, not in all.
+	Block int
+
+	// Save, if set, gets the report of the runs since it was last called, with their hashes. It is called on the
+	// caller's goroutine, after SaveEvery and at the end. An error ends the exploration.
+	Save      func(r *Report, hashes []uint64) error
+	SaveEvery time.Duration
 
 	// Double is the share of runs done twice and compared: one in so many. 0
 	// means 64, a negative number none. A run that broke a law is always done
@@ -61,14 +72,38 @@ func (c Config) Run(ctx context.Context) (*Report, error) {
 		d.halted.Store(true)
 	}
 	d.last.Store(int64(c.Runs) - 1)
+	d.next.Store(int64(c.From))
 	first := d.worker()
 	if c.Runs > 0 && c.Strategy != Random {
 		var unfit error
 		if d.plan.Steps, unfit = first.length(); unfit != nil || d.plan.Steps == 0 {
-			return &Report{Interrupted: true}, unfit
+			return &Report{From: c.From, Interrupted: true}, unfit
 		}
 	}
 	return d.fold(d.start(first))
+}
+
+// Again runs the failed schedule with that index once more. It returns nil if it does not fail.
+func (c Config) Again(index int) *Failing {
+	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
+	w := d.worker()
+	if c.Strategy != Random {
+		d.plan.Steps, _ = w.length()
+	}
+	out, _, name := w.run(index)
+	if len(out.Findings) == 0 {
+		return nil
+	}
+	return &Failing{Index: index, Seed: SeedAt(c.Seed, index), Strategy: name, Breach: out.Findings[0], Outcome: out,
+		Schedule: slices.Clone(w.record.Schedule())}
+}
+
+// blockOf returns the block of an index.
+func (c *Config) blockOf(index int) int {
+	if c.Block <= 0 {
+		return 0
+	}
+	return index / c.Block
 }
 
 // driver is shared by the workers.
@@ -106,22 +141,31 @@ func (d *driver) start(first *worker) <-chan result {
 
 // fold takes results in as they come and adds them up in order of index.
 func (d *driver) fold(results <-chan result) (*Report, error) {
-	t := newTally(d.plan.Steps)
+	t, part := newTally(d.plan.Steps, d.From), newTally(d.plan.Steps, d.From)
 	began := d.Now()
-	told := began
+	told, saved := began, began
 	early := map[int]result{}
 	var failed error
 	for r := range results {
 		early[r.index] = r
-		for failed == nil && int64(t.report.Runs) <= d.last.Load() {
-			r, ok := early[t.report.Runs]
+		for failed == nil && int64(t.next()) <= d.last.Load() {
+			r, ok := early[t.next()]
 			if !ok {
 				break
 			}
 			delete(early, r.index)
 			if failed = r.failed(); r.unfit == nil {
 				t.add(&r)
+				if d.Save != nil {
+					part.add(&r)
+				}
 			}
+		}
+		if d.Save != nil && failed == nil && d.Now().Sub(saved) >= d.SaveEvery {
+			if failed = d.save(part); failed != nil {
+				d.stopAfter(t.next() - 1)
+			}
+			part, saved = newTally(d.plan.Steps, t.next()), d.Now()
 		}
 		if d.Progress != nil {
 			if now := d.Now(); now.Sub(told) >= d.Every {
@@ -130,15 +174,25 @@ func (d *driver) fold(results <-chan result) (*Report, error) {
 			}
 		}
 	}
-	t.report.Interrupted = int64(t.report.Runs) <= d.last.Load()
+	t.report.Interrupted = int64(t.next()) <= d.last.Load()
+	if d.Save != nil && failed == nil {
+		failed = d.save(part)
+	}
 	return t.report, failed
 }
 
+func (d *driver) save(part *tally) error {
+	if part.report.Runs == 0 {
+		return nil
+	}
+	return d.Save(part.report, slices.Collect(maps.Keys(part.hashes)))
+}
+
 func (d *driver) progress(r *Report, elapsed time.Duration) Progress {
-	p := Progress{Runs: r.Runs, Total: d.Runs, Distinct: r.Distinct, Failed: r.Failed, Elapsed: elapsed}
+	p := Progress{Runs: r.Runs, Total: d.Runs - d.From, Distinct: r.Distinct, Failed: r.Failed, Elapsed: elapsed}
 	if s := elapsed.Seconds(); s > 0 && r.Runs > 0 {
 		p.PerSecond = float64(r.Runs) / s
-		p.Left = time.Duration(float64(d.Runs-r.Runs) / p.PerSecond * float64(time.Second))
+		p.Left = time.Duration(float64(p.Total-r.Runs) / p.PerSecond * float64(time.Second))
 	}
 	return p
 }
@@ -159,6 +213,7 @@ type worker struct {
 	program Program
 	record  *Recorder
 	known   []Finding // laws whose failure was handed over: what comes later is not the first
+	block   int       // of the indexes that known is about
 }
 
 func (d *driver) worker() *worker {
@@ -183,7 +238,7 @@ func (w *worker) work(results chan<- result) {
 		if i > w.last.Load() || w.halted.Load() {
 			return
 		}
-		if w.Enough != nil && w.Enough(int(i)) {
+		if w.Enough != nil && w.Enough(int(i)-w.From) {
 			w.stopAfter(int(i) - 1)
 			return
 		}
@@ -259,12 +314,15 @@ func (w *worker) handOver(r *result, f Failing) {
 	if r.breach == nil {
 		return
 	}
+	if b := w.blockOf(r.index); b != w.block {
+		w.known, w.block = w.known[:0], b
+	}
 	for _, b := range w.known {
 		if b.Same(*r.breach) {
 			return
 		}
 	}
 	w.known = append(w.known, *r.breach)
-	f.Breach = *r.breach
+	f.Breach, f.block = *r.breach, w.block
 	r.failure = &f
 }

@@ -43,6 +43,8 @@ type Failing struct {
 	Breach   Finding // the first one
 	Outcome  *Outcome
 	Schedule Schedule
+
+	block int // see [Config.Block]
 }
 
 // Ended reports whether the source of choices ended the run, so that Step

@@ -10,6 +10,7 @@ import (
 // speed shows in it. After an interruption it covers the runs before the first
 // one that is missing.
 type Report struct {
+	From      int // the index of the first run
 	Runs      int
 	Steps     int64
 	Distinct  int // distinct runs, by hash
@@ -19,7 +20,8 @@ type Report struct {
 	Failed    int // runs that broke a law
 	Doubled   int // runs that were done twice
 
-	Failures    []Failing // the first of each law, in order of index
+	Failures    []Failing // the first of each law, or of each law in each block, in order of index
+	Laws        Table     // runs that broke a law, by its ID
 	Outcomes    Table
 	Bounds      []Bound // what PCT promises, by depth
 	Length      int     // the k of PCT: the length of the first run, in decisions
@@ -69,9 +71,12 @@ type tally struct {
 	finals map[uint64]struct{}
 }
 
-func newTally(k int) *tally {
-	return &tally{&Report{Length: k}, map[uint64]struct{}{}, map[uint64]struct{}{}}
+func newTally(k, from int) *tally {
+	return &tally{&Report{Length: k, From: from}, map[uint64]struct{}{}, map[uint64]struct{}{}}
 }
+
+// next returns the index of the run that is added next.
+func (t *tally) next() int { return t.report.From + t.report.Runs }
 
 func (t *tally) add(r *result) {
 	rep := t.report
@@ -96,6 +101,7 @@ func (t *tally) add(r *result) {
 	switch {
 	case r.breach != nil:
 		rep.Failed++
+		rep.Laws.Add(r.breach.Law)
 		t.failure(r)
 	case !r.settled && !r.fight:
 		rep.Unsettled++
@@ -113,7 +119,9 @@ func (t *tally) failure(r *result) {
 	if r.failure == nil {
 		return
 	}
-	if !slices.ContainsFunc(t.report.Failures, func(f Failing) bool { return f.Breach.Same(*r.breach) }) {
+	if !slices.ContainsFunc(t.report.Failures, func(f Failing) bool {
+		return f.Breach.Same(*r.breach) && f.block == r.failure.block
+	}) {
 		t.report.Failures = append(t.report.Failures, *r.failure)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,12 @@ func (t *Table) Add(label string) {
 	}
 	t.counts[label]++
 }
+
+// TableOf makes a table of counts by label.
+func TableOf(counts map[string]int) Table { return Table{counts} }
+
+// Clone copies the table.
+func (t Table) Clone() Table { return Table{maps.Clone(t.counts)} }
 
 // Len is the number of distinct labels.
 func (t Table) Len() int { return len(t.counts) }

@@ -5,11 +5,14 @@ package explore
 type visited struct {
 	at     map[uint64]uint32 // state to the place of its sleep set in sets; 0 is the empty set
 	sets   []uint64          // for each set its length, then the actions' identities
-	finals map[uint64]struct{}
+	finals map[uint64]bool   // whether a run ended there without a violation
+
+	// what was added since the last mark, in the form of [Mark]; nil if there are no marks
+	journal *Mark
 }
 
 func newVisited() *visited {
-	return &visited{at: map[uint64]uint32{}, sets: []uint64{0}, finals: map[uint64]struct{}{}}
+	return &visited{at: map[uint64]uint32{}, sets: []uint64{0}, finals: map[uint64]bool{}}
 }
 
 // sleep returns the sleep set stored with a state. The slice is the store's.
@@ -21,6 +24,7 @@ func (v *visited) sleep(state uint64) (set []uint64, known bool) {
 
 // enter stores a new state.
 func (v *visited) enter(state uint64, sleep []uint64) {
+	v.note(state, sleep)
 	if len(sleep) == 0 {
 		v.at[state] = 0
 		return
@@ -45,6 +49,22 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 		}
 	}
 	v.sets[at] = uint64(n)
+	v.note(state, set[:n])
+}
+
+// final stores a final state. One of a violation is not for marks: which of the equivalent orders a run followed until
+// it was ended by a violation depends on what was explored before.
+func (v *visited) final(state uint64, violation bool) {
+	if !violation && !v.finals[state] && v.journal != nil {
+		v.journal.Finals = append(v.journal.Finals, state)
+	}
+	v.finals[state] = v.finals[state] || !violation
+}
+
+func (v *visited) note(state uint64, sleep []uint64) {
+	if v.journal != nil {
+		v.journal.Table = append(append(v.journal.Table, state, uint64(len(sleep))), sleep...)
+	}
 }
 
 // contains is a linear search: sleep sets have a handful of members.

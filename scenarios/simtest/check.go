@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/law"
@@ -23,6 +24,8 @@ var (
 	budget     = flag.Duration("threelaws.time", 0,
 		"how long each Check draws schedules, or each conformance.Test with all its cases; 0: as the case or the Subject says")
 	minimize = flag.Duration("threelaws.minimize", 20*time.Second, "how long each failure is minimized")
+	shard    = flag.String("threelaws.shard", "", "draw one part of the schedules: i/n, where i counts from 0")
+	results  = flag.String("threelaws.results", "", "write results to this folder, for threelaws merge")
 	keep     = flag.String("threelaws.failures", "testdata/threelaws",
 		"the directory failures are written to, and replayed from")
 )
@@ -39,7 +42,8 @@ var (
 // 20 seconds; -threelaws.minimize changes that.
 //
 // The flags -threelaws.schedules, .time, .seed and .exhaustive configure the exploration. -threelaws.replay runs one
-// file and nothing else; -threelaws.failures sets the directory for failures.
+// file and nothing else; -threelaws.failures sets the directory for failures. -threelaws.shard explores a part, and
+// -threelaws.results writes results, which "threelaws merge" joins.
 //
 // Check returns the exploration. If a kept failure still happens, nothing is explored and the result holds only the
 // failures. With -threelaws.replay it is nil.
@@ -73,18 +77,23 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		c.Time = *budget
 	}
 	raw := map[string]string{} // by law: where unminimized failures are kept
-	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Raw: func(f *scenarios.Counterexample) bool {
-		if c.known(f) != "" {
-			return false
-		}
-		path, err := casefile.Keep(dir, f)
-		if err != nil {
-			return true // it is added again when the failure is minimized
-		}
-		raw[f.Law] = path
-		t.Logf("%s is broken: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
-		return true
-	}})
+	part, err := campaign.ParseShard(*shard)
+	if err != nil {
+		t.Fatalf("-threelaws.shard: %v", err)
+	}
+	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
+		World: t.Name(), Raw: func(f *scenarios.Counterexample) bool {
+			if c.known(f) != "" {
+				return false
+			}
+			path, err := casefile.Keep(dir, f)
+			if err != nil {
+				return true // it is added again when the failure is minimized
+			}
+			raw[f.Law] = path
+			t.Logf("%s is broken: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
+			return true
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

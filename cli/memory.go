@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// memoryLimit returns a function that says when so many MiB are in use; nil for no limit. Garbage does not count: the
+// garbage collector keeps within the limit, which works as long as half of it is reachable.
+func memoryLimit(mib int) func() string {
+	if mib <= 0 {
+		return nil
+	}
+	limit := uint64(mib) << 20
+	live := func() uint64 {
+		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	runtime.GC()
+	if live() < limit/2 { // otherwise the collector would do nothing but run
+		debug.SetMemoryLimit(int64(limit))
+	}
+	return func() string {
+		if live() < limit/2 {
+			return ""
+		}
+		return fmt.Sprintf("bound of %d MiB of memory", mib)
+	}
+}

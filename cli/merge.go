@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/internal/campaign"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// merging is one merge.
+type merging struct {
+	checks
+	to   string // the merged result; "" for none
+	out  string // for failures
+	html string // the page; "" for none
+}
+
+func mergeCommand(a *app) *cobra.Command {
+	m := &merging{checks: checks{annotate: a.annotate}}
+	cmd := &cobra.Command{
+		Use:   "merge [flags] RESULT...",
+		Short: "join the results of shards into one summary",
+		Long: `Joins the results that "explore", "check" and tests write with --results. RESULT is a
+file or a folder of them. Results of one world must have one hash and equal settings, and
+their ranges must not overlap. The last record of a file may be cut off: what comes before
+it counts.
+
+A violation is shown once for each law and each minimized story, with how often the law
+was violated. The merged result can be merged again, in any grouping.`,
+		Example: `  threelaws explore --shard 0/2 --results results FILE
+  threelaws explore --shard 1/2 --results results FILE
+  threelaws merge --html campaign.html results`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("merge takes result files, or folders of them")
+			}
+			return m.run(a, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&m.to, "output", "o", "", "write the merged result to this file")
+	fl.StringVar(&m.out, "out", failuresDir, "where the files that replay violations are written")
+	fl.StringVar(&m.html, "html", "", "write one page to this file")
+	m.flags(cmd)
+	cmd.ValidArgsFunction = completeDirs
+	complete(cmd, "out", completeDirs)
+	return cmd
+}
+
+func (m *merging) run(a *app, args []string) error {
+	var all campaign.Merge
+	for _, arg := range args {
+		files := []string{arg}
+		if info, err := os.Stat(arg); err != nil {
+			return missing(arg, err, nil)
+		} else if info.IsDir() {
+			files, _ = filepath.Glob(filepath.Join(arg, "*"+campaign.Extension))
+			if len(files) == 0 {
+				return usage("%s: no results: no file is named *%s", arg, campaign.Extension)
+			}
+		}
+		for _, file := range files {
+			if err := all.ReadFile(file); err != nil {
+				return usage("%v", err)
+			}
+		}
+	}
+	for _, cut := range all.Cut {
+		fmt.Fprintln(a.err, cut)
+	}
+	reports := []*merged{}
+	for _, r := range all.Results {
+		rep := newMerged(r)
+		if err := writeViolations(m.out, rep); err != nil {
+			a.complain(err)
+		}
+		reports = append(reports, rep)
+		a.code = worse(a.code, rep.ExitCode)
+		if err := m.add(a, rep.ci()); err != nil {
+			return err
+		}
+	}
+	if err := m.write("threelaws merge"); err != nil {
+		return err
+	}
+	if m.to != "" {
+		var b strings.Builder
+		for _, r := range all.Results {
+			if err := r.Write(&b); err != nil {
+				return err
+			}
+		}
+		if err := writeWhole(m.to, []byte(b.String())); err != nil {
+			return usage("--output: %v", err)
+		}
+	}
+	if m.html != "" {
+		text, err := campaignPage(reports)
+		if err == nil {
+			err = writeWhole(m.html, text)
+		}
+		if err != nil {
+			return usage("--html: %v", err)
+		}
+	}
+	if a.json {
+		return a.encode(reports)
+	}
+	for i, rep := range reports {
+		if i > 0 {
+			a.printf("\n")
+		}
+		a.print(rep.text())
+	}
+	return nil
+}
+
+// writeViolations writes the files that replay the violations of a world.
+func writeViolations(dir string, m *merged) error {
+	for i := range m.Violations {
+		v := &m.Violations[i]
+		if v.file == "" {
+			continue
+		}
+		f := &scenarios.File{Name: strings.ReplaceAll(strings.Trim(m.World, "./"), "/", "-")}
+		path, err := writeFailure(dir, f, &scenarios.Counterexample{Law: v.Law, File: []byte(v.file)})
+		if err != nil {
+			return err
+		}
+		v.Written = path
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+)
+
+// TestMain lets the tests start this program as the command: one process for each shard.
+func TestMain(m *testing.M) {
+	if os.Getenv("THREELAWS_AS_COMMAND") != "" {
+		if every, err := time.ParseDuration(os.Getenv("THREELAWS_SAVE_EVERY")); err == nil {
+			saveEvery = every
+		}
+		Command{Registry: builtin.Registry(), Library: scenarios.Library(), Name: "threelaws"}.Main()
+	}
+	os.Exit(m.Run())
+}
+
+// process is the command as a process of its own.
+func process(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], args...)
+	c.Env = append(os.Environ(), "THREELAWS_AS_COMMAND=1", "CI=", "GITHUB_ACTIONS=")
+	return c
+}
+
+// Eight shards as eight processes, merged, are one run, byte for byte.
+func TestEightShardsAreOneRun(t *testing.T) {
+	work(t)
+	flags := strings.Fields("explore --seed 7 -n 203 --era selector --faults crash:1 --out out testdata/settles.txtar testdata/fights.txtar")
+	var all []*exec.Cmd
+	for i := range 8 {
+		c := process(t, append(flags, "--workers", "1", "--results", "eight", "--shard", fmt.Sprintf("%d/8", i))...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	for _, c := range all {
+		if _ = c.Wait(); c.ProcessState.ExitCode() > scenarios.ExitNotSettled {
+			t.Fatalf("%v: %v", c.Args, c.ProcessState)
+		}
+	}
+	cli(t, append(flags, "--results", "one")...)
+	eight, one := typed(t, "merge -o eight.jsonl --out out --html eight.html eight"), typed(t, "merge -o one.jsonl --out out --html one.html one")
+	if eight != one || eight.code != scenarios.ExitFail || eight.err != "" {
+		t.Errorf("eight:\n%s%s\none:\n%s%s", eight.out, eight.err, one.out, one.err)
+	}
+	if !strings.Contains(eight.out, "203 schedules, ") || !strings.Contains(eight.out, "(95 % interval: ") {
+		t.Errorf("got %s", eight.out)
+	}
+	for _, ext := range []string{".jsonl", ".html"} {
+		a, err1 := os.ReadFile("eight" + ext)
+		b, err2 := os.ReadFile("one" + ext)
+		if err1 != nil || err2 != nil || string(a) != string(b) {
+			t.Errorf("%s differ: %v %v", ext, err1, err2)
+		}
+	}
+	again := typed(t, "merge -o again.jsonl --out out eight.jsonl")
+	a, _ := os.ReadFile("eight.jsonl")
+	if b, _ := os.ReadFile("again.jsonl"); string(a) != string(b) || again.out != eight.out {
+		t.Errorf("merged again it is\n%s", again.out)
+	}
+	replays := 0
+	for line := range strings.Lines(eight.out) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "replay: threelaws "); ok {
+			if got := typed(t, command); got.code != scenarios.ExitFail || !strings.Contains(got.out, "reproduced") {
+				t.Errorf("%s: exit %d\n%s%s", command, got.code, got.out, got.err)
+			}
+			replays++
+		}
+	}
+	if replays < 2 {
+		t.Errorf("%d replays in\n%s", replays, eight.out)
+	}
+}
+
+// linesIn counts the lines of the only file in a folder.
+func linesIn(dir string) int {
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) == 0 {
+		return 0
+	}
+	text, _ := os.ReadFile(files[0])
+	return bytes.Count(text, []byte("\n"))
+}
+
+// A killed shard continues from its file: it ends with the same results, and draws no schedule twice.
+func TestKilledShardContinues(t *testing.T) {
+	work(t)
+	for _, flags := range []string{
+		"-n 300 --faults crash:1,relist:1 testdata/settles.txtar",
+		"--strategy exhaustive orphan/late-dependent-exhaustively",
+	} {
+		args := strings.Fields("explore --out out " + flags + " --results")
+		if got := cli(t, append(args, "whole")...); got.code > scenarios.ExitFail {
+			t.Fatal(got.err)
+		}
+		for kill := range 5 {
+			cmd := process(t, append(args, "killed")...)
+			cmd.Env = append(cmd.Env, "THREELAWS_SAVE_EVERY=10ms")
+			before := linesIn("killed")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				for kill < 4 && linesIn("killed") < before+3 {
+					select {
+					case <-ended:
+						return
+					case <-time.After(time.Millisecond):
+					}
+				}
+				if kill < 4 {
+					_ = cmd.Process.Kill()
+				}
+			}()
+			err := cmd.Wait()
+			close(ended)
+			if err == nil {
+				break
+			}
+		}
+		whole, killed := typed(t, "merge --out out -o w.jsonl whole"), typed(t, "merge --out out -o k.jsonl killed")
+		if whole != killed {
+			t.Errorf("%s: whole:\n%s\nkilled:\n%s%s", flags, whole.out, killed.out, killed.err)
+		}
+		os.RemoveAll("whole")
+		os.RemoveAll("killed")
+	}
+}
+
+// What is wrong with shards and results is one line.
+func TestBadShards(t *testing.T) {
+	work(t)
+	explore := "explore -n 20 --out out testdata/settles.txtar "
+	if got := typed(t, explore+"--results r --shard 0/2"); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	if got := typed(t, "merge r"); got.code != exitUncovered || !strings.Contains(got.out, "not drawn: schedules 10 to 19\n") {
+		t.Errorf("half: exit %d, %s", got.code, got.out)
+	}
+	if err := os.WriteFile("file", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		explore + "--shard 2/2":                      "--shard: 2/2: shards count from 0, so the last one is 1/2",
+		explore + "--shard x":                        `--shard: "x" is no shard: write i/n, as in 0/8`,
+		"check --shard 9/3":                          "--shard: 9/3: shards count from 0",
+		explore + "--results r --shard 0/2 --seed 2": "with other settings: strategy=mix seed=1",
+		explore + "--results file":                   "results: mkdir file: not a directory",
+		"merge":                                      "merge takes result files, or folders of them",
+		"merge nothing":                              "nothing",
+		"merge out":                                  "no results: no file is named *.jsonl",
+		"merge testdata/settles.txtar":               "testdata/settles.txtar:1: this is no result of threelaws",
+		"merge r r":                                  "overlaps with another result: of testdata/settles, 0 to 9 is there twice",
+	} {
+		os.MkdirAll("out", 0o755)
+		got := typed(t, args)
+		if got.code != scenarios.ExitUsage || !strings.Contains(got.err, want) || strings.Count(got.err, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s; want %s", args, got.code, got.err, want)
+		}
+	}
+}
+
+// An interrupt, and a bound of memory, leave what is known: never a crash.
+func TestPartialResults(t *testing.T) {
+	work(t)
+	for _, flags := range []string{"-n 1000000 ", "--strategy exhaustive --faults crash:2,relist:2 "} {
+		for _, how := range []string{"memory", "interrupt"} {
+			os.RemoveAll("r")
+			args := strings.Fields("explore --out out --results r " + flags + "testdata/settles.txtar")
+			if how == "memory" {
+				args = append(args, "--memory", "8")
+			}
+			c := process(t, args...)
+			c.Env = append(c.Env, "GOGC=20")
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if how == "interrupt" {
+				time.AfterFunc(3*time.Second, func() { _ = c.Process.Signal(os.Interrupt) })
+			}
+			_ = c.Wait()
+			if code := c.ProcessState.ExitCode(); code != exitUncovered && code != exitInterrupted {
+				t.Errorf("%s%s: %v", flags, how, c.ProcessState)
+			}
+			if got := typed(t, "merge r"); got.code != exitUncovered || got.err != "" || strings.HasPrefix(got.out, "0 ") {
+				t.Errorf("%s%s: exit %d, %s%s", flags, how, got.code, got.out, got.err)
+			}
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/internal/campaign"
+)
+
+// saveEvery is how often result files are written. Tests write them more often.
+var saveEvery = 15 * time.Second
+
+// sharding is the flags of a command that does a part of a campaign.
+type sharding struct {
+	shard   string
+	results string
+	Part    campaign.Shard
+}
+
+func (s *sharding) flags(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&s.shard, "shard", "", "do one part of the work: i/n, where i counts from 0")
+	fl.StringVar(&s.results, "results", "", "write results to this folder, for merge; a shard that was killed continues from there")
+	complete(cmd, "results", completeDirs)
+}
+
+// check reads the flags.
+func (s *sharding) check() error {
+	var err error
+	if s.Part, err = campaign.ParseShard(s.shard); err != nil {
+		return usage("--shard: %v", err)
+	}
+	return nil
+}

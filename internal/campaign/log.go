@@ -1,0 +1,89 @@
+package campaign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Extension is the extension of result files.
+const Extension = ".jsonl"
+
+// Log is the result file of one shard, to which it appends.
+type Log struct {
+	Path string
+	Result
+	Continued bool // the file was there
+
+	file *os.File
+}
+
+// Open opens the result file of a world's shard in a directory, which it creates. If the file exists, the shard
+// continues: each record that is there goes to the function, and an incomplete last one is removed.
+func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
+	h.Format, h.Version = "results", Version
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	name := strings.NewReplacer("/", "-", "\\", "-", " ", "-").Replace(strings.Trim(h.World, "./"))
+	l := &Log{Path: filepath.Join(dir, fmt.Sprintf("%s-%dof%d%s", name, s.I, s.Of(), Extension)), Result: Result{Head: h}}
+	var err error
+	if l.file, err = os.OpenFile(l.Path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+		return nil, err
+	}
+	if info, e := l.file.Stat(); e == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		err = l.read(each)
+	}
+	if err == nil && !l.Continued {
+		err = l.line(h)
+	}
+	if err != nil {
+		l.file.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Log) read(each func(*Record) error) error {
+	whole, err := scan(l.Path, l.file, func(h *Head) error {
+		if why := l.differs(h); why != "" {
+			return fmt.Errorf("%s: name another folder with --results, or remove the file", why)
+		}
+		l.Continued = true
+		return nil
+	}, func(r *Record) error {
+		if err := l.Add(r); err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
+		return each(r)
+	})
+	if cut := (*cutOff)(nil); err != nil && !errors.As(err, &cut) {
+		return err
+	}
+	return l.file.Truncate(whole)
+}
+
+// Append writes a record, and adds it to the result.
+func (l *Log) Append(r *Record) error {
+	if err := l.Add(r); err != nil {
+		return err
+	}
+	return l.line(r)
+}
+
+func (l *Log) line(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err = l.file.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// Close closes the file.
+func (l *Log) Close() error { return l.file.Close() }

@@ -1,0 +1,126 @@
+package campaign
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// Merge is a set of results, by world.
+type Merge struct {
+	Results []*Result // sorted by world
+	Cut     []string  // a line for each file whose last record is cut off
+}
+
+// ReadFile adds the results of a file. The error is one line that begins with the file's name.
+func (m *Merge) ReadFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var at *Result
+	_, err = scan(path, f, func(h *Head) error {
+		at, err = m.world(h)
+		return err
+	}, func(r *Record) error {
+		r.Resume = nil
+		if err := at.Add(r); err != nil {
+			return fmt.Errorf("%s: overlaps with another result: of %s, %w", path, at.World, err)
+		}
+		return nil
+	})
+	if cut := (*cutOff)(nil); errors.As(err, &cut) && at != nil {
+		m.Cut = append(m.Cut, fmt.Sprintf("%v: what comes before it counts", cut))
+		return nil
+	}
+	return err
+}
+
+// world returns the result with the same head.
+func (m *Merge) world(h *Head) (*Result, error) {
+	i, found := slices.BinarySearchFunc(m.Results, h.World, func(r *Result, name string) int {
+		return bytes.Compare([]byte(r.World), []byte(name))
+	})
+	if !found {
+		m.Results = slices.Insert(m.Results, i, &Result{Head: *h})
+		return m.Results[i], nil
+	}
+	if why := m.Results[i].differs(h); why != "" {
+		return nil, errors.New(why)
+	}
+	return m.Results[i], nil
+}
+
+// differs says why two results cannot be merged, or returns "".
+func (h *Head) differs(g *Head) string {
+	switch {
+	case *h == *g:
+		return ""
+	case h.World != g.World || h.Hash != g.Hash:
+		return fmt.Sprintf("result of another world: %s has the hash %.8s here and %.8s elsewhere", g.World, g.Hash, h.Hash)
+	case h.Settings != g.Settings:
+		return fmt.Sprintf("result of %s with other settings: %s here, %s elsewhere", g.World, g.Settings, h.Settings)
+	}
+	return fmt.Sprintf("result of %s with %d in all, elsewhere %d", g.World, g.Total, h.Total)
+}
+
+// cutOff is the error of a file whose last line is not complete.
+type cutOff struct{ where string }
+
+func (c *cutOff) Error() string { return c.where + ": the last record is cut off" }
+
+// scan reads the lines of a result file. It returns the length of the complete part.
+func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
+	in := bufio.NewReaderSize(from, 1<<16)
+	began := false
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		where := fmt.Sprintf("%s:%d", path, n)
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0 && began:
+			return whole, nil
+		case errors.Is(err, io.EOF) && began:
+			return whole, &cutOff{where}
+		case err != nil && !errors.Is(err, io.EOF):
+			return whole, err
+		}
+		var is struct {
+			Format  string `json:"threelaws"`
+			Version int    `json:"version"`
+		}
+		switch {
+		case bytes.HasPrefix(line, []byte(`{"threelaws"`)):
+			var h Head
+			if err := json.Unmarshal(line, &is); err != nil || is.Format != "results" {
+				return whole, fmt.Errorf("%s: this is no result of threelaws", where)
+			}
+			if is.Version != Version {
+				return whole, fmt.Errorf("%s: a result of version %d: this threelaws reads version %d", where, is.Version, Version)
+			}
+			if err := json.Unmarshal(line, &h); err != nil {
+				return whole, fmt.Errorf("%s: %w", where, err)
+			}
+			began = true
+			if err := head(&h); err != nil {
+				return whole, fmt.Errorf("%s: %w", where, err)
+			}
+		case !began:
+			return whole, fmt.Errorf("%s: this is no result of threelaws", where)
+		default:
+			var r Record
+			if err := json.Unmarshal(line, &r); err != nil {
+				return whole, fmt.Errorf("%s: this is no record: %w", where, err)
+			}
+			if err := record(&r); err != nil {
+				return whole, err
+			}
+		}
+		whole += int64(len(line))
+	}
+}

@@ -1,0 +1,207 @@
+package campaign
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+)
+
+// Version is the version of result files.
+const Version = 1
+
+// Head says what a result is of. Results of one world can be merged if their heads are equal.
+type Head struct {
+	Format   string `json:"threelaws"` // "results"
+	Version  int    `json:"version"`
+	World    string `json:"world"`
+	Hash     string `json:"sha256"`           // of the world's file
+	Settings string `json:"settings"`         // whatever else decides which schedules there are
+	Shards   int    `json:"shards,omitempty"` // of an exhaustive search; 0 for drawn schedules
+	Total    int    `json:"total"`            // the schedules that all shards draw; of an exhaustive search its shards
+	Block    int    `json:"block,omitempty"`  // the first failure of each law in so many schedules is kept
+}
+
+// Record adds to a result. Its numbers are those of the ranges in it.
+type Record struct {
+	Ranges   [][2]int       `json:"ranges,omitempty"` // the schedules drawn, or the shards begun
+	Ended    []int          `json:"ended,omitempty"`  // the shards of an exhaustive search that are complete
+	Counts   map[string]int `json:"counts,omitempty"`
+	Outcomes map[string]int `json:"outcomes,omitempty"`
+	Laws     map[string]int `json:"laws,omitempty"` // failed schedules by law
+	Seen     Set            `json:"seen,omitzero"`  // the distinct schedules, or the states
+	Steps    int            `json:"steps,omitempty"`
+	Stopped  string         `json:"stopped,omitempty"` // why an exhaustive search is not complete
+	Livelock string         `json:"livelock,omitempty"`
+	Fixed    []string       `json:"fixed,omitempty"` // what no schedule varied
+	Failures []Failure      `json:"failures,omitempty"`
+
+	// Resume is where an exhaustive search continues. Its package reads it. A merged result has none.
+	Resume json.RawMessage `json:"resume,omitempty"`
+}
+
+// Failure is the first failed schedule of a law in a block of schedules.
+type Failure struct {
+	Law      string   `json:"law"`      // its name
+	Informed bool     `json:"informed"` // the actor could have known
+	Block    int      `json:"block"`    // of an exhaustive search the shard
+	Index    int      `json:"index"`    // of the schedule
+	Strategy string   `json:"strategy"`
+	ID       string   `json:"id"` // of the law
+	Text     string   `json:"text"`
+	Step     int      `json:"step,omitempty"`
+	Length   int      `json:"length,omitempty"` // of the run
+	Keys     []string `json:"keys,omitempty"`   // the schedule, if it was not drawn
+	Story    *Story   `json:"story,omitempty"`  // nil until it is minimized
+}
+
+// Story is a minimized failure.
+type Story struct {
+	ID    string `json:"id"` // equal for equal stories of a law
+	Text  string `json:"text"`
+	Small string `json:"small"` // how small it is
+	Page  string `json:"page"`  // as it is printed
+	File  string `json:"file"`  // the scenario file that replays it
+}
+
+// Result holds the sum of the records of one world.
+type Result struct {
+	Head
+	Record
+}
+
+// Is reports whether both are the first failure of one law in one block.
+func (f *Failure) Is(g *Failure) bool {
+	return f.ID == g.ID && f.Informed == g.Informed && f.Block == g.Block
+}
+
+// Add adds a record. It returns an error, and adds nothing, if a range was added before.
+func (r *Result) Add(rec *Record) error {
+	ranges, err := join(r.Ranges, rec.Ranges)
+	if err != nil {
+		return err
+	}
+	r.Ranges = ranges
+	r.Ended = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Ended, rec.Ended))))
+	r.Counts, r.Outcomes, r.Laws = sum(r.Counts, rec.Counts), sum(r.Outcomes, rec.Outcomes), sum(r.Laws, rec.Laws)
+	r.Seen.Join(rec.Seen)
+	r.Steps = max(r.Steps, rec.Steps)
+	r.Stopped, r.Livelock = least(r.Stopped, rec.Stopped), least(r.Livelock, rec.Livelock)
+	if r.Fixed == nil {
+		r.Fixed = rec.Fixed
+	}
+	for _, f := range rec.Failures {
+		i := slices.IndexFunc(r.Failures, func(g Failure) bool { return f.Is(&g) })
+		switch {
+		case i < 0:
+			r.Failures = append(r.Failures, f)
+		case f.Index < r.Failures[i].Index, f.Index == r.Failures[i].Index && r.Failures[i].Story == nil:
+			r.Failures[i] = f
+		}
+	}
+	slices.SortFunc(r.Failures, func(f, g Failure) int {
+		informed := 0
+		if f.Informed != g.Informed {
+			informed = 1
+			if f.Informed {
+				informed = -1
+			}
+		}
+		return cmp.Or(cmp.Compare(f.Index, g.Index), cmp.Compare(f.Block, g.Block), cmp.Compare(f.ID, g.ID), informed)
+	})
+	return nil
+}
+
+// least is the smaller of two texts, either if the other is empty: so it does not matter which came first.
+func least(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
+}
+
+func sum(a, b map[string]int) map[string]int {
+	if a == nil {
+		return maps.Clone(b)
+	}
+	for k, n := range b {
+		a[k] += n
+	}
+	return a
+}
+
+// join joins sorted ranges, which must not overlap.
+func join(a, b [][2]int) ([][2]int, error) {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y [2]int) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
+	var joined [][2]int
+	for _, x := range all {
+		n := len(joined)
+		switch {
+		case n > 0 && x[0] < joined[n-1][1]:
+			return nil, fmt.Errorf("%d to %d is there twice", x[0], min(x[1], joined[n-1][1])-1)
+		case n > 0 && x[0] == joined[n-1][1]:
+			joined[n-1][1] = x[1]
+		default:
+			joined = append(joined, x)
+		}
+	}
+	return joined, nil
+}
+
+// Done returns how much of the total is done.
+func (r *Result) Done() int {
+	if r.Shards > 0 {
+		return len(r.Ended)
+	}
+	n := 0
+	for _, x := range r.Ranges {
+		n += x[1] - x[0]
+	}
+	return n
+}
+
+// Missing returns the ranges of schedules that are not drawn.
+func (r *Result) Missing() (ranges [][2]int) {
+	at := 0
+	for _, x := range append(slices.Clone(r.Ranges), [2]int{r.Total, r.Total}) {
+		if at < x[0] {
+			ranges = append(ranges, [2]int{at, x[0]})
+		}
+		at = x[1]
+	}
+	return ranges
+}
+
+// Complete reports whether everything is done.
+func (r *Result) Complete() bool { return r.Done() == r.Total && r.Stopped == "" }
+
+// Often returns how often a law was violated.
+func (r *Result) Often(law string) Often { return Often{r.Laws[law], r.Counts["schedules"]} }
+
+// Stories returns the failures without those whose law and story came before.
+func (r *Result) Stories() []Failure {
+	var all []Failure
+	for _, f := range r.Failures {
+		if !slices.ContainsFunc(all, func(g Failure) bool {
+			return f.ID == g.ID && (f.Story == nil || g.Story != nil && f.Story.ID == g.Story.ID)
+		}) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Write writes the result as a file that can be merged again.
+func (r *Result) Write(to io.Writer) error {
+	out := json.NewEncoder(to)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(r.Head); err != nil {
+		return err
+	}
+	rec := r.Record
+	rec.Resume = nil
+	return out.Encode(rec)
+}

@@ -1,0 +1,41 @@
+package campaign
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Shard is one of N parts of an exploration, counted from 0. The zero value is the whole exploration.
+type Shard struct{ I, N int }
+
+// ParseShard reads "i/n". The empty text is the whole exploration.
+func ParseShard(text string) (Shard, error) {
+	if text == "" {
+		return Shard{}, nil
+	}
+	first, last, _ := strings.Cut(text, "/")
+	i, err1 := strconv.Atoi(first)
+	n, err2 := strconv.Atoi(last)
+	switch {
+	case err1 != nil || err2 != nil:
+		return Shard{}, fmt.Errorf("%q is no shard: write i/n, as in 0/8", text)
+	case n < 1:
+		return Shard{}, fmt.Errorf("%s: there is at least one shard", text)
+	case i < 0 || i >= n:
+		return Shard{}, fmt.Errorf("%s: shards count from 0, so the last one is %d/%d", text, n-1, n)
+	}
+	return Shard{i, n}, nil
+}
+
+// Of returns the number of shards, at least 1.
+func (s Shard) Of() int { return max(s.N, 1) }
+
+// Range returns the part of total schedules that belongs to the shard.
+func (s Shard) Range(total int) (from, to int) { return s.at(total, s.I), s.at(total, s.I+1) }
+
+// at returns where the shard i begins. The product of total and i may not fit into an int.
+func (s Shard) at(total, i int) int {
+	n := s.Of()
+	return total/n*i + total%n*i/n
+}

@@ -1,0 +1,131 @@
+package scenarios_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/campaign"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+)
+
+// searchedBy explores every schedule of a file with so many shards, and merges their results. It also returns how many
+// states each shard found, without shards that found none. The result is nil if the search does not end in time.
+func searchedBy(t *testing.T, f *scenarios.File, shards int, most time.Duration) (r *campaign.Result, busy []int) {
+	t.Helper()
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), most)
+	defer cancel()
+	for i := range shards {
+		_, err := scenarios.Explore(ctx, f, -1, builtin.Registry(), scenarios.ExploreOptions{Strategy: "exhaustive", Budget: 1,
+			Results: dir, Shard: scenarios.Shard{I: i, N: shards}})
+		if err != nil {
+			t.Fatal(f.Name, err)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	var m campaign.Merge
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, path := range files {
+		var alone campaign.Merge
+		if err := errors.Join(m.ReadFile(path), alone.ReadFile(path)); err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := alone.Results[0].Seen.Len(); n > 0 {
+			busy = append(busy, n)
+		}
+	}
+	return m.Results[0], busy
+}
+
+// Shards, merged, have the states and the violations of one search: three shards of a few worlds. With SOAK, eight
+// shards of every world with fewer than twenty objects whose search ends within a minute.
+func TestExhaustiveShardsAreOneSearch(t *testing.T) {
+	paths := []string{"testdata/orphan/late-dependent-exhaustively.txtar", "testdata/overlap/adoption-lost.txtar",
+		"testdata/orphan/dependent-seen-during-the-orphan-pass.txtar"}
+	shards, most := 3, 10*time.Minute
+	if os.Getenv("SOAK") != "" {
+		shards, most, paths = 8, time.Minute, nil
+		_ = filepath.WalkDir("testdata", func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".txtar") {
+				paths = append(paths, path)
+			}
+			return err
+		})
+	}
+	compared, divided := 0, 0
+	for _, path := range paths {
+		f, err := scenarios.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count("\n"+string(f.Format()), "\nkind:") >= 20 || strings.Contains(string(f.Format()), "\ninstall ") {
+			continue
+		}
+		one, _ := searchedBy(t, f, 1, most)
+		if one == nil || !one.Complete() {
+			continue
+		}
+		many, busy := searchedBy(t, f, shards, time.Duration(shards)*most)
+		if many == nil {
+			t.Errorf("%s: %d shards need more than %d times as long as one", path, shards, shards)
+			continue
+		}
+		compared++
+		laws := func(r *campaign.Result) (ids []string) {
+			for _, f := range r.Failures {
+				ids = append(ids, fmt.Sprint(f.ID, f.Informed))
+			}
+			slices.Sort(ids)
+			return slices.Compact(ids)
+		}
+		n, _ := one.Seen.Len()
+		got, _ := many.Seen.Len()
+		union := one.Seen
+		union.Join(many.Seen)
+		both, _ := union.Len()
+		if !many.Complete() || got != n || both != n || !slices.Equal(laws(one), laws(many)) ||
+			!slices.Equal(slices.Sorted(maps.Keys(one.Outcomes)), slices.Sorted(maps.Keys(many.Outcomes))) {
+			t.Errorf("%s: %d shards have %d states, %q and %v; one has %d (together %d), %q and %v", path, shards, got,
+				laws(many), many.Outcomes, n, both, laws(one), one.Outcomes)
+		}
+		if len(busy) > 1 {
+			divided++
+		}
+		t.Logf("%s: %d states, those of each shard: %v", path, n, busy)
+	}
+	if compared < 3 || divided < compared/2 {
+		t.Errorf("compared %d worlds, of which %d were divided", compared, divided)
+	}
+}
+
+// The forks of a failure show where it was decided: it never becomes certain before its last steps, and it is certain
+// after them.
+func TestLikely(t *testing.T) {
+	f := parse(t, "controllers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
+	x, err := scenarios.Explore(t.Context(), f, -1, registry(), scenarios.ExploreOptions{Schedules: 30, Likely: time.Minute,
+		Laws: []string{"take-ownership"}})
+	if err != nil || len(x.Failures) == 0 {
+		t.Fatal(err, x)
+	}
+	c := x.Failures[0]
+	last := c.Likely[len(c.Likely)-1]
+	if c.Likely[0].Line != 0 || c.Likely[0].How.Of != 200 || last.How.Failed != last.How.Of {
+		t.Errorf("%+v", c.Likely)
+	}
+	if !strings.Contains(c.Page.Small, "how likely the failure still was, by 200 random continuations: at the start ") ||
+		!strings.Contains(c.Page.Small, fmt.Sprintf("in %d of 30 schedules", c.Often.Failed)) {
+		t.Errorf("it says %s", c.Page.Small)
+	}
+}
