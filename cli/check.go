@@ -29,9 +29,10 @@ the working directory. CRDs, samples and install manifests are found as well. ch
 prints what it took from where, and flags name others.
 
 It watches the operator in quiet clusters first, and derives the cases from that: a
-second owner, orphans, objects of others, a sample that is edited, deleted and recreated. Each case is explored under as many schedules
-as --time allows, with crashes, conflicts and lost answers. The samples, and the cases
-of each, share that time; the summary names the cases that it cut short or left out.
+second owner, orphans, objects of others, a sample that is edited, deleted and
+recreated. Each case is explored under as many schedules as --time allows, with crashes,
+conflicts and lost answers. The samples, and the cases of each, share that time; the
+summary names the cases that it cut short or left out.
 
 A violation is minimized, shown as explore shows it, and kept below testdata/threelaws
 of the repository. The next check replays it first. Without a violation nothing is
