@@ -50,11 +50,11 @@ func create(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	}
 }
 
-// settle brings a trial to rest, and asks whether a law was broken.
+// settle brings a trial to rest, and asks whether a law was violated.
 func settle(b testing.TB, t *trial.Trial) {
 	b.Helper()
 	if how := t.Settle(trial.Limits{Writes: 1_000_000, Steps: 10_000_000}); !how.Settled {
-		b.Fatalf("not at rest after %d steps", how.Steps)
+		b.Fatalf("not settled after %d steps", how.Steps)
 	}
 	if broken := t.Broken(); broken != nil {
 		b.Fatal(broken)

@@ -107,7 +107,7 @@ func BenchmarkExhaustive(b *testing.B) {
 			}
 			b.Log(cover)
 			for _, f := range cover.Failures {
-				b.Log(f.Breach)
+				b.Log(f.Violation)
 			}
 			b.ReportMetric(float64(cover.States), "states")
 			b.ReportMetric(float64(cover.Schedules), "schedules")

@@ -111,15 +111,15 @@ func TestLivePage(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
 	until(t, b, "live.textContent === 'live' && view.run.records.length > 0")
-	if v := text(t, b, "#verdict"); v != "No law is broken so far" {
+	if v := text(t, b, "#verdict"); v != "No law is violated so far" {
 		t.Errorf("before anything happened the page says %q", v)
 	}
 	first, second := s.pair(t)
 	first()
 	until(t, b, "view.rows.some((r) => says(view.run, r).startsWith('rs/a create pod/a-'))")
 	until(t, b, "view.run.breaks.some((b) => b.law === 'take-ownership')")
-	if v := text(t, b, "#verdict"); !strings.Contains(v, " is broken at step ") {
-		t.Errorf("a law is broken, and the page says %q", v)
+	if v := text(t, b, "#verdict"); !strings.Contains(v, " is violated at step ") {
+		t.Errorf("a law is violated, and the page says %q", v)
 	}
 	if tree := text(t, b, "#panel"); !strings.Contains(tree, "rs/a") || !strings.Contains(tree, "pod/a-") {
 		t.Errorf("who is at the last step sees who owns what after it; the panel says\n%s", tree)
@@ -185,7 +185,7 @@ func TestSessionOfTheTour(t *testing.T) {
 	until(t, b, "view.run.lines.some((l) => l.verb === 'delete' && l.object === 'deploy/web')")
 	until(t, b, "[...document.querySelectorAll('#panel > ul > li > .link')]"+
 		".some((e) => e.textContent.startsWith('rs/web-'))")
-	if v := text(t, b, "#verdict"); v != "No law is broken so far" {
+	if v := text(t, b, "#verdict"); v != "No law is violated so far" {
 		t.Errorf("the controllers that come with the command break a law:\n%s", v)
 	}
 	b.quiet(t)
@@ -208,7 +208,7 @@ func TestNothingRunsLive(t *testing.T) {
 	b.quiet(t)
 }
 
-// Who keeps a step keeps it when he chooses what he sees of the run, is told which laws are broken meanwhile, and
+// Who keeps a step keeps it when he chooses what he sees of the run, is told which laws are violated meanwhile, and
 // is not told that the page is live when it is not.
 func TestKeptStep(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
@@ -243,7 +243,7 @@ func TestKeptStep(t *testing.T) {
 	now := eval[string](t, b,
 		"(came({...fed.ahead, keep: {records: 0}, breaks: [{law: 'one-owner'}]}), live.textContent)")
 	if !strings.Contains(now, "broke one-owner") {
-		t.Errorf("a law is broken meanwhile, and the page says %q", now)
+		t.Errorf("a law is violated meanwhile, and the page says %q", now)
 	}
 	b.quiet(t)
 	s.stop()

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func fight(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	threelaws(t, "explore", "-n", "20", "--out", dir, "overlap/selector-generation-fights")
+	threelaws(t, "explore", "-n", "20", "--out", dir, "overlap/selector-era-fights")
 	found, err := filepath.Glob(filepath.Join(dir, "*never-fight*.html"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("explore left %v, %v; want the page of one fight", found, err)
@@ -33,8 +33,8 @@ func fight(t testing.TB) string {
 func TestFightIsSeen(t *testing.T) {
 	b := open(t, fight(t))
 	verdict := text(t, b, "#verdict")
-	for _, want := range []string{"never-fight is broken", "rc/b creates pod/b-3, then rs/a deletes pod/b-2",
-		"and so on, for ever", "Left alone, controllers come to rest", "threelaws replay "} {
+	for _, want := range []string{"never-fight is violated", "rc/b creates pod/b-3, then rs/a deletes pod/b-2",
+		"and so on, for ever", "Left alone, controllers settle", "threelaws replay "} {
 		if !strings.Contains(verdict, want) {
 			t.Errorf("the verdict does not say %q:\n%s", want, verdict)
 		}
@@ -43,7 +43,7 @@ func TestFightIsSeen(t *testing.T) {
 		t.Errorf("%d rows are red, want one", n)
 	}
 	if s := text(t, b, "#step"); !strings.HasPrefix(s, "8") {
-		t.Errorf("the page begins at %q, want the broken law, step 8", s)
+		t.Errorf("the page begins at %q, want the violation, step 8", s)
 	}
 	b.quiet(t)
 }
@@ -131,7 +131,7 @@ const collide = `(all) => {
 func TestPictureIsLegible(t *testing.T) {
 	b := open(t, fight(t))
 	for _, file := range []string{"../internal/audit/testdata/label-flapper.log.gz",
-		"overlap/selector-generation-fights"} {
+		"overlap/selector-era-fights"} {
 		path := filepath.Join(t.TempDir(), "run.svg")
 		if err := os.WriteFile(path, []byte(threelaws(t, "show", "--as", "svg", file)), 0o644); err != nil {
 			t.Fatal(err)

@@ -87,7 +87,7 @@ func aCase(name string) error {
 // tryCase explores a case and prints the result. The number of cases that share the remaining time includes this one.
 func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
-	if s.plan.Restless && len(s.Cases) > 0 && one.Skip == "" {
+	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {
 		j.Skipped = "the operator does not settle with its sample alone"
 	}
 	tried := check.Tried{Name: one.Name}
@@ -127,7 +127,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case,
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range casefile.Kept(s.home(j.Name)) {
-		if c.Test != "" && world.AtRest == nil && judgedByTest(path) {
+		if c.Test != "" && world.Settled == nil && judgedByTest(path) {
 			continue // another test of the package kept it
 		}
 		r := casefile.Replay(world.Registry(), path)
@@ -137,7 +137,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		if r.Page == nil {
 			continue
 		}
-		b := r.Page.Breach
+		b := r.Page.Violation
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and happens still", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
 			continue // the case is explored, and says so if it occurs
@@ -157,8 +157,8 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
 		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home, Shard: c.Part,
 		Results: c.results, World: s.label(j.Name)}
-	if s.plan.Restless {
-		o.Steps = mostRestless
+	if s.plan.Unsettled {
+		o.Steps = mostUnsettled
 	}
 	outer := ctx
 	if o.Schedules == 0 {
@@ -236,7 +236,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	}
 	interrupted = interrupted && outer.Err() != nil
 	if len(x.Failures)+len(j.known) == 0 && x.Unsettled == 0 && !interrupted {
-		j.Uncovered = world.Unasked(x)
+		j.Uncovered = world.Unexercised(x)
 	}
 	switch {
 	case x.Unsettled > 0:
@@ -258,7 +258,7 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 		}
 		j.Accepted = append(j.Accepted, a.Law+": "+a.Reason)
 		j.known = append(j.known, check.Known{Law: a.Law, Reason: a.Reason})
-		if a.Law == law.ByID(law.ComeToRest).Name {
+		if a.Law == law.ByID(law.AlwaysSettles).Name {
 			x.Unsettled = 0
 		}
 		return true
@@ -270,10 +270,10 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 
 // A run counts as not settling after mostSteps steps more than the default run needs. A program that polls takes
 // thousands of steps in the hour after which it counts as settled. A program that did not settle in a quiet run gets
-// mostRestless: its steps take a hundred times as long as those of a reconciler.
+// mostUnsettled: its steps take a hundred times as long as those of a reconciler.
 const (
-	mostSteps    = 30_000
-	mostRestless = 5_000
+	mostSteps     = 30_000
+	mostUnsettled = 5_000
 )
 
 // minimizing is the divisor of the remaining time that minimizing one violation may take.
@@ -306,7 +306,7 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 		}
 	}
 	code := scenarios.ExitFail
-	if f.Law == law.ByID(law.ComeToRest).Name {
+	if f.Law == law.ByID(law.AlwaysSettles).Name {
 		code = scenarios.ExitNotSettled
 	}
 	j.ExitCode = worse(j.ExitCode, code)
@@ -373,7 +373,7 @@ func (c *checking) replayKept(s *sampleTried) error {
 		}
 		switch {
 		case r.Page != nil:
-			b := r.Page.Breach
+			b := r.Page.Violation
 			c.tell(s, &j, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier", Page: r.Page}, c.replay)
 			c.say("%s", j.pages)
 		case r.Unfit:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A Secret for which check makes a certificate is not asked for.
+// A Secret for which check makes a certificate needs no setting.
 func TestCertificateNote(t *testing.T) {
 	const other = "Secret token, mounted at /token, is not in the manifests; --with FILE gives it"
 	op := &operator{Notes: []string{"Secret certs, mounted at /certs, is not in the manifests; --with FILE gives it", other}}

@@ -30,10 +30,7 @@ type lawResult struct {
 }
 
 // states are the states of a law as they are printed, in this order.
-var states = []struct{ state, told string }{
-	{check.Broken, "violated"}, {check.Accepted, "accepted"}, {check.Skipped, "skipped"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
-	{check.Held, "held"}, {check.NotIts, "does not apply"},
-}
+var states = []string{check.Violated, check.Accepted, check.Skipped, check.NotExercised, check.NotJudged, check.Held, check.NotIts}
 
 func (c *checking) judge(s *sampleTried) error {
 	verdicts := s.plan.Verdicts(s.tried)
@@ -45,24 +42,24 @@ func (c *checking) judge(s *sampleTried) error {
 		laws := map[string][]string{} // by reason
 		for i := range verdicts {
 			v := &verdicts[i]
-			if v.State != st.state {
+			if v.State != st {
 				continue
 			}
 			n++
-			told := lawResult{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
-			s.Laws = append(s.Laws, told)
+			result := lawResult{Law: v.Name, Clause: v.ID, State: st, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
+			s.Laws = append(s.Laws, result)
 			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
-				t.Add(told.Clause, told.Law, told.text(v))
-			} else if laws[told.Why] = append(laws[told.Why], told.Clause+" "+told.Law); len(laws[told.Why]) == 1 {
-				reasons = append(reasons, told.Why)
+				t.Add(result.Clause, result.Law, result.text(v))
+			} else if laws[result.Why] = append(laws[result.Why], result.Clause+" "+result.Law); len(laws[result.Why]) == 1 {
+				reasons = append(reasons, result.Why)
 			}
-			c.line(c.lawLine(s, v, &told))
-			if err := c.add(c.app, lawChecked(s, v, &told)); err != nil {
+			c.line(c.lawLine(s, v, &result))
+			if err := c.add(c.app, lawChecked(s, v, &result)); err != nil {
 				return err
 			}
 		}
 		if n > 0 {
-			b.WriteString("\n" + st.told + "\n" + t.String())
+			b.WriteString("\n" + st + "\n" + t.String())
 		}
 		for _, why := range reasons {
 			t := render.Table{Indent: "  ", Width: c.width}
@@ -108,9 +105,9 @@ func (l *lawResult) text(v *check.Verdict) string {
 			text += ", " + l.Why
 		}
 		return text
-	case check.Broken:
+	case check.Violated:
 		return "in " + strings.Join(v.Cases, ", ")
-	case check.NotAsked:
+	case check.NotExercised:
 		return ""
 	}
 	return l.Why
@@ -154,7 +151,7 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 
 func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.Case {
 	one := ci.Case{Name: s.label("laws/" + v.ID + "-" + v.Name)}
-	if v.State != check.Held && v.State != check.Broken {
+	if v.State != check.Held && v.State != check.Violated {
 		one.Skipped = strings.TrimSuffix(told.State+": "+told.Why, ": ")
 	}
 	return one
@@ -262,7 +259,7 @@ func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawResult) ch
 	l := checkLine{Name: c.among(s, fmt.Sprintf("%s-%s", v.ID, v.Name)), Told: told.text(v)}
 	switch v.State {
 	case check.Held:
-	case check.Broken:
+	case check.Violated:
 		l.Failed = "violated " + l.Told
 	default:
 		l.Skipped, l.Told = strings.TrimSuffix(told.State+": "+told.Why, ": "), ""

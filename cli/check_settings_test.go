@@ -74,7 +74,7 @@ func TestCheckMistakes(t *testing.T) {
 		{"", "--twice 0", "threelaws: --twice=0: at least 1"},
 		{"", "--skip=fault=x", "threelaws: --skip: there is no case and no law fault; did you mean faults?\n"},
 		{"", "--skip=faults", "threelaws: --skip: faults is skipped without a reason\n"},
-		{"", "--skip=come-to-rest=x", "threelaws: --skip: come-to-rest ends a run in any case: accept what is known of it\n"},
+		{"", "--skip=always-settle=x", "threelaws: --skip: always-settle ends a run in any case: accept what is known of it\n"},
 	} {
 		write(t, settingsFile, x.file)
 		c.run(strings.Fields(x.args)...).oneLine(t, x.want)

@@ -97,5 +97,5 @@ func readOnly(w http.ResponseWriter, r *http.Request) {
 // judgedByTest reports whether a kept failure needs the function of a test that judges settled worlds.
 func judgedByTest(path string) bool {
 	text, err := os.ReadFile(path)
-	return err == nil && bytes.Contains(text, []byte("ensure at-rest\n"))
+	return err == nil && bytes.Contains(text, []byte("ensure settled\n"))
 }

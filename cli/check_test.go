@@ -275,7 +275,7 @@ func TestCheckExitCodes(t *testing.T) {
 					return err
 				})
 			}
-		}, scenarios.ExitNotSettled, "violated: come-to-rest"},
+		}, scenarios.ExitNotSettled, "violated: always-settle"},
 		"its keys name nothing": {func(op *host.Controller) {
 			op.Routes = []host.Route{{Kind: op.For, Do: func(_ host.View, _ host.Event, out *host.Effect) {
 				out.Keys = []string{"everything"}

@@ -47,7 +47,7 @@ type outcome struct {
 	Label string `json:"label"`
 }
 
-// failureJSON is the first schedule that broke a law.
+// failureJSON is the first schedule that violated a law.
 type failureJSON struct {
 	*scenarios.Counterexample
 	Written string `json:"written"` // the scenario file that replays it, "" where it could not be written
@@ -92,11 +92,11 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 // code is the exit code: a yes is for schedules that came to their end, and for a
 // search of them all only where it came to all.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
-	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.ComeToRest).Name }
+	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {
 	case slices.ContainsFunc(failures, broken):
 		return scenarios.ExitFail
-	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // not to come to rest is all that went wrong
+	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // not to settle is all that went wrong
 		return scenarios.ExitNotSettled
 	case r.Interrupted:
 		return exitInterrupted
@@ -137,10 +137,10 @@ func (r *exploration) text(width int) string {
 	var b strings.Builder
 	b.WriteString(r.head())
 	if r.ExitCode == exitUncovered {
-		b.WriteString("no law is broken in what was covered; of the rest nothing is known\n")
+		b.WriteString("no law is violated in what was covered; of the rest nothing is known\n")
 	}
 	if r.Endless {
-		b.WriteString("no schedule came to its end: nothing is known of what holds at rest\n")
+		b.WriteString("no schedule came to its end: nothing is known about settled worlds\n")
 	}
 	if r.coverage != nil {
 		b.WriteString(scenarios.NotVaried(r.coverage))
@@ -162,4 +162,4 @@ func (r *exploration) text(width int) string {
 }
 
 // fights reports whether a failure is a fight.
-func fights(f *scenarios.Counterexample) bool { return len(f.Page.Breach.Cycle) > 0 }
+func fights(f *scenarios.Counterexample) bool { return len(f.Page.Violation.Cycle) > 0 }

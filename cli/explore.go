@@ -37,7 +37,7 @@ A name that is no file means a scenario in the program, or a family of them. Wit
   threelaws explore --strategy exhaustive FILE
   threelaws explore --faults crash:1,relist:1 --strict FILE
   threelaws explore --shard 0/8 --results results -n 100000 FILE
-  threelaws explore overlap/selector-generation-fights`,
+  threelaws explore overlap/selector-era-fights`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := x.check(); err != nil {

@@ -169,7 +169,7 @@ func TestRunWritesPages(t *testing.T) {
 	typed(t, "run --html PAGES testdata/settles.txtar testdata/fights.txtar")
 	isPage(t, "PAGES/testdata-settles.html", `"breaks":[]`)
 	isPage(t, "PAGES/testdata-fights.html", `"law":"never-fight"`)
-	isPage(t, "PAGES/index.html", `<td class="broken"><a href="./testdata-fights.html">broken</a></td>`)
+	isPage(t, "PAGES/index.html", `<td class="violated"><a href="./testdata-fights.html">violated</a></td>`)
 	copyFile(t, "testdata/settles.txtar", "testdata-settles.txtar")
 	typed(t, "run --html PAGES testdata-settles.txtar testdata/settles.txtar").wants(t, scenarios.ExitUsage,
 		"have one page, testdata-settles.html")
@@ -181,8 +181,8 @@ func TestPictureOfTheFight(t *testing.T) {
 	got := typed(t, "show --as html testdata/fights.txtar")
 	got.passes(t, "<!DOCTYPE html>", `"law":"never-fight"`)
 	dir := t.TempDir()
-	typed(t, "explore -n 1 --laws NOFIGHT-1 --out "+dir+" overlap/selector-generation-fights")
-	found, _ := filepath.Glob(filepath.Join(dir, "selector-generation-fights-never-fight-*.txtar"))
+	typed(t, "explore -n 1 --laws NOFIGHT-1 --out "+dir+" overlap/selector-era-fights")
+	found, _ := filepath.Glob(filepath.Join(dir, "selector-era-fights-never-fight-*.txtar"))
 	if len(found) != 1 {
 		t.Fatalf("explore left %v", found)
 	}
@@ -192,6 +192,6 @@ func TestPictureOfTheFight(t *testing.T) {
 	}
 	t.Chdir(dir)
 	here := filepath.Base(found[0])
-	picture := strings.ReplaceAll(typed(t, "show --as svg "+here).out, here, "selector-generation-fights")
+	picture := strings.ReplaceAll(typed(t, "show --as svg "+here).out, here, "selector-era-fights")
 	compare(t, path, picture)
 }

@@ -188,9 +188,9 @@ func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 func foreign(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return "faults are asked for from this machine only"
+		return "faults are set from this machine only"
 	}
-	return live.Stranger(r)
+	return live.RefusalOf(r)
 }
 
 func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, list []fault.Shown, err error) {
@@ -210,7 +210,7 @@ func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, lis
 	case http.MethodPost:
 		text, err := io.ReadAll(io.LimitReader(r.Body, mostAsked+1))
 		if err == nil && len(text) > mostAsked {
-			err = fmt.Errorf("more than %d bytes are asked at once", mostAsked)
+			err = fmt.Errorf("more than %d bytes in one request", mostAsked)
 		}
 		if err == nil {
 			list, err = askAll(h, string(text))
@@ -223,7 +223,7 @@ func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, lis
 func askAll(h *httpapi.Handler, text string) ([]fault.Shown, error) {
 	lines, at := linesOf(text)
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("nothing is asked for; a line is one of\n%s", fault.Grammar)
+		return nil, fmt.Errorf("nothing is requested; a line is one of\n%s", fault.Grammar)
 	}
 	done, wrong, err := askLines(h, lines...)
 	if err != nil {

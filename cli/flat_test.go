@@ -32,7 +32,7 @@ func newChurn(t testing.TB, history uint64) *churn {
 		t.Fatal(what)
 	}
 	s, err := openSite(&serving{realtime: true, history: history}, chosen, registry.Laws,
-		func(v verdict) { t.Errorf("%s is broken: %s", v.breach.Law.Name, v.breach.Text) })
+		func(v verdict) { t.Errorf("%s is violated: %s", v.violation.Law.Name, v.violation.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func explainScenario(a *app, args []string) error {
 const format = `A scenario file is a txtar archive: a script of verbs, one a line, and manifests
 below it. The lines beneath ---- are what the step above printed; they end at a
 blank line, and "threelaws run --update" rewrites them. A step with ! in front is
-expected to break a law, not to settle, or to be refused.
+expected to violate a law, not to settle, or to be refused.
 
   # Two ReplicaSets select one orphan Pod. The loser of the race leaves it alone.
   controllers replicaset@controllerref

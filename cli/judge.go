@@ -183,7 +183,7 @@ func (a *app) hosted() []audit.Controller {
 
 func (j *judging) report(ctx context.Context, a *app, r *audit.Report, took time.Duration) error {
 	switch {
-	case r.Broken:
+	case r.Violated:
 		a.code = scenarios.ExitFail
 	case ctx.Err() != nil:
 		a.code = exitInterrupted
@@ -192,7 +192,7 @@ func (j *judging) report(ctx context.Context, a *app, r *audit.Report, took time
 	}
 	text := r.Text(a.width)
 	one := ci.Case{Name: "audit", Took: took, Page: r.Text(render.Width)}
-	for _, b := range r.Breaches {
+	for _, b := range r.Violations {
 		one.Problems = append(one.Problems, ci.Problem{Title: b.Law, Text: b.Actor + ": " + b.Text})
 	}
 	for _, f := range r.Fights {
@@ -279,7 +279,7 @@ func (s *shown) log(a *app, name string) error {
 		a.aside(k.String())
 	}
 	all := auditor.Shown(report)
-	s.h, s.breaches = &all.History, all.Marks
+	s.h, s.violations = &all.History, all.Marks
 	if s.as == "html" || s.as == "svg" {
 		src := logPage(all)
 		src.Replay = a.name + " judge " + argument(titleOf(name))

@@ -20,7 +20,7 @@ type lawJSON struct {
 	Source    string   `json:"source"`
 	Profile   string   `json:"profile"`             // in which it holds
 	Needs     []string `json:"needs,omitempty"`     // what must be known of a run to ask it
-	Unasked   string   `json:"unasked,omitempty"`   // the part of the sentence that no check asks about
+	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that no check asks about
 	Where     string   `json:"where,omitempty"`     // the test that pins it, for a law that no history is held against
 	Mutants   []string `json:"mutants,omitempty"`   // that it is to kill
 	Scenarios []string `json:"scenarios,omitempty"` // that name it
@@ -81,7 +81,7 @@ func listLaws(a *app, laws []*law.Law, p pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
 		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Category], Sentence: l.Sentence, Source: l.Source,
-			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where,
+			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unchecked: l.Unchecked, Where: l.Where,
 			Scenarios: p[l.ID]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {
@@ -103,7 +103,7 @@ func (l *lawJSON) text(width int) string {
 	t := render.Table{Indent: "  ", Width: width}
 	for _, row := range [][2]string{
 		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")},
-		{"not asked", l.Unasked}, {"pinned in", l.Where}, {"kills", strings.Join(l.Mutants, " ")},
+		{"not checked", l.Unchecked}, {"pinned in", l.Where}, {"kills", strings.Join(l.Mutants, " ")},
 		{"scenarios", strings.Join(l.Scenarios, " ")},
 	} {
 		if row[1] != "" {

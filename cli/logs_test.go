@@ -21,8 +21,8 @@ func TestJudge(t *testing.T) {
 		code int
 		out  string // in what is printed
 	}{
-		{auditLogs + "clean-rollout.log.gz", 0, "no law is broken"},
-		{auditLogs + "steal.log.gz", 1, "--- claim-orphans-only broken 2 times by " + thief},
+		{auditLogs + "clean-rollout.log.gz", 0, "no law is"},
+		{auditLogs + "steal.log.gz", 1, "--- claim-orphans-only violated 2 times by " + thief},
 		{auditLogs + "configmap-war.log.gz", 1, "overwritten data.mode of tcbd743/cm/shared 48 times"},
 		{auditLogs + "interferer.log.gz --human op-one$", 0, "no law is"},
 		{auditLogs + "interferer.log.gz --office op-one$", 0, "no law is"},
@@ -41,14 +41,14 @@ func TestJudge(t *testing.T) {
 func TestJudgeJSON(t *testing.T) {
 	got := typed(t, "judge --json "+auditLogs+"label-flapper.log.gz")
 	var r struct {
-		Breaches []struct{ ID, Actor string }
-		Fights   []struct{ Culprits, Between []string }
-		ExitCode int
+		Violations []struct{ ID, Actor string }
+		Fights     []struct{ Violators, Between []string }
+		ExitCode   int
 	}
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Breaches) != 1 || r.Breaches[0].ID != "LAW-2" || len(r.Fights) != 1 || len(r.Fights[0].Culprits) != 1 ||
+	if len(r.Violations) != 1 || r.Violations[0].ID != "LAW-2" || len(r.Fights) != 1 || len(r.Fights[0].Violators) != 1 ||
 		len(r.Fights[0].Between) != 2 || r.ExitCode != scenarios.ExitFail || got.code != scenarios.ExitFail {
 		t.Errorf("%+v", r)
 	}
@@ -88,7 +88,7 @@ func TestShowLog(t *testing.T) {
 		{"--as json " + war, []string{`"process":"operators/op-two"`, `"mode":"op1"`}},
 		{"--json " + war, []string{`"process":"operators/op-two"`}},
 		{"--as html " + war, []string{`"law":"never-fight"`, "threelaws judge " + war, `"at":"19:47:26.`}},
-		{"--as svg " + war, []string{"never-fight is broken at step 8"}},
+		{"--as svg " + war, []string{"never-fight is violated at step 8"}},
 	} {
 		got := typed(t, "show "+c.args)
 		got.passes(t)

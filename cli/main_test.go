@@ -158,7 +158,7 @@ func TestStandardInput(t *testing.T) {
 	work(t)
 	text := read(t, "testdata/settles.txtar")
 	for line, want := range map[string]string{"run -": "1 file, 1 passed", "explore -n 5 -": "5 schedules",
-		"replay -": "no law is broken", "show -": "create"} {
+		"replay -": "no law is violated", "show -": "create"} {
 		Command{In: strings.NewReader(text)}.try(t.Context(), strings.Fields(line)...).passes(t, want)
 	}
 	got := Command{In: strings.NewReader("aply x\n")}.try(t.Context(), "run", "-")

@@ -70,7 +70,7 @@ func newMerged(r *campaign.Result) *merged {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Label, y.Label))
 	})
 	for _, f := range r.Stories() {
-		v := mergedViolation{Law: f.Law, Text: f.Text, Index: f.Index, rest: f.ID == law.ComeToRest}
+		v := mergedViolation{Law: f.Law, Text: f.Text, Index: f.Index, rest: f.ID == law.AlwaysSettles}
 		if !m.exhaustive {
 			often := r.Often(f.Law)
 			v.Often = &often

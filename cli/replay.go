@@ -62,7 +62,7 @@ func replay(a *app, path string) error {
 	if res.ExitCode != scenarios.ExitPass {
 		rep.Reproduced, rep.Law, rep.Page, rep.ExitCode = false, "", res.Page, res.ExitCode
 		if rep.Page != nil {
-			rep.Law = rep.Page.Breach.Law
+			rep.Law = rep.Page.Violation.Law
 		}
 	}
 	if rep.Page != nil {
@@ -115,7 +115,7 @@ func (r *replayed) inspect(run *scenarios.Run) {
 		return
 	}
 	f := &failures[i]
-	r.Reproduced, r.Law, r.ExitCode, r.Page = true, f.Breach.Law, f.Code, run.Page(f)
+	r.Reproduced, r.Law, r.ExitCode, r.Page = true, f.Violation.Law, f.Code, run.Page(f)
 }
 
 func (r *replayed) text(width int) string {
@@ -134,7 +134,7 @@ func (r *replayed) text(width int) string {
 	case len(r.Errors) > 0:
 		text += "not as recorded"
 	default:
-		text += "no law is broken"
+		text += "no law is violated"
 	}
 	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
 }
@@ -147,5 +147,5 @@ func (r *replayed) wording() string {
 	case scenarios.FindVerb(r.Law) != nil:
 		return "an expectation does not hold"
 	}
-	return r.Law + " is broken"
+	return r.Law + " is violated"
 }

@@ -114,7 +114,7 @@ func point(a *app, res *scenarios.Result) {
 	}
 	p.Replay = a.name + " replay " + argument(res.File)
 	p.Draw(a.name + " show --as dot " + argument(res.File))
-	a.leave(pageOf(res.File, p.Breach.Law), p, nil)
+	a.leave(pageOf(res.File, p.Violation.Law), p, nil)
 }
 
 func phaseAt(res *scenarios.Result, line int) string {
@@ -130,8 +130,8 @@ func (a *app) caseOf(t timed) ci.Case {
 	c := ci.Case{Name: t.File, Took: t.took, Page: wrongs(a, t.Result, render.Width)}
 	for i, e := range t.Errors {
 		law := ""
-		if t.Page != nil && i == len(t.Errors)-1 && scenarios.FindVerb(t.Page.Breach.Law) == nil {
-			law = t.Page.Breach.Law
+		if t.Page != nil && i == len(t.Errors)-1 && scenarios.FindVerb(t.Page.Violation.Law) == nil {
+			law = t.Page.Violation.Law
 		}
 		c.Problems = append(c.Problems, a.problem(e, law))
 		if e.Code == scenarios.ExitUsage {
@@ -167,10 +167,10 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 		return o
 	}
 	o.Inspect = func(r *scenarios.Run) {
-		src := page.Whole("the run", &r.World().History, r.Breaches())
+		src := page.Whole("the run", &r.World().History, r.Violations())
 		src.Replay = a.name + " replay " + argument(name)
 		row := page.Row{Name: titleOf(name), Page: slug(titleOf(name))}
-		for _, b := range r.Breaches() {
+		for _, b := range r.Violations() {
 			row.Broken = append(row.Broken, page.Cell{Law: b.Law, Sentence: b.Sentence, Race: b.Race})
 		}
 		text, err := page.Of(titleOf(name), src).HTML()

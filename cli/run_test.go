@@ -19,7 +19,7 @@ func TestLibrary(t *testing.T) {
 		{"run overlap/adoption-lost", "1 file, 1 passed"},
 		{"run overlap/adoption-lost.txtar adoption-lost", "1 file, 1 passed"},
 		{"show adoption-lost", "adopt    pod/p1"},
-		{"replay overlap/adoption-lost", "no law is broken; hash "},
+		{"replay overlap/adoption-lost", "no law is violated; hash "},
 		{"explore -n 5 overlap/adoption-lost", "5 schedules, "},
 		{"laws LAW-2", "overlap/"},
 	} {

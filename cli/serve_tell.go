@@ -83,8 +83,8 @@ func announce(a *app, l serveLine) error {
 }
 
 func (t *teller) verdict(v verdict) {
-	text := render.WithoutUIDs(v.breach.Text)
-	l := serveLine{Event: "violates", ID: v.breach.Law.ID, Law: v.breach.Law.Name, By: v.by, Object: v.object,
+	text := render.WithoutUIDs(v.violation.Text)
+	l := serveLine{Event: "violates", ID: v.violation.Law.ID, Law: v.violation.Law.Name, By: v.by, Object: v.object,
 		Text: text}
 	head := "VIOLATES " + l.Law
 	if len(v.by) > 0 {
@@ -147,9 +147,9 @@ type reporter struct {
 }
 
 type verdict struct {
-	breach *law.Breach
-	by     []string
-	object string
+	violation *law.Violation
+	by        []string
+	object    string
 }
 
 type writeOf struct {
@@ -169,13 +169,13 @@ func (r *reporter) Observe(rec *sim.Record) {
 	if rec.Op == sim.Commit {
 		r.wrote[rec.Index%cyclesBack] = writeOf{rec.Index, rec.Process}
 	}
-	all := r.judge.Breaches()
+	all := r.judge.Violations()
 	for i := range all {
 		b := &all[i]
 		if b.Strength != law.Informed {
 			continue
 		}
-		v := verdict{breach: b, by: r.fighters(b)}
+		v := verdict{violation: b, by: r.fighters(b)}
 		if b.Controller != "" {
 			v.by = []string{b.Controller}
 		}
@@ -192,7 +192,7 @@ func (r *reporter) Observe(rec *sim.Record) {
 	}
 }
 
-func (r *reporter) fighters(b *law.Breach) (who []string) {
+func (r *reporter) fighters(b *law.Violation) (who []string) {
 	for _, at := range b.Cycle {
 		if w := r.wrote[at%cyclesBack]; w.record == at && w.process != "" && !slices.Contains(who, w.process) {
 			who = append(who, w.process)

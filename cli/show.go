@@ -51,13 +51,13 @@ audit log, or a record of watch, is read instead, as judge reads it:
 			}
 			var h sim.History
 			res, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
-				h, s.breaches = r.World().History, r.Breaches()
+				h, s.violations = r.World().History, r.Violations()
 			}})
 			if err != nil {
 				return err
 			}
 			if as == "html" || as == "svg" {
-				src := page.Whole("the run", &h, s.breaches)
+				src := page.Whole("the run", &h, s.violations)
 				src.Replay = a.name + " replay " + argument(res.File)
 				return picture(a, as, res.File, src)
 			}
@@ -84,16 +84,16 @@ type drawn struct {
 }
 
 type shown struct {
-	h        *sim.History
-	breaches []render.Mark
-	as       string
-	verbose  bool
-	at       int // line of the timeline; 0 for the end
+	h          *sim.History
+	violations []render.Mark
+	as         string
+	verbose    bool
+	at         int // line of the timeline; 0 for the end
 }
 
 // show prints a run in one of the forms. With --json a timeline is its lines, and any other form a string.
 func show(a *app, s *shown) error {
-	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Breaches: s.breaches})
+	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {
 		return usage("--at: step %d is not in the timeline, which has %s", s.at, plural(len(lines), "step"))
 	}
@@ -136,7 +136,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 		return ""
 	}
 	text := render.Story(lines, width)
-	for _, b := range s.breaches {
+	for _, b := range s.violations {
 		if fight := render.Fight(lines, b); fight != "" {
 			return text + fight + "\n"
 		}
@@ -146,7 +146,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 
 // dot draws the owners at the end of the lines. It draws a fight as its cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
-	for _, b := range s.breaches {
+	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {
 			return render.DOT(render.Around(s.h, b.Cycle), render.Acts(s.h, lines, b.Cycle))
 		}

@@ -257,7 +257,7 @@ func (s *site) page() *live.Feed {
 // noting also notes each violation for the page. It is called under the server's lock.
 func (s *site) noting(tell func(verdict)) func(verdict) {
 	return func(v verdict) {
-		s.broken = append(s.broken, render.MarkOf(*v.breach))
+		s.broken = append(s.broken, render.MarkOf(*v.violation))
 		tell(v)
 	}
 }

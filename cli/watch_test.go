@@ -34,7 +34,7 @@ metadata:
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  name: stranger
+  name: outsider
   namespace: kube-system
   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: 11111111-1111-1111-1111-111111111111}]
 ---
@@ -61,7 +61,7 @@ func TestWatchOnce(t *testing.T) {
 	_, clean := serveWith(t)
 	const once = "watch --once --patience 100ms --kubeconfig "
 	got := typed(t, once+broken)
-	for _, want := range []string{"--- lost-owner: cm/dependent", "--- foreign-owner: kube-system/cm/stranger",
+	for _, want := range []string{"--- lost-owner: cm/dependent", "--- foreign-owner: kube-system/cm/outsider",
 		"--- orphan: rs/web-5d", "the cm/owner that is there has another uid", ": 3 findings\n"} {
 		if !strings.Contains(strings.ReplaceAll(got.out, "default/", ""), want) {
 			t.Errorf("it does not say %q", want)
@@ -142,7 +142,7 @@ func TestWatchFight(t *testing.T) {
 		}
 	}
 	judged := typed(t, "judge "+record)
-	if judged.code != 1 || !strings.Contains(judged.out, "take-ownership broken") || judged.err != "" ||
+	if judged.code != 1 || !strings.Contains(judged.out, "take-ownership violated") || judged.err != "" ||
 		strings.Contains(judged.out, "not judged: writes") {
 		t.Errorf("judge: exit %d\n%s%s", judged.code, judged.out, judged.err)
 	}
@@ -175,7 +175,7 @@ func TestWatchRollout(t *testing.T) {
 	if code := w.stop(); code != exitInterrupted || strings.Contains(w.String(), "---") {
 		t.Errorf("exit code %d\n%s", code, w)
 	}
-	if got := typed(t, "judge "+record); got.code != 0 || strings.Contains(got.out, "broken by") {
+	if got := typed(t, "judge "+record); got.code != 0 || strings.Contains(got.out, "violated by") {
 		t.Errorf("judge: exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }

@@ -141,11 +141,11 @@ const (
 
 const exitCodes = `exit codes
   0    pass
-  1    a law is broken, or output differs
+  1    a law is violated, or output differs
   2    bad file or usage
   3    did not settle
   4    two runs of one schedule differ
-  5    no law is broken, but not all was covered (explore --strategy exhaustive, check, judge)
+  5    no law is violated, but not all was covered (explore --strategy exhaustive, check, judge)
   130  interrupted before anything was found
 Of several files the worst one counts: 2, then 4, 1, 3, 5.
 `

@@ -64,6 +64,6 @@ func ExampleControllers() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(x.Schedules, "schedules,", len(x.Failures), "laws broken")
-	// Output: 200 schedules, 0 laws broken
+	fmt.Println(x.Schedules, "schedules,", len(x.Failures), "laws violated")
+	// Output: 200 schedules, 0 laws violated
 }

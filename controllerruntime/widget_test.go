@@ -60,7 +60,7 @@ var faults = map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "
 // world is two Widgets that a user scales, orphans, deletes and creates again.
 func world(c host.Controller) simtest.Case {
 	return simtest.Case{
-		Controllers: []host.Controller{c}, With: []string{"gc"}, Settled: true,
+		Controllers: []host.Controller{c}, With: []string{"gc"}, SettleFirst: true,
 		World: widget.Definition + "---" + widgets,
 		User: []simtest.Action{
 			simtest.Verb("scale widget/a replicas=3"),
@@ -99,7 +99,7 @@ func TestRightOperatorKeepsTheLaws(t *testing.T) {
 // The same without a settle before the faults.
 func TestRightOperatorKeepsTheLawsFromTheStart(t *testing.T) {
 	c := world(operator(t, widget.Without{}))
-	c.Settled, c.User, c.Schedules = false, c.User[:2], 1000
+	c.SettleFirst, c.User, c.Schedules = false, c.User[:2], 1000
 	simtest.Check(t, c)
 }
 
@@ -115,16 +115,16 @@ var planted = []struct {
 	{"deletes what its label selects", widget.Without{Ownership: true}, rivals, nil, "dont-interfere"},
 	{"adopts for a Widget that is being deleted", widget.Without{Deletion: true}, "",
 		[]simtest.Action{simtest.Do("another-orphan", another),
-			simtest.Verb("delete widget/b")}, "status-only-when-going"},
+			simtest.Verb("delete widget/b")}, "status-only-when-terminating"},
 	{"adopts again what was orphaned", widget.Without{Recheck: true}, "",
 		[]simtest.Action{simtest.Verb("hold widget sees=Widget"), simtest.Verb("delete widget/b --cascade=orphan")},
-		"status-only-when-going"},
+		"status-only-when-terminating"},
 	{"adopts what is being deleted", widget.Without{Dying: true}, held,
-		[]simtest.Action{simtest.Verb("delete cm/held"), simtest.Verb("label cm/held widget=b")}, "spare-the-dying"},
+		[]simtest.Action{simtest.Verb("delete cm/held"), simtest.Verb("label cm/held widget=b")}, "skip-terminating-orphans"},
 	{"adopts what has an owner", widget.Without{Others: true}, rivals, nil, "claim-orphans-only"},
 	{"counts what others control", widget.Without{Count: true}, rivals, nil, "dont-share"},
 	{"takes objects of a deleted Widget of the same name", widget.Without{UID: true}, "",
-		[]simtest.Action{simtest.Verb("delete widget/a"), simtest.Do("again", again)}, "namesakes-are-strangers"},
+		[]simtest.Action{simtest.Verb("delete widget/a"), simtest.Do("again", again)}, "recreated-is-another"},
 }
 
 // A missing guard is found by its law. In the same worlds, the operator with all guards violates no law.

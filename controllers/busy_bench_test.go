@@ -43,7 +43,7 @@ func BenchmarkBusyCluster(b *testing.B) {
 			c.Start(ctl.Name, ctl)
 		}
 		if how := c.Settle(trial.Limits{For: 5 * time.Minute, Steps: 10_000_000}); !how.Settled {
-			b.Fatalf("not at rest after %d steps", how.Steps)
+			b.Fatalf("not settled after %d steps", how.Steps)
 		}
 		if broken := c.Broken(); broken != nil {
 			b.Fatal(broken)

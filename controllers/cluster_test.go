@@ -115,7 +115,7 @@ func (c *cluster) writes(process string) int {
 func (c *cluster) settleFor(d time.Duration) {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{Steps: 20_000, For: d}); how.Steps >= 20_000 {
-		c.t.Fatalf("does not come to rest; last:\n%s", c.tail(40))
+		c.t.Fatalf("does not settle; last:\n%s", c.tail(40))
 	}
 	if b := c.Broken(); b != nil && c.laws {
 		c.t.Fatalf("%s; last:\n%s", b, c.tail(40))

@@ -98,7 +98,7 @@ func TestTwoLeaders(t *testing.T) {
 			}
 			c.settle()
 			if n := c.leading(); n != 1 {
-				t.Errorf("%v, seed %d: %d lead at rest", g, seed, n)
+				t.Errorf("%v, seed %d: %d lead when settled", g, seed, n)
 			}
 			c.wantOwned(map[string]int{"a": 1, "b": 2})
 			if t.Failed() {

@@ -65,7 +65,7 @@ func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range g.Mutants {
-		if m.Name != "gc/namesake-is-owner" {
+		if m.Name != "gc/recreated-is-owner" {
 			continue
 		}
 		wrong := m.Make()
@@ -109,12 +109,12 @@ func TestLivelockIsAFinding(t *testing.T) {
 		"spins": func(env *host.Env, key string) error { env.Queue.Add(key); return nil },
 		"beats": func(env *host.Env, key string) error { env.Queue.AddAfter(key, time.Minute); return nil },
 	} {
-		g := restless(sync)
+		g := unsettled(sync)
 		ctl := &g.Controllers[len(g.Controllers)-1]
 		ctl.New = func(env *host.Env) host.Reconciler {
 			return host.Stateless(func(_ context.Context, key string) error { return sync(env, key) })
 		}
-		f := parse(t, "controllers restless\napply world.yaml\nsettle limit=1\nexplore strategy=exhaustive\n")
+		f := parse(t, "controllers unsettled\napply world.yaml\nsettle limit=1\nexplore strategy=exhaustive\n")
 		x := exhausted(t, f, g, 0)
 		c, locked := x.Coverage, name == "spins"
 		if c.Complete == locked || (c.Livelocks > 0) != locked || (x.Unsettled > 0) != locked ||
@@ -138,8 +138,8 @@ func TestSenselessStepIsNoPass(t *testing.T) {
 
 // An exploration reports whether it was complete, and how many schedules ended.
 func TestAnExplorationSaysWhatItsPassIsWorth(t *testing.T) {
-	spinning := restless(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
-	spins := "controllers restless\napply world.yaml\nsettle\n"
+	spinning := unsettled(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
+	spins := "controllers unsettled\napply world.yaml\nsettle\n"
 	works := "controllers replicaset\napply world.yaml\nsettle\n"
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -46,8 +46,8 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if err := p.measure(o.Steps); err != nil {
 		return nil, err
 	}
-	if p.whole && p.restless {
-		o.Schedules = min(o.Schedules, restlessRuns)
+	if p.whole && p.unsettled {
+		o.Schedules = min(o.Schedules, unsettledRuns)
 	}
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
@@ -118,7 +118,7 @@ func (x *Exploration) finish(p *Script) {
 	if c := x.Coverage; c != nil { // it counts failures by law
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
-			if f.Breach.Law == law.ComeToRest {
+			if f.Violation.Law == law.AlwaysSettles {
 				x.Failed--
 			}
 		}
@@ -201,9 +201,9 @@ const (
 	idleShare  = 3 // one in so many of the extra steps may be idle: a program polls until it has settled
 )
 
-// restlessRuns is the number of schedules drawn if not even the default schedule settles and no violation ends a run.
+// unsettledRuns is the number of schedules drawn if not even the default schedule settles and no violation ends a run.
 // Each of them runs to its bound.
-const restlessRuns = 2
+const unsettledRuns = 2
 
 // measure sets the bounds of the runs from the default schedule. If that schedule does not settle, it gives no measure,
 // and few runs follow. A script that makes no sense in it is an error: its runs would end there without a violation.
@@ -218,7 +218,7 @@ func (p *Script) measure(more int) error {
 	if r.course.senseless != nil {
 		return r.course.senseless
 	}
-	p.restless = !out.Settled
+	p.unsettled = !out.Settled
 	if out.Settled {
 		p.bound, p.idle = times*out.Steps+more, max(idle, min(idleTimes*out.Steps+idleMore, maxIdleDrawn))
 	}

@@ -34,7 +34,7 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 	if len(t.keys) > mostKeys {
 		t.keys = small.Schedule.Decided().Keys()
 	}
-	t.head = fmt.Sprintf("# %s is broken: %s\n# found by explore in schedule %d (%s), %s\n\n",
+	t.head = fmt.Sprintf("# %s is violated: %s\n# found by explore in schedule %d (%s), %s\n\n",
 		f.Law, strings.ReplaceAll(f.Text, "\n", " "), f.Index, f.Strategy, f.Small)
 	t.script(last)
 	for range t.steps {

@@ -30,7 +30,7 @@ func (p *Script) likelihood(run *Run, page *Page, small *explore.Shrunk) (all []
 		for i := 0; i < continuations && time.Now().Before(share); i++ {
 			out := p.Run(explore.Fork(small.Schedule[:ends[k]], explore.SeedAt(1, i)))
 			all[k].How.Of++
-			if len(out.Findings) > 0 && out.Findings[0].Same(small.Breach) {
+			if len(out.Findings) > 0 && out.Findings[0].Same(small.Violation) {
 				all[k].How.Failed++
 			}
 		}

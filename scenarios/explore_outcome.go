@@ -14,7 +14,7 @@ import (
 // label describes a run's outcome in a few words: what each controller object did in the explored settles.
 func (r *Run) label(out *explore.Outcome) string {
 	switch {
-	case len(out.Findings) > 0 && out.Findings[0].Law != law.ComeToRest:
+	case len(out.Findings) > 0 && out.Findings[0].Law != law.AlwaysSettles:
 		return "breaks " + r.lawName(out.Findings[0].Law)
 	case out.Fight:
 		return "fights"

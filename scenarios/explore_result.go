@@ -15,9 +15,9 @@ import (
 type Exploration struct {
 	Schedules int             `json:"schedules"`
 	Distinct  int             `json:"distinct"`
-	Failed    int             `json:"failed"`    // schedules that broke a law
+	Failed    int             `json:"failed"`    // schedules that violated a law
 	Unsettled int             `json:"unsettled"` // schedules that did not settle and broke no other law
-	Ended     int             `json:"ended"`     // schedules that came to an end: at rest, in a fight, at a broken law
+	Ended     int             `json:"ended"`     // schedules that came to an end: settled, in a fight, at a violation
 	Outcomes  []explore.Row   `json:"outcomes"`
 	Report    *explore.Report `json:"-"`
 
@@ -28,7 +28,7 @@ type Exploration struct {
 
 	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
 	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
-	Rested   map[string]bool   `json:"rested"`             // those with an object of their kind in a world at rest
+	Settled  map[string]bool   `json:"settled"`            // those with an object of their kind in a settled world
 	Middle   string            `json:"middle,omitempty"`   // what the clock cut off in some schedule, which was not judged
 	Keyed    map[string]bool   `json:"-"`                  // those a key of which named an object of their kind
 	Said     []Said            `json:"-"`                  // with options Whole or Said; by controller and clause

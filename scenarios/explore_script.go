@@ -32,11 +32,11 @@ type Script struct {
 	// actions.
 	atOnce bool
 
-	bound    int           // the most steps of a settle; 0 for the default bound
-	idle     int           // of them without a commit
-	restless bool          // the default run does not settle
-	likely   time.Duration // to find out at which step a failure was decided; 0 for not at all
-	asked    *asked        // what the runs exercised; nil if not needed
+	bound     int           // the most steps of a settle; 0 for the default bound
+	idle      int           // of them without a commit
+	unsettled bool          // the default run does not settle
+	likely    time.Duration // to find out at which step a failure was decided; 0 for not at all
+	asked     *asked        // what the runs exercised; nil if not needed
 }
 
 func (p *Script) program() []*Step { return p.File.Steps[:min(p.Until, len(p.File.Steps))] }
@@ -186,7 +186,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 		r.counting.accept()
 		return nil
 	}
-	return r.breach()
+	return r.violation()
 }
 
 // finish lets the remaining user actions happen, and the world settle.
@@ -195,11 +195,11 @@ func (r *Run) finish(out *explore.Outcome) *explore.Finding {
 	how := r.settle(settleOptions{})
 	out.Settled, out.Fight = out.Settled && how.Settled, out.Fight || how.Fight
 	out.Cut = out.Cut || how.Fight
-	return r.breach()
+	return r.violation()
 }
 
-// breach returns the first violation that was not handled yet.
-func (r *Run) breach() *explore.Finding {
+// violation returns the first violation that was not handled yet.
+func (r *Run) violation() *explore.Finding {
 	b := r.counting.pending()
 	r.counting.accept()
 	if b == nil {

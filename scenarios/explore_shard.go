@@ -115,8 +115,8 @@ func (r *results) append(rec *campaign.Record) error {
 }
 
 func (r *results) failure(f *explore.Failing, block int) campaign.Failure {
-	return campaign.Failure{Law: r.name(f.Breach.Law), ID: f.Breach.Law, Informed: f.Breach.Informed, Text: f.Breach.Text,
-		Step: f.Breach.Step, Length: f.Outcome.Steps, Block: block, Index: f.Index, Strategy: f.Strategy}
+	return campaign.Failure{Law: r.name(f.Violation.Law), ID: f.Violation.Law, Informed: f.Violation.Informed, Text: f.Violation.Text,
+		Step: f.Violation.Step, Length: f.Outcome.Steps, Block: block, Index: f.Index, Strategy: f.Strategy}
 }
 
 // searches adds what an exhaustive search did since the last call.
@@ -318,13 +318,13 @@ func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreO
 		x.Complete, x.Stopped = complete, stopped
 	}
 	for _, f := range r.Failures {
-		if f.ID == law.ComeToRest {
+		if f.ID == law.AlwaysSettles {
 			x.Failed--
 		}
 	}
 	return x, r.minimize(ctx, o, x, func(f *campaign.Failure) (*explore.Failing, error) {
 		failing := &explore.Failing{Index: f.Index, Strategy: f.Strategy, Outcome: &explore.Outcome{Steps: f.Length},
-			Breach: explore.Finding{Law: f.ID, Text: f.Text, Informed: f.Informed, Step: f.Step}}
+			Violation: explore.Finding{Law: f.ID, Text: f.Text, Informed: f.Informed, Step: f.Step}}
 		for _, key := range f.Keys {
 			entry, err := explore.ParseEntry(key)
 			if err != nil {

@@ -47,13 +47,13 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 
 // shrink minimizes a failure and writes it as a scenario file.
 func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Counterexample, error) {
-	parts := p.parts(f.Breach)
-	if p.needsAll(f.Breach) {
+	parts := p.parts(f.Violation)
+	if p.needsAll(f.Violation) {
 		parts = nil
 	}
 	subject := p.subject(parts, f)
 	subject.Enough = enough
-	small, err := explore.Shrink(subject, f.Breach, f.Schedule, budget)
+	small, err := explore.Shrink(subject, f.Violation, f.Schedule, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,12 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	defer run.stop()
 	failed := run.failed.last()
 	if len(out.Findings) == 0 || failed == nil {
-		return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
+		return nil, errors.New("the run made small does not break " + f.Violation.Law + " again")
 	}
 	page := run.Page(failed)
 	page.Small = smallness(small, f)
 	schedule := f.Schedule
-	failing := &Counterexample{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index,
+	failing := &Counterexample{Law: run.lawName(small.Violation.Law), Text: small.Violation.Text, Index: f.Index,
 		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *Page { return p.found(schedule) }}
 	if failing.File, err = q.counterexampleFile(failing, small, failed.Step); err != nil || q.likely == 0 || budget < 2 {
 		return failing, err
@@ -92,7 +92,7 @@ func (p *Script) found(schedule Schedule) *Page {
 // single object, user action, fault or choice can still be removed.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
-		failsAt(s.Breach, s.Outcome), failsAt(f.Breach, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
+		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
 	if n := s.Schedule.Faults(); n > 0 {
 		text += "; " + plural(n, "fault")
 	}
@@ -116,14 +116,14 @@ func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error
 	if err := p.warm(); err != nil {
 		return nil, err
 	}
-	return p.shrink(&explore.Failing{Breach: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
+	return p.shrink(&explore.Failing{Violation: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
 }
 
 // subject adapts the program to package explore. An expectation must still fail with the same words, after the same
 // last fault. If the schedule caused the failure, the schedule must still cause it. Nearly every expectation fails in
 // an empty world, for many reasons.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
-	b := f.Breach
+	b := f.Violation
 	s := explore.Shrinkable{}
 	byDefault := b.Law == expectation && p.failsByDefault(b)
 	for _, pt := range parts {

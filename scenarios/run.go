@@ -117,8 +117,8 @@ func (r *Run) abandon() {
 // World returns the world of the script, with its history.
 func (r *Run) World() *sim.World { return r.t.World }
 
-// Breaches returns the violations of the laws that counted at that time, as marks for rendering.
-func (r *Run) Breaches() []render.Mark { return r.counting.counted() }
+// Violations returns the violations of the laws that counted at that time, as marks for rendering.
+func (r *Run) Violations() []render.Mark { return r.counting.counted() }
 
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
@@ -146,7 +146,7 @@ func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(for
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
-	before := len(r.t.Judge.Breaches())
+	before := len(r.t.Judge.Violations())
 	err = s.verb.run(r, s)
 	var no *refused
 	var e *Error
@@ -180,9 +180,9 @@ func (r *Run) judge(s *Step, before int) error {
 		if s.Expect {
 			return nil
 		}
-		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, render.WithoutUIDs(first.Text))
+		return s.fail(ExitFail, "%s is violated: %s", first.Law.Name, render.WithoutUIDs(first.Text))
 	case s.Expect:
-		return s.missed("no law was broken and nothing was refused")
+		return s.missed("no law was violated and nothing was refused")
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 
 // Failure is a step that violated a law, whose expectation did not hold, or after which the world did not settle.
 type Failure struct {
-	Step   *Step       // nil for the settle at the end of a script that has none
-	Code   int         // the exit code if the step does not expect it
-	Breach render.Mark // what to show; Law is a verb if no law was violated
+	Step      *Step       // nil for the settle at the end of a script that has none
+	Code      int         // the exit code if the step does not expect it
+	Violation render.Mark // what to show; Law is a verb if no law was violated
 
 	from int // the first record to show
 }
@@ -47,7 +47,7 @@ func (r *Run) Page(f *Failure) *Page {
 	if f == nil {
 		return nil
 	}
-	p := render.NewPage(r.telling.history, f.Breach, f.from)
+	p := render.NewPage(r.telling.history, f.Violation, f.from)
 	p.Title = r.file.Name
 	for _, process := range r.t.Cluster.Processes() {
 		if lines := process.Printed(mostPrinted); len(lines) > 0 {
@@ -68,14 +68,14 @@ const (
 
 // fail records a failure of the step being run. Its timeline begins at the record from.
 func (r *Run) fail(code int, b render.Mark, from int) {
-	r.failed.all = append(r.failed.all, Failure{Step: r.step, Code: code, Breach: b, from: from})
+	r.failed.all = append(r.failed.all, Failure{Step: r.step, Code: code, Violation: b, from: from})
 }
 
 // breaks records a violation in the step being run.
-func (r *Run) breaks(b *law.Breach) {
+func (r *Run) breaks(b *law.Violation) {
 	switch {
 	case r.failed.unread:
-	case b.Law.ID == law.ComeToRest:
+	case b.Law.ID == law.AlwaysSettles:
 		r.failSettle(b.Text)
 	default:
 		r.fail(ExitFail, render.MarkOf(*b), r.telling.initial())
@@ -112,14 +112,14 @@ const mostLines = 40
 
 // failSettle records a world that did not settle. It shows the fight, the repeating round, or the last events.
 func (r *Run) failSettle(text string) {
-	bs := r.Breaches()
+	bs := r.Violations()
 	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settled.from; i-- {
 		if len(bs[i].Cycle) > 0 {
 			r.fail(ExitFail, bs[i], r.telling.initial())
 			return
 		}
 	}
-	rest := law.ByID(law.ComeToRest)
+	rest := law.ByID(law.AlwaysSettles)
 	b := render.Mark{Law: rest.Name, Sentence: rest.Sentence, Source: rest.Source, Text: text}
 	from := r.telling.initial()
 	lines := r.telling.lines(&r.counting, r.settled.from, false)
@@ -163,24 +163,24 @@ type turn struct {
 // narrow restricts the laws that count from here on; nil means all.
 func (c *counting) narrow(only map[*law.Law]bool) {
 	c.only = only
-	c.turns = append(c.turns, turn{len(c.judge.Breaches()), only})
+	c.turns = append(c.turns, turn{len(c.judge.Violations()), only})
 }
 
-func (c *counting) counts(b *law.Breach) bool { return c.only == nil || c.only[b.Law] }
+func (c *counting) counts(b *law.Violation) bool { return c.only == nil || c.only[b.Law] }
 
-func (c *counting) fails(b *law.Breach) bool {
+func (c *counting) fails(b *law.Violation) bool {
 	return c.counts(b) && (c.strict || b.Strength == law.Informed)
 }
 
-func (c *counting) accept() { c.accepted = len(c.judge.Breaches()) }
+func (c *counting) accept() { c.accepted = len(c.judge.Violations()) }
 
-func (c *counting) pending() *law.Breach { return c.first(c.accepted) }
+func (c *counting) pending() *law.Violation { return c.first(c.accepted) }
 
 // first returns the first violation from an index on that fails the run. If one record causes several, it prefers the
 // one that the run looks for.
-func (c *counting) first(from int) *law.Breach {
-	bs := c.judge.Breaches()
-	var first *law.Breach
+func (c *counting) first(from int) *law.Violation {
+	bs := c.judge.Violations()
+	var first *law.Violation
 	for i := min(from, len(bs)); i < len(bs); i++ {
 		switch b := &bs[i]; {
 		case !c.fails(b):
@@ -201,7 +201,7 @@ func (c *counting) counted() []render.Mark {
 	var all []render.Mark
 	var only map[*law.Law]bool
 	turn := 0
-	for i, b := range c.judge.Breaches() {
+	for i, b := range c.judge.Violations() {
 		for ; turn < len(c.turns) && c.turns[turn].from <= i; turn++ {
 			only = c.turns[turn].only
 		}
@@ -236,11 +236,11 @@ func (t *telling) lines(c *counting, from int, verbose bool) []render.Line {
 	o.Skip = func(rec *sim.Record) bool {
 		return first && rec.Process == law.User && rec.Op == sim.Commit || rec.Op == sim.FaultHit && t.done[rec.Step]
 	}
-	for _, b := range c.judge.Breaches() {
+	for _, b := range c.judge.Violations() {
 		if !c.counts(&b) {
 			continue
 		}
-		o.Breaches = append(o.Breaches, render.MarkOf(b))
+		o.Violations = append(o.Violations, render.MarkOf(b))
 	}
 	return render.Timeline(t.history, o)
 }
@@ -259,7 +259,7 @@ func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok
 	}
-	bs := c.judge.Breaches()
+	bs := c.judge.Violations()
 	for i := len(bs) - 1; i >= 0; i-- {
 		if len(bs[i].Cycle) > 0 {
 			return render.Numbers(lines, bs[i].Cycle)

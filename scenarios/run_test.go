@@ -175,7 +175,7 @@ func TestUpdate(t *testing.T) {
 	write("judge take-ownership\ncontrollers replicaset@selector\napply world.yaml\nsettle\n----\nold\n\n")
 	before := read()
 	if res := scenarios.RunFile(path, update); res.ExitCode == 0 || res.Updated || read() != before {
-		t.Errorf("a broken law was blessed: %v\n%s", res.Errors, read())
+		t.Errorf("a violation was blessed: %v\n%s", res.Errors, read())
 	}
 
 	write("settle\n----\nold\n\napply world.yaml\n")

@@ -20,13 +20,13 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// restless is a registry with a controller whose sync always requeues its key, without writes or with a write now and
+// unsettled is a registry with a controller whose sync always requeues its key, without writes or with a write now and
 // then.
-func restless(sync func(env *host.Env, key string) error) *scenarios.Registry {
+func unsettled(sync func(env *host.Env, key string) error) *scenarios.Registry {
 	g := registry()
 	rs := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 	g.Controllers = append(g.Controllers, host.Controller{
-		Name: "restless", Era: "v1", For: rs,
+		Name: "unsettled", Era: "v1", For: rs,
 		New: func(env *host.Env) host.Reconciler {
 			return host.SyncFunc(func(_ context.Context, key string) error { return sync(env, key) })
 		},
@@ -47,8 +47,8 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			res := scenarios.Interpret(parse(t, "controllers restless\napply world.yaml\nsettle\n"),
-				scenarios.Options{Registry: restless(sync)})
+			res := scenarios.Interpret(parse(t, "controllers unsettled\napply world.yaml\nsettle\n"),
+				scenarios.Options{Registry: unsettled(sync)})
 			runtime.ReadMemStats(&after)
 			if res.ExitCode != scenarios.ExitNotSettled || len(res.Errors) != 1 {
 				t.Fatalf("exit code %d: %v", res.ExitCode, res.Errors)
@@ -69,8 +69,8 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 
 // Explored runs end sooner, each by itself, and have their own exit code.
 func TestExploredRunsEndWithoutWrites(t *testing.T) {
-	g := restless(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
-	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g,
+	g := unsettled(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
+	x, err := scenarios.Explore(t.Context(), parse(t, "controllers unsettled\napply world.yaml\nsettle\n"), -1, g,
 		scenarios.ExploreOptions{Schedules: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestExploredRunsEndWithoutWrites(t *testing.T) {
 // runaway is a registry with a controller that never stops writing: it increments an annotation, or creates one more
 // object each time. syncs counts its reconciles.
 func runaway(creates bool, syncs *int) *scenarios.Registry {
-	return restless(func(env *host.Env, key string) error {
+	return unsettled(func(env *host.Env, key string) error {
 		*syncs++
 		ctx := context.Background()
 		defer env.Queue.Add(key)
@@ -112,7 +112,7 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			syncs := 0
 			g := runaway(creates, &syncs)
-			script := "controllers restless\napply world.yaml\nsettle limit=500\nexpect rs/web-a deleting=true\n"
+			script := "controllers unsettled\napply world.yaml\nsettle limit=500\nexpect rs/web-a deleting=true\n"
 			x, err := scenarios.Explore(t.Context(), parse(t, script), -1, g,
 				scenarios.ExploreOptions{Schedules: 1, Workers: 1})
 			if err != nil || len(x.Failures) != 1 {
@@ -135,7 +135,7 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 func TestRunawayIsExaminedSoon(t *testing.T) {
 	syncs := 0
 	g := runaway(true, &syncs)
-	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g,
+	x, err := scenarios.Explore(t.Context(), parse(t, "controllers unsettled\napply world.yaml\nsettle\n"), -1, g,
 		scenarios.ExploreOptions{Schedules: 50, Workers: 1, Whole: true, LawsOnly: true, Steps: 300})
 	if err != nil || x.Schedules > 2 || !broken(x, "EXACT-7") {
 		t.Errorf("%v: %d schedules: %+v", err, x.Schedules, x.Said)

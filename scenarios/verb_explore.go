@@ -55,7 +55,7 @@ without a number means one. --strict counts lost races as violations.`,
 		if len(x.Failures) > 0 {
 			f := x.Failures[0]
 			r.failed.found = f.Page
-			return s.fail(ExitFail, "%s is broken in schedule %d: %s", f.Law, f.Index, f.Text)
+			return s.fail(ExitFail, "%s is violated in schedule %d: %s", f.Law, f.Index, f.Text)
 		}
 		if x.Unsettled > 0 {
 			return s.fail(ExitNotSettled, "%s did not settle", plural(x.Unsettled, "schedule"))

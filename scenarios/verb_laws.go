@@ -38,8 +38,8 @@ func (r *Run) laws(since string, names []string) error {
 		from = r.telling.from
 	}
 	broken := map[*law.Law]int{}
-	for i := range r.t.Judge.Breaches() {
-		if b := &r.t.Judge.Breaches()[i]; b.Record >= from && r.counting.fails(b) {
+	for i := range r.t.Judge.Violations() {
+		if b := &r.t.Judge.Violations()[i]; b.Record >= from && r.counting.fails(b) {
 			broken[b.Law]++
 		}
 	}
@@ -57,7 +57,7 @@ func (r *Run) laws(since string, names []string) error {
 	var t render.Table
 	for _, l := range laws {
 		if n := broken[l]; n > 0 {
-			t.Add(l.Name, "broken "+plural(n, "time"))
+			t.Add(l.Name, "violated "+plural(n, "time"))
 		} else if len(names) > 0 {
 			t.Add(l.Name, r.held(l))
 		}

@@ -36,7 +36,7 @@ has not settled.`,
 			}
 		}
 		if _, ok := s.Param("for"); s.Has("rest") && !ok {
-			return s.wrong("rest is for a settle with for=: any other ends at rest or not at all")
+			return s.wrong("rest is for a settle with for=: any other ends settled or not at all")
 		}
 		if _, err := s.number("limit", 0); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (r *Run) printOthers(lines []render.Line) {
 	}
 	var laws []*law.Law
 	count, first := map[*law.Law]int{}, map[*law.Law]string{}
-	for _, b := range r.t.Judge.Breaches() {
+	for _, b := range r.t.Judge.Violations() {
 		if !r.counting.counts(&b) || b.Record < r.telling.from || shown[b.Record] || len(b.Cycle) > 0 {
 			continue
 		}
@@ -198,7 +198,7 @@ func (r *Run) printOthers(lines []render.Line) {
 // notSettled returns the last line of a settle that did not end.
 func (r *Run) notSettled(how trial.Settling) string {
 	if how.Broken {
-		return fmt.Sprintf("stopped after %s: a law is broken\n", plural(how.Writes, "write"))
+		return fmt.Sprintf("stopped after %s: a law is violated\n", plural(how.Writes, "write"))
 	}
 	lines := r.telling.lines(&r.counting, r.telling.from, false)
 	writes, _ := render.Counts(lines)

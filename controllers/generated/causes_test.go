@@ -20,7 +20,7 @@ import (
 // listedByUser: at least as many entries of a CronJob's active list as it counts too many are duplicates, or name a Job
 // that is not its own, and a user wrote the entry or took the Job away. In a settled world that refers to the last
 // reconcile.
-func listedByUser(w *world, b *law.Breach) bool {
+func listedByUser(w *world, b *law.Violation) bool {
 	at, r := b.Record, w.record(b.Record)
 	cj, _ := r.After.(*batchv1.CronJob)
 	if r.Op == sim.Settled {
@@ -52,7 +52,7 @@ func listedByUser(w *world, b *law.Breach) bool {
 }
 
 // unended: the pod in the violation had ended, and a user made it run again.
-func unended(w *world, b *law.Breach) bool {
+func unended(w *world, b *law.Violation) bool {
 	o := w.about(b)
 	return o != nil && anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
 		before, _ := r.Before.(*corev1.Pod)
@@ -75,7 +75,7 @@ func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
 }
 
 // unlisted: a user created an unfinished Job of the CronJob that its status did not list.
-func unlisted(w *world, b *law.Breach) bool {
+func unlisted(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	cj := r.SawFor.(*batchv1.CronJob)
 	return anyOf(w.commits(0, b.Record), func(_ int, c *sim.Record) bool {
@@ -89,7 +89,7 @@ func lists(cj *batchv1.CronJob, job types.UID) bool {
 }
 
 // readForUnlisted: the CronJob was read live because of a Job that neither the cached nor the live status lists.
-func readForUnlisted(w *world, b *law.Breach) bool {
+func readForUnlisted(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	return anyOf(w.records(w.begun(b.Record), b.Record), func(i int, read *sim.Record) bool {
 		if read.Op != sim.Read || read.Process != r.Process || read.Object.Kind != "CronJob" ||
@@ -105,7 +105,7 @@ func readForUnlisted(w *world, b *law.Breach) bool {
 }
 
 // unobserved: no event showed a creation or deletion of the last five minutes for the owner, and the watch had a gap.
-func unobserved(w *world, b *law.Breach) bool {
+func unobserved(w *world, b *law.Violation) bool {
 	owner := w.ownerAt(b)
 	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
 		return w.expects(r, owner) && w.record(b.Record).At-r.At <= 5*time.Minute && !w.observed(i, b.Record, owner) &&
@@ -117,7 +117,7 @@ func unobserved(w *world, b *law.Breach) bool {
 }
 
 // expired: no event showed a creation for the owner more than five minutes ago.
-func expired(w *world, b *law.Breach) bool {
+func expired(w *world, b *law.Violation) bool {
 	owner := w.ownerAt(b)
 	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
 		return w.expects(r, owner) && r.Before == nil && w.record(b.Record).At-r.At >= 5*time.Minute &&
@@ -151,7 +151,7 @@ func (w *world) observed(commit, until int, owner types.UID) bool {
 
 // freedMeanwhile: in the same reconcile the controller removed its finalizer from the pod, which had no controller by
 // then.
-func freedMeanwhile(w *world, b *law.Breach) bool {
+func freedMeanwhile(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	uid := object(r.Before).GetUID()
 	sync := w.commits(w.begun(b.Record), b.Record)
@@ -163,7 +163,7 @@ func freedMeanwhile(w *world, b *law.Breach) bool {
 }
 
 // endedUntracked: a pod of the Job succeeded without the finalizer.
-func endedUntracked(w *world, b *law.Breach) bool {
+func endedUntracked(w *world, b *law.Violation) bool {
 	owner := w.ownerAt(b)
 	return anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
 		before, _ := r.Before.(*corev1.Pod)
@@ -176,7 +176,7 @@ func endedUntracked(w *world, b *law.Breach) bool {
 
 // labelledAsIts: a user's slice without a controller has the controller's labels. It is the written one, or stands in
 // for a slice of the Service.
-func labelledAsIts(w *world, b *law.Breach) bool {
+func labelledAsIts(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	if r.Op == sim.Commit {
 		return isLabelled(r.Before, r.For.Name)
@@ -195,14 +195,14 @@ func isLabelled(version any, service string) bool {
 }
 
 // serviceGoes: the reconciled Service was terminating.
-func serviceGoes(w *world, b *law.Breach) bool {
+func serviceGoes(w *world, b *law.Violation) bool {
 	svc, _ := w.record(b.Record).SawFor.(*corev1.Service)
 	return svc != nil && svc.DeletionTimestamp != nil
 }
 
 // goneAsOrphan: all pods that a set counts too many were its own when they were deleted in a gap of the watch. The last
 // event had shown them as orphans, so the set was not enqueued, and has not been since.
-func goneAsOrphan(w *world, b *law.Breach) bool {
+func goneAsOrphan(w *world, b *law.Violation) bool {
 	var what, set string
 	var counts, there int
 	if n, _ := fmt.Sscanf(b.Text, "%s of %s is %d, there are %d", &what, &set, &counts, &there); n != 4 {
@@ -234,12 +234,12 @@ func (w *world) goneUnshown(owner types.UID, until int) (n int) {
 }
 
 // restsOnGoing: the missing revision exists as the set's own, but is terminating and held by a finalizer.
-func restsOnGoing(w *world, b *law.Breach) bool {
+func restsOnGoing(w *world, b *law.Violation) bool {
 	_, name, _ := strings.Cut(b.Text, "there is no revision ")
 	return w.goingRevision(b, func(rev *appsv1.ControllerRevision) bool { return name == fmt.Sprintf("%q", rev.Name) })
 }
 
-func (w *world) goingRevision(b *law.Breach, is func(*appsv1.ControllerRevision) bool) bool {
+func (w *world) goingRevision(b *law.Violation, is func(*appsv1.ControllerRevision) bool) bool {
 	owner := w.ownerAt(b)
 	return w.storedAt(b.Record).find(func(o stored) bool {
 		rev, _ := o.Object.(*appsv1.ControllerRevision)

@@ -21,7 +21,7 @@ import (
 
 // rollsBack: a Deployment of strategy Recreate with a rollback request first gets the ReplicaSet of its present
 // template, in full size.
-func rollsBack(w *world, b *law.Breach) bool {
+func rollsBack(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	d, is := r.SawFor.(*appsv1.Deployment)
 	rs, made := r.After.(*appsv1.ReplicaSet)
@@ -31,7 +31,7 @@ func rollsBack(w *world, b *law.Breach) bool {
 
 // hashEmptied: a user emptied the hash label of the set's newest revision, as of the creation of the pod without a
 // hash.
-func hashEmptied(w *world, b *law.Breach) bool {
+func hashEmptied(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	pod, _ := r.After.(*corev1.Pod)
 	owner, made := w.ownerAt(b), b.Record
@@ -89,7 +89,7 @@ func (w *world) madeAt(uid types.UID) int {
 
 // staleClaim: a claim of the first missing pod belongs to an earlier pod of the name. In a parallel set that is so for
 // every missing pod.
-func staleClaim(w *world, b *law.Breach) bool {
+func staleClaim(w *world, b *law.Violation) bool {
 	set, _ := w.about(b).(*appsv1.StatefulSet)
 	if set == nil {
 		return false
@@ -132,7 +132,7 @@ func isStale(all storedAt, set *appsv1.StatefulSet, ordinal int, collects bool) 
 }
 
 // crowded: a Service selects more than a hundred pods, and has at most the slices that they fill, per address family.
-func crowded(w *world, b *law.Breach) bool {
+func crowded(w *world, b *law.Violation) bool {
 	all, owner := w.storedAt(b.Record), w.ownerAt(b)
 	svc, _ := all.with(owner).(*corev1.Service)
 	if svc == nil {
@@ -170,7 +170,7 @@ const (
 
 // shares: in the same reconcile, a ReplicaSet annotated with another size of the Deployment was written before, and
 // this one got its share by the earlier maximum of pods, or by the Deployment's status without that.
-func shares(w *world, b *law.Breach) bool {
+func shares(w *world, b *law.Violation) bool {
 	d, was, rs := w.scales(b)
 	if d == nil || rs == nil || !someResized(w, b) {
 		return false
@@ -184,7 +184,7 @@ func shares(w *world, b *law.Breach) bool {
 }
 
 // scales returns the Deployment in a violation, and its scaled ReplicaSet before and after.
-func (w *world) scales(b *law.Breach) (d *appsv1.Deployment, was, is *appsv1.ReplicaSet) {
+func (w *world) scales(b *law.Violation) (d *appsv1.Deployment, was, is *appsv1.ReplicaSet) {
 	r := w.record(b.Record)
 	d, _ = r.SawFor.(*appsv1.Deployment)
 	was, _ = r.Before.(*appsv1.ReplicaSet)
@@ -205,7 +205,7 @@ func annotated(rs *appsv1.ReplicaSet, annotation string) int {
 
 // recounted: the other ReplicaSet of the template had not been shown when the reconcile began. Since its creation a
 // user changed the collision count, which changes names, and none was created since.
-func recounted(w *world, b *law.Breach) bool {
+func recounted(w *world, b *law.Violation) bool {
 	r := w.record(b.Record)
 	other := w.beside(b)
 	if other == "" || r.Before != nil || anyOf(w.shown(0, w.begun(b.Record)), func(_ int, d *sim.Record) bool {
@@ -237,7 +237,7 @@ func (w *world) changesCount(c *sim.Record, owner types.UID) bool {
 }
 
 // beside returns the other object of the same identity in a violation.
-func (w *world) beside(b *law.Breach) types.UID {
+func (w *world) beside(b *law.Violation) types.UID {
 	_, text, _ := strings.Cut(b.Text, ", as ")
 	if o := w.storedAt(b.Record).named(strings.TrimSuffix(text, " is")); o != nil {
 		return o.GetUID()
@@ -247,7 +247,7 @@ func (w *world) beside(b *law.Breach) types.UID {
 
 // freedWhileAdopting: when the reconcile began, the deleted pod was shown as the owner's. It adopted another pod first;
 // only then an event showed that a user had taken the first away.
-func freedWhileAdopting(w *world, b *law.Breach) bool {
+func freedWhileAdopting(w *world, b *law.Violation) bool {
 	r, began := w.record(b.Record), w.begun(b.Record)
 	uid, owner := object(r.Before).GetUID(), types.UID(r.For.UID)
 	mine, freed := false, false
@@ -270,7 +270,7 @@ func freedWhileAdopting(w *world, b *law.Breach) bool {
 
 // endedAsRead: the pods that are missing had ended in the cache when the reconcile began. It adopted and deleted them,
 // though a user had made them run again.
-func endedAsRead(w *world, b *law.Breach) bool {
+func endedAsRead(w *world, b *law.Violation) bool {
 	r, began, n := w.record(b.Record), w.begun(b.Record), 0
 	left, wants := shortage(b)
 	for _, c := range w.commits(began, b.Record+1) {
@@ -298,7 +298,7 @@ func (w *world) ranAgain(uid types.UID, record int) bool {
 }
 
 // shortage returns how many pods are left and wanted, from a violation's text.
-func shortage(b *law.Breach) (left, wants int) {
+func shortage(b *law.Violation) (left, wants int) {
 	var owner string
 	if n, _ := fmt.Sscanf(b.Text, "leaves %s with %d, it wants %d", &owner, &left, &wants); n != 3 {
 		return 0, math.MaxInt
@@ -307,12 +307,12 @@ func shortage(b *law.Breach) (left, wants int) {
 }
 
 // expiredDeletions: the controller deleted the missing pods more than five minutes ago, and no event showed it.
-func expiredDeletions(w *world, b *law.Breach) bool {
+func expiredDeletions(w *world, b *law.Violation) bool {
 	left, wants := shortage(b)
 	return w.unseenDeletions(b) >= wants-left
 }
 
-func (w *world) unseenDeletions(b *law.Breach) (n int) {
+func (w *world) unseenDeletions(b *law.Violation) (n int) {
 	owner := w.ownerAt(b)
 	for i, r := range w.commits(0, b.Record) {
 		if w.expects(r, owner) && r.Before != nil && w.record(b.Record).At-r.At >= 5*time.Minute &&
@@ -324,7 +324,7 @@ func (w *world) unseenDeletions(b *law.Breach) (n int) {
 }
 
 // someResized: a ReplicaSet annotated with another size of the Deployment was written before in the same reconcile.
-func someResized(w *world, b *law.Breach) bool {
+func someResized(w *world, b *law.Violation) bool {
 	d, was, _ := w.scales(b)
 	return d != nil && was != nil && d.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType &&
 		anyOf(w.commits(w.begun(b.Record), b.Record), func(_ int, c *sim.Record) bool {

@@ -22,7 +22,7 @@ var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &repl
 	&endpoints, &cronJobs}
 
 // asked are all laws but those on settling: a world ends after some steps.
-var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "come-to-rest" })
+var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "always-settle" })
 
 // further are additional worlds: those with an earlier false positive, and those with a rare cause.
 var further = map[string][]uint64{
@@ -42,7 +42,7 @@ func TestWorldsKeepTheLaws(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if int(judged.Load()) < all || worlds < enough {
-			t.Log("not asked: whether each cause is met, since these are not all worlds")
+			t.Log("not evaluated: whether each cause is met, since these are not all worlds")
 			return
 		}
 		allMet(t)
@@ -75,7 +75,7 @@ func first(n int) iter.Seq[uint64] {
 // judge reports the first violation without a known cause in the world of a seed.
 func (s *subject) judge(t *testing.T, seed uint64) {
 	w := play(t, s, seed, asked...)
-	for _, b := range w.Judge.Breaches() {
+	for _, b := range w.Judge.Violations() {
 		if b.Strength == law.Committed || w.explained(&b) {
 			continue
 		}
@@ -90,7 +90,7 @@ type cause struct {
 	controller string
 	laws       string // names, with blanks between
 	why        string // with upstream's file and function, if it is upstream's
-	when       func(w *world, b *law.Breach) bool
+	when       func(w *world, b *law.Violation) bool
 	met        atomic.Int32 // the number of worlds with it
 }
 
@@ -100,12 +100,12 @@ var open = []*cause{
 		why: "what stands in status.active stays as long as there is a Job of the name, whosever it is, and as " +
 			"often as it stands there; nothing wakes its CronJob when that goes (cronjob_controllerv2.go, " +
 			"syncCronJob, deleteJob)"},
-	{controller: "cronjob", laws: "status-only-when-going", when: readForUnlisted,
+	{controller: "cronjob", laws: "status-only-when-terminating", when: readForUnlisted,
 		why: "a CronJob that is read live for a Job that its status does not list is looked at for that Job alone " +
 			"(cronjob_controllerv2.go, syncCronJob)"},
 	{controller: "cronjob", laws: "never-too-many", when: unlisted,
 		why: "Forbid and Replace go by what status.active lists (cronjob_controllerv2.go, syncCronJob)"},
-	{controller: "daemonset", laws: "rest-on-what-stays one-for-each-identity", when: hashEmptied,
+	{controller: "daemonset", laws: "needed-objects-exist one-for-each-identity", when: hashEmptied,
 		why: "where somebody has emptied the label of the revision that says its hash, pods are made without one, " +
 			"and those of it cannot be told from those that say none (update.go, constructHistory)"},
 	{controller: "deployment", laws: "stay-within-bounds", when: rollsBack,
@@ -141,37 +141,37 @@ var open = []*cause{
 	{controller: "job", laws: "exact-status", when: endedUntracked,
 		why: "a pod that ends without the finalizer is taken for one that was counted (job_controller.go, " +
 			"getValidPodsWithFilter)"},
-	{controller: "statefulset", laws: atRest, when: staleClaim,
+	{controller: "statefulset", laws: settledLaws, when: staleClaim,
 		why: "while a claim belongs to another pod of the name no pod is made: somebody is to take it first, who is " +
 			"not there, or waits himself (stateful_pod_control.go, PodClaimIsStale)"},
 	{controller: "statefulset", laws: "exact-status", when: goneAsOrphan,
 		why: "that a pod has gone which was shown last as an orphan, before it was adopted, wakes nobody " +
 			"(stateful_set.go, deletePod)"},
-	{controller: "statefulset", laws: "rest-on-what-stays", when: restsOnGoing,
+	{controller: "statefulset", laws: "needed-objects-exist", when: restsOnGoing,
 		why: "a revision that is being deleted is as good as any (controller_history.go, ListControllerRevisions; " +
 			"stateful_set_control.go, getStatefulSetRevisions)"},
 	{controller: "statefulset", laws: "never-too-few", when: endedAsRead,
 		why: "what the answer to the patch says that adopts a pod is not looked at before it is deleted " +
 			"(stateful_set_control.go, processReplica)"},
-	{controller: "endpointslice", laws: "never-too-many " + atRest, when: crowded,
+	{controller: "endpointslice", laws: "never-too-many " + settledLaws, when: crowded,
 		why: "that a Service wants one slice is said of one whose pods fit into it"},
-	{controller: "endpointslice", laws: "dont-interfere " + atRest, when: labelledAsIts,
+	{controller: "endpointslice", laws: "dont-interfere " + settledLaws, when: labelledAsIts,
 		why: "its slices are those with its labels, whoever controls them (endpointslice_controller.go, " +
 			"syncService)"},
-	{controller: "endpointslice", laws: "status-only-when-going", when: serviceGoes,
+	{controller: "endpointslice", laws: "status-only-when-terminating", when: serviceGoes,
 		why: "a Service that is being deleted is served as any other (endpointslice_controller.go, syncService)"},
 }
 
 const (
-	atRest     = "exact-sum level-driven any-order others-act dont-share" // about an owner that lacks something
-	missing    = "never-hang " + atRest
-	neverShown = "a pod that it has made, or deleted, and that somebody has taken from it, or replaced, before " +
+	settledLaws = "exact-sum level-driven any-order tolerate-other-writers dont-share" // about an owner that lacks something
+	missing     = "never-hang " + settledLaws
+	neverShown  = "a pod that it has made, or deleted, and that somebody has taken from it, or replaced, before " +
 		"that was shown, in a gap of the watch, is expected for five minutes (controller_utils.go, " +
 		"SatisfiedExpectations)"
 )
 
 // explained reports whether a violation has a cause in the history of its world.
-func (w *world) explained(b *law.Breach) bool {
+func (w *world) explained(b *law.Violation) bool {
 	for _, c := range open {
 		if c.controller == w.subject.name && slices.Contains(strings.Fields(c.laws), b.Law.Name) && c.when(w, b) {
 			c.met.Add(1)

@@ -57,7 +57,7 @@ func (l storedAt) with(uid types.UID) metav1.Object {
 }
 
 // about returns the object that a violation in a settled world names first, as of then, or nil.
-func (w *world) about(b *law.Breach) metav1.Object {
+func (w *world) about(b *law.Violation) metav1.Object {
 	all := w.storedAt(b.Record)
 	for _, word := range strings.Fields(b.Text) {
 		if o := all.named(strings.TrimSuffix(word, ",")); o != nil {
@@ -68,7 +68,7 @@ func (w *world) about(b *law.Breach) metav1.Object {
 }
 
 // ownerAt returns the owner in a violation: the reconciled object, or the one named in a settled world.
-func (w *world) ownerAt(b *law.Breach) types.UID {
+func (w *world) ownerAt(b *law.Violation) types.UID {
 	if r := w.record(b.Record); r.For.UID != "" {
 		return types.UID(r.For.UID)
 	}

@@ -21,7 +21,7 @@ import (
 
 // collectorHabits are garbage collectors whose requests go through a faulty client.
 var collectorHabits = []mutant{
-	{"gc/controlled-is-cared-for", "ORPHAN-3", "ORPHAN-3",
+	{"gc/controlled-is-kept", "ORPHAN-3", "ORPHAN-3",
 		"leaves what is controlled to its controller, whether that is there or not",
 		collecting(func(_ *host.Env, inner host.Client) host.Client { return sparing{inner} })},
 	{"gc/any-namespace", "GC-7", "GC-7",

@@ -27,7 +27,7 @@ var habitMutants = []mutant{
 	{"replicaset/adopts-by-update", "API-6", "API-6",
 		"adopts by writing the whole pod as its cache has it, whatever version is stored",
 		client(replicas.Current, func(c *careless, inner host.Client) host.Client { return updating{inner, c} })},
-	{"replicaset/restless", "NOFIGHT-1", "NOFIGHT-1",
+	{"replicaset/never-settles", "NOFIGHT-1", "NOFIGHT-1",
 		"notes on its set in every sync whether it is an odd or an even one",
 		first((*careless).takeTurns)},
 	{"replicaset/retires", "NOFIGHT-2", "NOFIGHT-2",
@@ -83,7 +83,7 @@ var statusMutants = []mutant{
 	{"replicaset/labelled-when-there", "EXACT-8", "EXACT-8",
 		"reports as fully labelled whatever there is",
 		telling(func(s *appsv1.ReplicaSetStatus) { s.FullyLabeledReplicas = s.Replicas })},
-	{"replicaset/forgets-the-dying", "EXACT-8", "EXACT-8",
+	{"replicaset/forgets-the-terminating", "EXACT-8", "EXACT-8",
 		"reports none that are being deleted",
 		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
 }

@@ -36,11 +36,11 @@ var wrappedMutants = []mutant{
 		build{make: func() host.Controller {
 			return wrap(func(env *host.Env) { env.Client = sore{env.Client} }, nil)
 		}}},
-	{"replicaset/heir-by-name", "ADOPT-8", "ADOPT-8",
+	{"replicaset/inherits-by-name", "ADOPT-8", "ADOPT-8",
 		"deletes what an earlier set of its name has left",
 		first((*careless).disinherit)},
 	{"replicaset/never-done", "EXACT-7", "EXACT-7",
-		"queues its key anew at the end of every sync, whatever came of it",
+		"queues its key again at the end of every sync, whatever came of it",
 		first(func(c *careless, _ context.Context, key string) error {
 			c.env.Queue.Add(key)
 			return nil
@@ -203,7 +203,7 @@ var operatorMutants = []mutant{
 				return err
 			})
 		})},
-	{"operator/delete-when-going", "LAW-2", "LAW-2",
+	{"operator/delete-when-terminating", "LAW-2", "LAW-2",
 		"deletes every pod that it selects when it is deleted itself, whoever owns that",
 		first(func(c *careless, ctx context.Context, key string) error {
 			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
@@ -214,7 +214,7 @@ var operatorMutants = []mutant{
 			})
 		})},
 	{"operator/inherit-by-name", "ADOPT-8", "ADOPT-8",
-		"writes its uid over that of a namesake that is gone, which the collector may have read already",
+		"writes its uid over that of an earlier object that is gone, which the collector may have read already",
 		first(func(c *careless, ctx context.Context, key string) error {
 			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
 				owner := metav1.GetControllerOf(p)

@@ -79,7 +79,7 @@ func (c *cluster) release(kind, name string) {
 func (c *cluster) run(d time.Duration) {
 	c.t.Helper()
 	if how := c.Settle(trial.Limits{For: d, Steps: 100_000}); !how.Settled {
-		c.t.Fatalf("does not come to rest: %+v", how)
+		c.t.Fatalf("does not settle: %+v", how)
 	}
 }
 

@@ -275,7 +275,7 @@ func (p *player) pause(ex *recorded.Exchange) error {
 		w.Clock.Horizon = until
 		w.Step()
 	}
-	return errRestless
+	return errUnsettled
 }
 
 // step takes one step. In the record no time passed while there was
@@ -307,7 +307,7 @@ func (p *player) settle() error {
 		}
 		p.step()
 	}
-	return errRestless
+	return errUnsettled
 }
 
 // delivered reports whether anything was, since a record: what is late to be heard of
@@ -322,4 +322,4 @@ func (p *player) delivered(since int) bool {
 	return false
 }
 
-var errRestless = errors.New("the controllers do not come to rest")
+var errUnsettled = errors.New("the controllers do not settle")

@@ -197,7 +197,7 @@ type Without struct {
 	Tombstone       bool // a deletion learnt from a relist is not seen
 	OwnExpectations bool // expectations of the first matching controller are moved, not the owner's
 	OrphanUncounted bool // a new orphan counts as a creation for every matching controller
-	Incarnation     bool // expectations outlive a controller object that was replaced by a namesake
+	Incarnation     bool // expectations outlive a controller object that was recreated
 	OwnDeletion     bool // expectations outlive a controller object that was deleted
 }
 

@@ -186,7 +186,7 @@ func TestLater(t *testing.T) {
 }
 
 func TestTieBreak(t *testing.T) {
-	twins := caches{set("ns", "b", "x", 0), set("ns", "a", "x", 0)}
+	mayDuplicate := caches{set("ns", "b", "x", 0), set("ns", "a", "x", 0)}
 	for _, c := range []struct {
 		name  string
 		view  caches
@@ -194,7 +194,7 @@ func TestTieBreak(t *testing.T) {
 		want  string
 	}{
 		{"the oldest", world, event(nil, pod("1", "x")), "b +b"},
-		{"then the first by name", twins, event(nil, pod("1", "x")), "a +a"},
+		{"then the first by name", mayDuplicate, event(nil, pod("1", "x")), "a +a"},
 		{"whoever owns it", world, event(nil, pod("1", "x", byA)), "b +b"},
 		{"even another kind", world, event(pod("1", "x", ownedBy("ReplicationController", "rc", "rc")), nil), "b -b"},
 		{"nobody", world, event(nil, pod("1", "z")), ""},

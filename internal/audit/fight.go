@@ -41,15 +41,15 @@ func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 
 // Fight is a cycle that repeats.
 type Fight struct {
-	What     string    `json:"what"`            // "data.mode of t/cm/shared"
-	Between  []string  `json:"between"`         // who takes part, whoever is to blame first
-	Culprits []string  `json:"culprits"`        // those who are not the owner's controller; all where nobody is
-	Owner    string    `json:"owner,omitempty"` // "" where it has none, or several in turn
-	Rounds   int       `json:"rounds"`
-	Writes   int       `json:"writes"`
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
-	Cycle    []line    `json:"cycle"` // one round, the last of those that counted
+	What      string    `json:"what"`            // "data.mode of t/cm/shared"
+	Between   []string  `json:"between"`         // who takes part, whoever is to blame first
+	Violators []string  `json:"violators"`       // those who are not the owner's controller; all where nobody is
+	Owner     string    `json:"owner,omitempty"` // "" where it has none, or several in turn
+	Rounds    int       `json:"rounds"`
+	Writes    int       `json:"writes"`
+	First     time.Time `json:"first"`
+	Last      time.Time `json:"last"`
+	Cycle     []line    `json:"cycle"` // one round, the last of those that counted
 
 	actors []*Actor
 	kind   string // of the owner
@@ -167,7 +167,7 @@ func (f *fights) final() []*Fight {
 // blame decides who causes a fight, and whether it is one. The owner's controller only defends its own object, and
 // system components are not to blame for that controller.
 func (r *Fight) blame() bool {
-	var guilty, others []string
+	var violators, others []string
 	controllers := 0
 	r.dark = r.kind != "" && !slices.ContainsFunc(r.actors, func(w *Actor) bool { return w.controlsKind(r.kind) })
 	for _, w := range r.actors {
@@ -175,20 +175,20 @@ func (r *Fight) blame() bool {
 		case w.Sort == Office, r.kind != "" && w.controlsKind(r.kind):
 			others = append(others, w.Name)
 		default:
-			guilty = append(guilty, w.Name)
+			violators = append(violators, w.Name)
 		}
 		if w.Sort != Office {
 			controllers++
 		}
 	}
-	if len(guilty) == 0 {
+	if len(violators) == 0 {
 		if controllers < 2 {
 			return false
 		}
-		guilty, others = others, nil
+		violators, others = others, nil
 	}
-	r.Culprits = guilty
-	r.Between = append(slices.Clone(guilty), others...)
+	r.Violators = violators
+	r.Between = append(slices.Clone(violators), others...)
 	return true
 }
 

@@ -212,7 +212,7 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 	}
 	c.index = a.index
 	a.index++
-	if list := a.judge.Breaches(); len(list) > 0 {
+	if list := a.judge.Violations(); len(list) > 0 {
 		for i := range list {
 			if !c.met && a.findings.add(c, &list[i]) {
 				a.kept.found = append(a.kept.found, c.index)

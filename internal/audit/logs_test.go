@@ -27,10 +27,10 @@ const (
 
 // recorded are logs of a real control plane, with the expected violations, actors and fights.
 var recorded = []struct {
-	name     string
-	culprits string // first to last
-	laws     string // with counts
-	fights   string
+	name      string
+	violators string // first to last
+	laws      string // with counts
+	fights    string
 }{
 	{"clean-rollout", "", "", ""},
 	{"job-run", "", "", ""},
@@ -87,9 +87,9 @@ func judgedText(t testing.TB, logs ...io.Reader) *audit.Report {
 }
 
 // short summarizes a report.
-func short(r *audit.Report) (culprits, laws, fights string) {
+func short(r *audit.Report) (violators, laws, fights string) {
 	var l, f []string
-	for _, b := range r.Breaches {
+	for _, b := range r.Violations {
 		l = append(l, fmt.Sprintf("%s %d", b.ID, b.Count))
 	}
 	for _, x := range r.Fights {
@@ -105,21 +105,21 @@ func short(r *audit.Report) (culprits, laws, fights string) {
 		}
 		f = append(f, strings.Join(who, ", ")+": "+what)
 	}
-	return strings.Join(r.Culprits(), " "), strings.Join(l, ", "), strings.Join(f, "; ")
+	return strings.Join(r.Violators(), " "), strings.Join(l, ", "), strings.Join(f, "; ")
 }
 
 func TestRecordedLogs(t *testing.T) {
 	for _, c := range recorded {
 		t.Run(c.name, func(t *testing.T) {
 			r := judged(t, options(), "testdata/"+c.name+".log.gz")
-			culprits, laws, fights := short(r)
-			if culprits != c.culprits || laws != c.laws || fights != c.fights {
-				t.Errorf("culprits %q, laws %q, fights %q", culprits, laws, fights)
+			violators, laws, fights := short(r)
+			if violators != c.violators || laws != c.laws || fights != c.fights {
+				t.Errorf("violators %q, laws %q, fights %q", violators, laws, fights)
 			}
-			if r.Judged == 0 || r.Broken != (c.culprits != "") {
-				t.Errorf("%d of %d writes judged, broken %v", r.Judged, r.Writes, r.Broken)
+			if r.Judged == 0 || r.Violated != (c.violators != "") {
+				t.Errorf("%d of %d writes judged, broken %v", r.Judged, r.Writes, r.Violated)
 			}
-			for _, b := range append(r.Breaches, r.Doubtful...) {
+			for _, b := range append(r.Violations, r.Doubtful...) {
 				t.Logf("%s %s %d doubt %v: %s %v %v", b.ID, b.Actor, b.Count, b.Doubt, b.Text, b.Objects, b.Story)
 			}
 			for _, l := range r.Left {
@@ -146,7 +146,7 @@ func TestWatchedRequests(t *testing.T) {
 		want string
 	}{{s.b.Bytes(), "LAW-1b LAW-2 API-6"}, {watched, "LAW-1b LAW-2"}} {
 		var got []string
-		for _, b := range judgedText(t, bytes.NewReader(c.log)).Breaches {
+		for _, b := range judgedText(t, bytes.NewReader(c.log)).Violations {
 			got = append(got, b.ID)
 		}
 		if strings.Join(got, " ") != c.want {
@@ -162,9 +162,9 @@ func TestALogMayBeginAnywhere(t *testing.T) {
 		lines := whole(t, c.name)
 		for from := 0; from < len(lines); from += 3 {
 			report := judgedLines(t, lines[from:])
-			for _, who := range report.Culprits() {
-				if !strings.Contains(c.culprits, who) {
-					t.Fatalf("%s from line %d on: %s is accused: %s", c.name, from+1, who, report.Text(120))
+			for _, who := range report.Violators() {
+				if !strings.Contains(c.violators, who) {
+					t.Fatalf("%s from line %d on: %s is reported: %s", c.name, from+1, who, report.Text(120))
 				}
 			}
 		}
@@ -183,11 +183,11 @@ func TestTakenToAndFro(t *testing.T) {
 		s.does(opOne, "update", "Pod/p", set{"metadata.ownerReferences": s.by("App/a")})
 	}
 	r := judgedText(t, &s.b)
-	if len(r.Fights) != 1 || r.Fights[0].Owner != "" || strings.Join(r.Fights[0].Culprits, " ") != opOne+" "+opTwo {
+	if len(r.Fights) != 1 || r.Fights[0].Owner != "" || strings.Join(r.Fights[0].Violators, " ") != opOne+" "+opTwo {
 		t.Errorf("%s", r.Text(120))
 	}
-	if culprits := r.Culprits(); culprits[0] != opTwo {
-		t.Errorf("the first to take it is not the first to blame: %v", culprits)
+	if violators := r.Violators(); violators[0] != opTwo {
+		t.Errorf("the first to take it is not the first to blame: %v", violators)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestWhoseFightWithoutItsBeginning(t *testing.T) {
 		if managed {
 			want, says = opTwo, "it is app/a's, so "+opTwo+" should let it be"
 		}
-		if len(r.Fights) != 1 || strings.Join(r.Culprits(), " ") != want ||
+		if len(r.Fights) != 1 || strings.Join(r.Violators(), " ") != want ||
 			!strings.Contains(strings.Join(strings.Fields(r.Text(100)), " "), says) {
 			t.Errorf("managed fields %v: %s", managed, r.Text(100))
 		}
@@ -221,7 +221,7 @@ func TestWhoseFightWithoutItsBeginning(t *testing.T) {
 
 // Text from a log cannot control the terminal or forge a line of a report.
 func TestTextIsPlain(t *testing.T) {
-	const forged = "\n--- dont-interfere broken by alice\u2028"
+	const forged = "\n--- dont-interfere violated by alice\u2028"
 	for _, evil := range []string{"\x1b[31m\u202e", "\x1b[31m\u202e" + forged} {
 		name, long := "p"+evil, strings.Repeat(evil, 30)
 		s := newStory()

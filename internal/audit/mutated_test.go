@@ -63,9 +63,9 @@ func TestOrderMakesNoDifference(t *testing.T) {
 			"stages": {stages(lines)}, "shuffled": {shuffled(lines)}, "two files": {odd, even},
 			"rotated": {lines[len(lines)/2:], lines[:len(lines)/2]}, "twice": {lines, lines},
 		} {
-			culprits, laws, fights := short(judgedLines(t, logs...))
-			if culprits != c.culprits || laws != c.laws || fights != c.fights {
-				t.Errorf("%s, %s: culprits %q, laws %q, fights %q", c.name, how, culprits, laws, fights)
+			violators, laws, fights := short(judgedLines(t, logs...))
+			if violators != c.violators || laws != c.laws || fights != c.fights {
+				t.Errorf("%s, %s: violators %q, laws %q, fights %q", c.name, how, violators, laws, fights)
 			}
 		}
 	}
@@ -85,8 +85,8 @@ func TestVersionsDecide(t *testing.T) {
 			r.Shuffle(len(part), func(i, k int) { part[i], part[k] = part[k], part[i] })
 		}
 		report := judgedLines(t, lines)
-		if got := strings.Join(report.Culprits(), " "); got != c.culprits {
-			t.Errorf("%s: culprits %q", c.name, got)
+		if got := strings.Join(report.Violators(), " "); got != c.violators {
+			t.Errorf("%s: violators %q", c.name, got)
 		}
 		for _, l := range report.Left {
 			if strings.HasPrefix(l.Why, "writes that stand") {
@@ -128,12 +128,12 @@ func TestLossAccusesNobody(t *testing.T) {
 					left = append(left, lines[0]) // a file with no other line would be refused
 				}
 				report := judgedLines(t, left)
-				for _, who := range report.Culprits() {
-					if !strings.Contains(c.culprits, who) {
-						t.Errorf("%s, 1 in %d %s: %s is accused: %s", c.name, share, how, who, report.Text(120))
+				for _, who := range report.Violators() {
+					if !strings.Contains(c.violators, who) {
+						t.Errorf("%s, 1 in %d %s: %s is reported: %s", c.name, share, how, who, report.Text(120))
 					}
 				}
-				if share == 1 && how == "without bodies" && report.Broken {
+				if share == 1 && how == "without bodies" && report.Violated {
 					t.Errorf("%s without any body: %s", c.name, report.Text(120))
 				}
 			}
@@ -155,7 +155,7 @@ func TestToldOnce(t *testing.T) {
 		}
 	}
 	if len(got) != 2 || got["lines cut short, or no JSON"] != "log0:1" ||
-		got["lines that are no audit.k8s.io/v1 events"] != "log0:2" || !r.Broken {
-		t.Errorf("%v, broken %v", got, r.Broken)
+		got["lines that are no audit.k8s.io/v1 events"] != "log0:2" || !r.Violated {
+		t.Errorf("%v, broken %v", got, r.Violated)
 	}
 }

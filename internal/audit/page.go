@@ -14,14 +14,14 @@ import (
 // Text formats a report as a page of this width.
 func (r *Report) Text(width int) string {
 	var b strings.Builder
-	for _, f := range r.Breaches {
-		f.text(&b, width, "broken")
+	for _, f := range r.Violations {
+		f.text(&b, width, "violated")
 	}
 	for _, f := range r.Fights {
 		f.text(&b, width)
 	}
 	for _, f := range r.Doubtful {
-		f.text(&b, width, "broken, perhaps unknowingly,")
+		f.text(&b, width, "violated, perhaps unknowingly,")
 	}
 	for _, n := range r.Notes {
 		b.WriteString(render.Fold(n))
@@ -63,8 +63,8 @@ func (r *Fight) Sentence() string {
 	switch {
 	case r.dark:
 		return s + "; it is " + r.Owner + "'s, and the log does not show whose work that is"
-	case len(r.Culprits) < len(r.Between) && r.Owner != "":
-		return s + "; it is " + r.Owner + "'s, so " + strings.Join(r.Culprits, " and ") + " should let it be"
+	case len(r.Violators) < len(r.Between) && r.Owner != "":
+		return s + "; it is " + r.Owner + "'s, so " + strings.Join(r.Violators, " and ") + " should let it be"
 	case r.shared:
 		return s + "; it is now one's and now another's, so ownership does not say who is right"
 	case r.Owner == "":
@@ -83,7 +83,7 @@ func (r *Fight) field() (string, bool) {
 }
 
 func (r *Fight) text(b *strings.Builder, width int) {
-	fmt.Fprintf(b, "--- never-fight broken by %s\n", strings.Join(r.Culprits, " and "))
+	fmt.Fprintf(b, "--- never-fight violated by %s\n", strings.Join(r.Violators, " and "))
 	b.WriteString(indented(r.Sentence(), width))
 	b.WriteString("\n    one round:\n" + storyText(r.Cycle, width) + "\n")
 }
@@ -145,24 +145,24 @@ func (r *Report) lawsText() string {
 	}
 	return render.Fold("judged: "+strings.Join(judged, ", ")) +
 		render.Fold(fmt.Sprintf("not judged: %d laws that need more than an audit log of whatever policy has: what "+
-			"informers showed, what was synced, when all was at rest (--json names them)", other))
+			"informers showed, what was synced, when all had settled (--json names them)", other))
 }
 
 func (r *Report) summary() string {
-	verdict := "no law is broken"
+	verdict := "no law is violated"
 	switch {
-	case r.Broken:
+	case r.Violated:
 		laws := 0
 		for _, l := range r.Laws {
 			if l.Count > 0 {
 				laws++
 			}
 		}
-		verdict = "1 law is broken"
+		verdict = "1 law is violated"
 		if laws > 1 {
-			verdict = fmt.Sprintf("%d laws are broken", laws)
+			verdict = fmt.Sprintf("%d laws are violated", laws)
 		}
-		verdict += " by " + strings.Join(r.Culprits(), ", ")
+		verdict += " by " + strings.Join(r.Violators(), ", ")
 	case r.Judged == 0:
 		verdict = "nothing could be judged"
 	}
@@ -205,7 +205,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 			mark(m)
 		}
 	}
-	for _, f := range r.Breaches { // findings in order of time, without duplicates
+	for _, f := range r.Violations { // findings in order of time, without duplicates
 		finding(f.marks[:1], false)
 	}
 	for _, f := range r.Fights {
@@ -223,7 +223,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 		}
 		mark(m)
 	}
-	for _, f := range r.Breaches {
+	for _, f := range r.Violations {
 		finding(f.marks[1:], false)
 	}
 	for _, f := range r.Doubtful {

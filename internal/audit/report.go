@@ -16,20 +16,20 @@ import (
 
 // Report is the result of judging a log.
 type Report struct {
-	Files    []string   `json:"files"`
-	Lines    int        `json:"lines"`
-	Writes   int        `json:"writes"` // that were stored
-	Judged   int        `json:"judged"` // of these, those that the laws were asked of
-	From     time.Time  `json:"from"`
-	To       time.Time  `json:"to"`
-	Breaches []*Finding `json:"breaches"`
-	Doubtful []*Finding `json:"doubtful"` // what the actor may not have known
-	Fights   []*Fight   `json:"fights"`
-	Laws     []Verdict  `json:"laws"`
-	Left     []*Left    `json:"left"`
-	Skipped  []*Skipped `json:"skipped"`
-	Notes    []string   `json:"notes"`
-	Broken   bool       `json:"broken"` // a law is
+	Files      []string   `json:"files"`
+	Lines      int        `json:"lines"`
+	Writes     int        `json:"writes"` // that were stored
+	Judged     int        `json:"judged"` // of these, those that the laws were asked of
+	From       time.Time  `json:"from"`
+	To         time.Time  `json:"to"`
+	Violations []*Finding `json:"violations"`
+	Doubtful   []*Finding `json:"doubtful"` // what the actor may not have known
+	Fights     []*Fight   `json:"fights"`
+	Laws       []Verdict  `json:"laws"`
+	Left       []*Left    `json:"left"`
+	Skipped    []*Skipped `json:"skipped"`
+	Notes      []string   `json:"notes"`
+	Violated   bool       `json:"violated"` // a law is
 }
 
 // Verdict is the result for one law.
@@ -48,7 +48,7 @@ const fightLaw = "NOFIGHT-1"
 func (a *Auditor) Report(s *Source) *Report {
 	r := &Report{Files: []string{}, Lines: s.Lines, Writes: a.writes, Judged: a.judged, From: a.first, To: a.last,
 		Fights: a.fights.final(), Left: []*Left{}, Skipped: []*Skipped{}, Notes: append([]string{}, s.notes...),
-		Breaches: []*Finding{}, Doubtful: []*Finding{}, Laws: []Verdict{}}
+		Violations: []*Finding{}, Doubtful: []*Finding{}, Laws: []Verdict{}}
 	for _, f := range s.files {
 		r.Files = append(r.Files, f.name)
 	}
@@ -56,7 +56,7 @@ func (a *Auditor) Report(s *Source) *Report {
 		if f.Doubt && !a.Strict {
 			r.Doubtful = append(r.Doubtful, f)
 		} else {
-			r.Breaches = append(r.Breaches, f)
+			r.Violations = append(r.Violations, f)
 		}
 	}
 	for _, why := range a.told {
@@ -65,7 +65,7 @@ func (a *Auditor) Report(s *Source) *Report {
 	for _, why := range slices.Sorted(maps.Keys(s.skipped)) {
 		r.Skipped = append(r.Skipped, s.skipped[why])
 	}
-	r.Broken = len(r.Breaches)+len(r.Fights) > 0
+	r.Violated = len(r.Violations)+len(r.Fights) > 0
 	r.verdicts(a.judge.Verdicts())
 	return r
 }
@@ -76,7 +76,7 @@ func (r *Report) verdicts(all []law.Verdict) {
 		if v.Law.ID == fightLaw {
 			one.Judged, one.Why, one.Count = true, "", len(r.Fights)
 		}
-		for _, f := range r.Breaches {
+		for _, f := range r.Violations {
 			if f.ID == one.ID {
 				one.Count += f.Count
 			}
@@ -85,19 +85,19 @@ func (r *Report) verdicts(all []law.Verdict) {
 	}
 }
 
-// Culprits lists the actors to blame, in order of their first violation.
-func (r *Report) Culprits() []string {
+// Violators lists the actors to blame, in order of their first violation.
+func (r *Report) Violators() []string {
 	type charge struct {
 		who   string
 		first time.Time
 	}
 	var all []charge
-	for _, f := range r.Breaches {
+	for _, f := range r.Violations {
 		all = append(all, charge{f.Actor, f.First})
 	}
 	slices.SortStableFunc(all, func(a, b charge) int { return cmp.Compare(a.first.UnixNano(), b.first.UnixNano()) })
 	for _, f := range r.Fights {
-		for _, who := range f.Culprits {
+		for _, who := range f.Violators {
 			all = append(all, charge{who, f.First})
 		}
 	}
@@ -149,7 +149,7 @@ func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
 const mostObjectsNamed = 3
 
 // add records a violation, and reports whether it is the first of its finding.
-func (f *findings) add(c *change, b *law.Breach) (first bool) {
+func (f *findings) add(c *change, b *law.Violation) (first bool) {
 	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
 	owner := c.before.controller()
 	if owner != nil {

@@ -344,7 +344,7 @@ func TestStories(t *testing.T) {
 			c.tell(s)
 			r := judgedText(t, bytes.NewReader(s.b.Bytes()))
 			var got []string
-			for _, b := range r.Breaches {
+			for _, b := range r.Violations {
 				if !strings.Contains(strings.Join(got, " "), b.ID) {
 					got = append(got, b.ID)
 				}

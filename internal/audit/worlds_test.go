@@ -201,7 +201,7 @@ func patchOf(before, after map[string]any) map[string]any {
 // verdictOf lists a world's violations of the laws that both judges know.
 func verdictOf(r *audit.Report) []string {
 	said := map[string]bool{}
-	for _, b := range r.Breaches {
+	for _, b := range r.Violations {
 		said[b.Law] = true
 	}
 	if len(r.Fights) > 0 {
@@ -266,7 +266,7 @@ func held(t *testing.T, file string, o *scenarios.Options) (world, log map[strin
 	world = map[string]bool{}
 	o.Inspect = func(r *scenarios.Run) {
 		records = slices.Clone(r.World().History.Records)
-		for _, b := range r.Breaches() {
+		for _, b := range r.Violations() {
 			if ofLogs[b.Law] {
 				world[b.Law] = true
 			}
@@ -282,7 +282,7 @@ func held(t *testing.T, file string, o *scenarios.Options) (world, log map[strin
 	for _, law := range verdictOf(r) {
 		log[law] = true
 	}
-	for _, b := range r.Breaches {
+	for _, b := range r.Violations {
 		t.Logf("%s: %s by %s x%d: %s %v", filepath.Base(file), b.Law, b.Actor, b.Count, b.Text, b.Objects)
 	}
 	for _, b := range r.Fights {

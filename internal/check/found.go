@@ -54,9 +54,9 @@ type found struct {
 
 	cleans map[metav1.DeletionPropagation]cleanUp // what becomes of what no reference holds
 
-	ticks    *ticks   // it creates something by the clock, for ever; nil where it does not
-	restless bool     // it does not settle with one owner
-	unknown  []string // what could not be found out, and why
+	ticks     *ticks   // it creates something by the clock, for ever; nil where it does not
+	unsettled bool     // it does not settle with one owner
+	unknown   []string // what could not be found out, and why
 }
 
 type creation struct {
@@ -114,8 +114,8 @@ func (s *subject) look() (*found, error) {
 	}
 	f.watch(r)
 	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
-		f.restless = true
-		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
+		f.unsettled = true
+		f.unknown = append(f.unknown, "it does not settle with one owner alone: nothing else was looked for")
 		return f, nil
 	}
 	for _, probe := range []func(*subject) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {

@@ -28,7 +28,7 @@ type Plan struct {
 	Controller host.Controller // with what was found out where it did not say so itself
 	Profile    law.Profile     // what it is held to
 	Cases      []Case
-	Restless   bool     // the controller does not settle with the sample alone: hardly a case can tell more
+	Unsettled  bool     // the controller does not settle with the sample alone: hardly a case can tell more
 	Notes      []string // what was left out of the subject, and why
 
 	subject *subject
@@ -67,7 +67,7 @@ func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Controller: f.declared(s), Profile: law.Profile(s.Profile), Restless: f.restless, Notes: s.notes,
+	p := &Plan{Controller: f.declared(s), Profile: law.Profile(s.Profile), Unsettled: f.unsettled, Notes: s.notes,
 		subject: s, found: f}
 	places := f.worlds(s)
 	for i := range places {

@@ -26,7 +26,7 @@ type quiet struct {
 	s       *subject
 	process string
 	of      *host.Process
-	settled bool // it came to rest each time
+	settled bool // it settled each time
 	fights  bool // the last time it did not, as its writes repeat themselves
 	ticking ticking
 	began   int // the first record since the user has last done something
@@ -54,7 +54,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 			return nil, err
 		}
 	}
-	r := &quiet{Trial: trial.New(trial.Options{Server: server, Choices: choices, Laws: []*law.Law{law.ByID(law.ComeToRest)}}), s: s,
+	r := &quiet{Trial: trial.New(trial.Options{Server: server, Choices: choices, Laws: []*law.Law{law.ByID(law.AlwaysSettles)}}), s: s,
 		process: s.Controller.Name, settled: true}
 	r.ticking = ticking{of: r, at: map[deed][]time.Duration{}}
 	if err := r.Faults(faults); err != nil {

@@ -249,7 +249,7 @@ func (f *found) removed(s *subject) place {
 		}
 	}
 	p.user = append(p.user, casefile.Verb("settle"), patch(f.of, last.patch(nil)))
-	p.atRest = f.takenOut(s, last)
+	p.settledCheck = f.takenOut(s, last)
 	return p
 }
 

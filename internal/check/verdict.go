@@ -24,13 +24,13 @@ type Verdict struct {
 
 // The states of a law, in the words of docs/evidence/clauses.md.
 const (
-	Held      = "held"
-	Broken    = "broken"
-	Accepted  = "accepted"       // violated in ways that are known
-	Skipped   = "skipped"        // the subject says why
-	NotAsked  = "not asked"      // nothing came to it in any case
-	NotJudged = "not judged"     // it cannot be seen from outside
-	NotIts    = "does not apply" // it does not concern this controller
+	Held         = "held"
+	Violated     = "violated"
+	Accepted     = "accepted"       // violated in ways that are known
+	Skipped      = "skipped"        // the subject says why
+	NotExercised = "not exercised"  // nothing came to it in any case
+	NotJudged    = "not judged"     // it cannot be seen from outside
+	NotIts       = "does not apply" // it does not concern this controller
 )
 
 // elsewhere are the actors whose laws concern no ordinary controller.
@@ -58,24 +58,24 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 			p.compared(&v, cases)
 		}
 		missing := f.missing(s, &c, l.ID, about)
-		if c.Hosted() && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
+		if c.Hosted() && !l.FromSettled && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
 			missing = NotJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
 		}
 		switch {
 		case s.Skip[l.Name] != "":
 			v.State, v.Why = Skipped, s.Skip[l.Name]
 		case len(v.Cases) > 0:
-			v.State, v.Why = Broken, "broken in "+strings.Join(v.Cases, ", ")
+			v.State, v.Why = Violated, "violated in "+strings.Join(v.Cases, ", ")
 		case len(v.known) > 0:
 			v.State, v.Why = Accepted, strings.Join(v.known, "; ")
 		case missing != "" && !(v.Asked > 0 && strings.HasPrefix(missing, NotIts)):
 			v.State, v.Why, _ = strings.Cut(missing, ": ")
 		case v.Asked == 0:
-			v.State, v.Why = NotAsked, "nothing that could have broken it happened in these worlds"
+			v.State, v.Why = NotExercised, "nothing that could have broken it happened in these worlds"
 		default:
 			v.State = Held
 			switch {
-			case c.Hosted() && l.Rested:
+			case c.Hosted() && l.FromSettled:
 				v.Why = ", of what it did after a rest: no more can be seen of a whole program"
 			case c.Hosted() && l.Ends:
 				v.Why = ", of what ends a program: a panic that it recovers, and tells nobody of, is not seen"
@@ -219,7 +219,7 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	n, violated := map[string]int{}, []string(nil)
 	for _, v := range verdicts {
 		n[v.State]++
-		if v.State == Broken {
+		if v.State == Violated {
 			violated = append(violated, v.Name)
 		}
 	}
@@ -240,12 +240,12 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 		verdict = kind + ": VIOLATES " + strings.Join(violated, ", ")
 	case explored == 0:
 		verdict = kind + ": no verdict, since no case was explored"
-	case p.Restless:
+	case p.Unsettled:
 		verdict = kind + ": no verdict, since the operator does not settle with the sample alone"
 	case failed > 0:
 		verdict = kind + ": DOES NOT SETTLE in some schedules"
 	}
 	return fmt.Sprintf("%s. Laws of %s: %d held, %d violated, %s%d not exercised, %d not judged, %d do not apply. "+
-		"%d of %d cases were explored, %d failed; schedules: %d%s", verdict, p.Profile, n[Held], n[Broken], known, n[NotAsked],
+		"%d of %d cases were explored, %d failed; schedules: %d%s", verdict, p.Profile, n[Held], n[Violated], known, n[NotExercised],
 		n[NotJudged], n[NotIts], explored, len(cases), failed, schedules, kept)
 }

@@ -19,12 +19,12 @@ type place struct {
 	name string // "recreated/orphan"
 	why  string // it is not tried; "" where it is
 
-	objects []manifest // beside what is around the sample
-	settled bool
-	user    []casefile.Action
-	faults  map[string]int
-	atRest  scenarios.Func
-	sameEnd bool // the settled world is compared with that of a quiet run
+	objects      []manifest // beside what is around the sample
+	settled      bool
+	user         []casefile.Action
+	faults       map[string]int
+	settledCheck scenarios.Func
+	sameEnd      bool // the settled world is compared with that of a quiet run
 }
 
 // few are the faults of most cases.
@@ -63,7 +63,7 @@ func (f *found) worlds(s *subject) (all []place) {
 func (f *found) marked(s *subject) place {
 	return place{name: "two-owners", objects: f.both(s), faults: few,
 		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
-		atRest: func(user host.Client) error {
+		settledCheck: func(user host.Client) error {
 			o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 			if err != nil {
 				return nil // gone with what it had
@@ -225,8 +225,8 @@ func (f *found) rival(s *subject) manifest {
 // whole makes a casefile.Case of a world.
 func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
-	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, Settled: p.settled,
-		For: s.lasts, User: s.timed(p.user), AtRest: both(p.atRest, s.Settled), Faults: p.faults, Schedules: s.Schedules,
+	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
+		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
 	if c.Hosted() { // which may watch any kind, so that making a failure small leaves them all
 		w.CRDs, w.Installed = s.files, s.installs

@@ -154,7 +154,7 @@ func (f *found) unseen(s *subject) place {
 	p.user = append(p.user, casefile.Apply(late.text()), casefile.Verb("settle"),
 		casefile.Verb("delete "+late.at()+" --cascade=background"), casefile.Verb("settle"))
 	p.user = append(p.user, free...)
-	p.atRest = cleared(late, c.there)
+	p.settledCheck = cleared(late, c.there)
 	return p
 }
 
@@ -191,11 +191,11 @@ func (f *found) dependentUnseen(s *subject) place {
 // dependents itself, no process starts from an older list, in which the owner still exists.
 func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
-		p.atRest = f.nothingOf(s.owner)
+		p.settledCheck = f.nothingOf(s.owner)
 	}
 	c := f.cleans[policy]
 	if gone := cleared(s.owner, c.removes); gone != nil {
-		p.atRest, p.faults = both(p.atRest, gone), atWork
+		p.settledCheck, p.faults = both(p.settledCheck, gone), atWork
 	}
 	if f.second.Unstructured == nil {
 		p.why = "no second owner can stand beside the one that is deleted"

@@ -38,7 +38,7 @@ func (f *found) lookalikes(s *subject) []place {
 		race.objects = append(race.objects, o)
 		race.user = append(race.user, patch(o.at(), map[string]any{"metadata": map[string]any{
 			"ownerReferences": []any{reference(rival)}}}))
-		others.atRest = both(others.atRest, stays(theirs, rival))
+		others.settledCheck = both(others.settledCheck, stays(theirs, rival))
 		going := o.renamed("threelaws-going")
 		going.SetFinalizers([]string{hold})
 		dying.objects = append(dying.objects, going)

@@ -24,7 +24,7 @@ func (f *found) ends(s *subject) (all []place) {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // they may be deleted by the clock
 		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
-			p.atRest, p.faults = both(p.atRest, f.stillThere()), atWork
+			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
 		all = append(all, p)
 	}
@@ -78,7 +78,7 @@ func (f *found) held(s *subject) place {
 			map[string]any{"op": "add", "path": "/metadata/finalizers/1", "value": hold})}
 	}
 	p.user = append(p.user, casefile.Verb("delete "+f.of+" --cascade=background"))
-	p.atRest = func(user host.Client) error {
+	p.settledCheck = func(user host.Client) error {
 		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {
 			return fmt.Errorf("%s has lost the finalizer %s, which is somebody else's", f.of, hold)

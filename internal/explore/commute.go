@@ -83,7 +83,7 @@ type swap struct {
 	steps   int
 	missing bool
 	ended   bool
-	short   bool // the program ended the run, at a breach or a bound, perhaps before both were taken
+	short   bool // the program ended the run, at a violation or a bound, perhaps before both were taken
 	state   uint64
 }
 

@@ -72,7 +72,7 @@ func (c *Coverage) stop(why string) {
 const noSchedule = "no schedule came to its end"
 
 // conclude decides whether everything was covered. A search in which no schedule
-// came to its end, and none was ended by a broken law, has covered nothing. Who
+// came to its end, and none was ended by a violation, has covered nothing. Who
 // finds fights compares with what came before, which is no part of the state: what
 // lies behind one may not have been reached. Where none was found there is none:
 // every write leaves its trace, so a world that can write for ever has no end of

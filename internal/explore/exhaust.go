@@ -14,7 +14,7 @@ type Exhaust struct {
 	MaxSteps  int  // of one run, those before the first choice included; 0 means 10,000
 	MaxStates int  // 0 means no bound
 	MaxRuns   int  // 0 means no bound
-	All       bool // goes on after the first broken law; each run still ends at its first breach
+	All       bool // goes on after the first violation; each run still ends at its first violation
 
 	// CommutingWrites takes writes to different kinds for independent where
 	// their footprints say so. The states reached are the same, but a law that
@@ -113,7 +113,7 @@ func (s *search) explore() bool {
 			s.stack = nil
 		}
 		if len(s.cover.Failures) > 0 && !s.All {
-			s.cover.stop("a law was broken")
+			s.cover.stop("a law was violated")
 			if !more {
 				s.item++
 			}
@@ -326,13 +326,13 @@ func (s *search) wasLeft(steps int) bool {
 
 func (s *search) failed(out *Outcome) {
 	for _, f := range s.cover.Failures {
-		if f.Breach.Same(out.Findings[0]) {
+		if f.Violation.Same(out.Findings[0]) {
 			return
 		}
 	}
 	s.cover.Failures = append(s.cover.Failures, Failing{
 		Index: s.cover.Runs - 1, Strategy: "exhaustive",
-		Breach: out.Findings[0], Outcome: out, Schedule: s.schedule(),
+		Violation: out.Findings[0], Outcome: out, Schedule: s.schedule(),
 	})
 }
 

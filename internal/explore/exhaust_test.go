@@ -135,7 +135,7 @@ func searched(t *testing.T, x Exhaust) (found, *Coverage) {
 	}
 	slices.Sort(f.labels)
 	for _, b := range cover.Failures {
-		f.laws = append(f.laws, b.Breach.Law)
+		f.laws = append(f.laws, b.Violation.Law)
 	}
 	slices.Sort(f.laws)
 	return f, cover

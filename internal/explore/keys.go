@@ -12,7 +12,7 @@ import (
 type Keys struct {
 	// Strict ends the run at the first entry that cannot be followed; see
 	// [Keys.Err]. Otherwise an entry whose action is not enabled is skipped,
-	// an entry marked Default takes the default, and a pick that is not asked
+	// an entry marked Default takes the default, and a pick that is not evaluated
 	// for, or is out of range, is 0.
 	Strict bool
 

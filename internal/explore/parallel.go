@@ -25,7 +25,7 @@ type Config struct {
 	Seed     uint64
 	Strategy Strategy
 	Workers  int  // 0 means GOMAXPROCS
-	All      bool // goes on after the first broken law
+	All      bool // goes on after the first violation
 
 	// Enough reports whether the runs that were begun suffice; no more are begun then. nil never does. Several
 	// workers call it at a time.
@@ -40,7 +40,7 @@ type Config struct {
 	SaveEvery time.Duration
 
 	// Double is the share of runs done twice and compared: one in so many. 0
-	// means 64, a negative number none. A run that broke a law is always done
+	// means 64, a negative number none. A run that violated a law is always done
 	// twice.
 	Double int
 
@@ -52,7 +52,7 @@ type Config struct {
 
 const doubleShare = 64
 
-// Run explores until every run is done, the first law is broken (unless
+// Run explores until every run is done, the first law is violated (unless
 // [Config.All]), or ctx is done: then the report covers the runs so far and
 // says that it was interrupted. The error is a [*Disagreement] between two runs
 // of one schedule, or why a program is unfit to be run.
@@ -94,7 +94,7 @@ func (c Config) Again(index int) *Failing {
 	if len(out.Findings) == 0 {
 		return nil
 	}
-	return &Failing{Index: index, Seed: SeedAt(c.Seed, index), Strategy: name, Breach: out.Findings[0], Outcome: out,
+	return &Failing{Index: index, Seed: SeedAt(c.Seed, index), Strategy: name, Violation: out.Findings[0], Outcome: out,
 		Schedule: slices.Clone(w.record.Schedule())}
 }
 
@@ -246,7 +246,7 @@ func (w *worker) work(results chan<- result) {
 		if !ok {
 			return
 		}
-		if r.failed() != nil || r.breach != nil && !w.All {
+		if r.failed() != nil || r.violation != nil && !w.All {
 			w.stopAfter(r.index)
 		}
 		results <- r
@@ -284,9 +284,9 @@ func (w *worker) one(index int) (result, bool) {
 		r.depth, r.bound = p.Depth(), p.Bound()
 	}
 	if len(out.Findings) > 0 {
-		r.breach = &out.Findings[0]
+		r.violation = &out.Findings[0]
 	}
-	if r.breach == nil && (w.Double < 0 || index%w.Double != 0) {
+	if r.violation == nil && (w.Double < 0 || index%w.Double != 0) {
 		return r, true
 	}
 	first := traceOf(w.record, out).clone()
@@ -311,18 +311,18 @@ func (w *worker) one(index int) (result, bool) {
 // handOver adds the failure to the result if its law is new to this worker,
 // whose indexes ascend: of all workers' firsts, one is the first of all.
 func (w *worker) handOver(r *result, f Failing) {
-	if r.breach == nil {
+	if r.violation == nil {
 		return
 	}
 	if b := w.blockOf(r.index); b != w.block {
 		w.known, w.block = w.known[:0], b
 	}
 	for _, b := range w.known {
-		if b.Same(*r.breach) {
+		if b.Same(*r.violation) {
 			return
 		}
 	}
-	w.known = append(w.known, *r.breach)
-	f.Breach, f.block = *r.breach, w.block
+	w.known = append(w.known, *r.violation)
+	f.Violation, f.block = *r.violation, w.block
 	r.failure = &f
 }

@@ -4,7 +4,7 @@ import "github.com/threelaws/threelaws/sim"
 
 // Program makes a world from a cold start and runs it to its end under c. It
 // must be a function of its choices alone, make one world, and hand c to it
-// before the first choice to be explored. It ends at the first breach of a law.
+// before the first choice to be explored. It ends at the first violation of a law.
 //
 // When [sim.World.Step] returns false the program asks [Ended]: if the source
 // ended the run, it tears down and returns what it knows, without judging the
@@ -18,13 +18,13 @@ type Outcome struct {
 	State    uint64    // World.StateHash at the end, before anything is torn down; 0 when not known
 	Findings []Finding // in the order in which they happened
 	Label    string    // the final state in a few words, for the table of outcomes
-	Settled  bool      // the world came to rest
+	Settled  bool      // the world settled
 	Fight    bool      // the world repeats itself with writes in between
 	Cut      bool      // something that is no part of the state ended the run, or a settle of it: a fight was found
 	Unfit    error     // it cannot be run at all, and nothing else is known of it; [Config.Run] alone asks
 }
 
-// Finding is a broken law.
+// Finding is a violation.
 type Finding struct {
 	Law      string // the law's ID
 	Text     string // what happened, in one line
@@ -32,17 +32,17 @@ type Finding struct {
 	Step     int    // the step that broke it; 0 when not known
 }
 
-// Same reports whether both are breaches of one law at one strength.
+// Same reports whether both are violations of one law at one strength.
 func (b Finding) Same(c Finding) bool { return b.Law == c.Law && b.Informed == c.Informed }
 
-// Failing is a run that broke a law.
+// Failing is a run that violated a law.
 type Failing struct {
-	Index    int     // of the run, from 0
-	Seed     uint64  // of the run's choices; 0 for an enumerated one
-	Strategy string  // "random", "pct 2", "exhaustive"
-	Breach   Finding // the first one
-	Outcome  *Outcome
-	Schedule Schedule
+	Index     int     // of the run, from 0
+	Seed      uint64  // of the run's choices; 0 for an enumerated one
+	Strategy  string  // "random", "pct 2", "exhaustive"
+	Violation Finding // the first one
+	Outcome   *Outcome
+	Schedule  Schedule
 
 	block int // see [Config.Block]
 }

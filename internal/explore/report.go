@@ -15,13 +15,13 @@ type Report struct {
 	Steps     int64
 	Distinct  int // distinct runs, by hash
 	Finals    int // distinct final states, by hash, where the program tells [Outcome.State]
-	Unsettled int // runs that neither came to rest nor fought nor broke a law
+	Unsettled int // runs that neither settled nor fought nor violated a law
 	Fights    int
-	Failed    int // runs that broke a law
+	Failed    int // runs that violated a law
 	Doubled   int // runs that were done twice
 
 	Failures    []Failing // the first of each law, or of each law in each block, in order of index
-	Laws        Table     // runs that broke a law, by its ID
+	Laws        Table     // runs that violated a law, by its ID
 	Outcomes    Table
 	Bounds      []Bound // what PCT promises, by depth
 	Length      int     // the k of PCT: the length of the first run, in decisions
@@ -40,20 +40,20 @@ type Progress struct {
 
 // result is what a worker found out about one run.
 type result struct {
-	index    int
-	hash     uint64
-	state    uint64
-	steps    int
-	label    string
-	settled  bool
-	fight    bool
-	doubled  bool
-	depth    int
-	bound    float64
-	breach   *Finding
-	failure  *Failing // for the first of each law that the worker met
-	disagree *Disagreement
-	unfit    error
+	index     int
+	hash      uint64
+	state     uint64
+	steps     int
+	label     string
+	settled   bool
+	fight     bool
+	doubled   bool
+	depth     int
+	bound     float64
+	violation *Finding
+	failure   *Failing // for the first of each law that the worker met
+	disagree  *Disagreement
+	unfit     error
 }
 
 // failed is why nothing more is explored, nil where nothing speaks against it.
@@ -99,9 +99,9 @@ func (t *tally) add(r *result) {
 		t.bound(r.depth).add(r.bound)
 	}
 	switch {
-	case r.breach != nil:
+	case r.violation != nil:
 		rep.Failed++
-		rep.Laws.Add(r.breach.Law)
+		rep.Laws.Add(r.violation.Law)
 		t.failure(r)
 	case !r.settled && !r.fight:
 		rep.Unsettled++
@@ -120,7 +120,7 @@ func (t *tally) failure(r *result) {
 		return
 	}
 	if !slices.ContainsFunc(t.report.Failures, func(f Failing) bool {
-		return f.Breach.Same(*r.breach) && f.block == r.failure.block
+		return f.Violation.Same(*r.violation) && f.block == r.failure.block
 	}) {
 		t.report.Failures = append(t.report.Failures, *r.failure)
 	}

@@ -25,12 +25,12 @@ type Shrinkable struct {
 
 // Shrunk is a failing run made small.
 type Shrunk struct {
-	Breach   Finding
-	Outcome  *Outcome
-	Schedule Schedule // every decision up to the breach; [Replay] follows it
-	Removed  []bool   // which parts were taken out
-	Parts    int      // how many parts are left
-	Runs     int      // executions it took
+	Violation Finding
+	Outcome   *Outcome
+	Schedule  Schedule // every decision up to the violation; [Replay] follows it
+	Removed   []bool   // which parts were taken out
+	Parts     int      // how many parts are left
+	Runs      int      // executions it took
 	// Minimal certifies that without any single part, fault, deviation or
 	// decision, and with the rest as it is, the same law does not break in a
 	// smaller run. It is false when the budget or the time ran out first.
@@ -51,15 +51,15 @@ func (s *Shrunk) String() string {
 // strength: first fewer parts, then fewer faults, then fewer decisions that
 // differ from the default schedule, then fewer steps. It stops after budget
 // executions, or shrinkSteps steps in all of them, or when the subject has enough. The error says that the schedule does not break the law.
-func Shrink(subject Shrinkable, breach Finding, from Schedule, budget int) (*Shrunk, error) {
+func Shrink(subject Shrinkable, violation Finding, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
-		target:  breach,
+		target:  violation,
 		budget:  max(budget, 1),
 		tried:   map[uint64]struct{}{},
 	}
 	if !s.try(make([]bool, len(subject.Parts)), from) {
-		return nil, fmt.Errorf("the schedule to be shrunk does not break %s", breach.Law)
+		return nil, fmt.Errorf("the schedule to be shrunk does not break %s", violation.Law)
 	}
 	for improved := true; improved; {
 		improved = s.round()
@@ -116,7 +116,7 @@ func sizeOf(removed []bool, s Schedule) size {
 }
 
 // try runs the input and keeps it if it fails alike and is smaller. What is
-// kept is the schedule as it was taken, cut off at the breach.
+// kept is the schedule as it was taken, cut off at the violation.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false
@@ -136,11 +136,11 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	s.record.Reset(Follow(entries))
 	out := p(&s.record)
 	s.steps += out.Steps
-	breach, ok := s.broken(out)
+	violation, ok := s.broken(out)
 	if !ok {
 		return false
 	}
-	taken := cut(s.record.Schedule(), breach)
+	taken := cut(s.record.Schedule(), violation)
 	if keep := s.subject.Keep; keep != nil && !slices.ContainsFunc(taken, func(e Entry) bool { return keep(&e) }) {
 		return false
 	}
@@ -150,7 +150,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	}
 	s.size = z
 	s.best = &Shrunk{
-		Breach: breach, Outcome: out,
+		Violation: violation, Outcome: out,
 		Schedule: append(Schedule(nil), taken...),
 		Removed:  append([]bool(nil), removed...),
 	}
@@ -158,7 +158,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 }
 
 // shrinkSteps bounds what making a failure small costs where each run is long, as one is
-// that never comes to rest: its parts and its faults are tried, not each of its decisions.
+// that never settles: its parts and its faults are tried, not each of its decisions.
 const shrinkSteps = 1_000_000
 
 // spent reports whether nothing more is tried. The failing run itself always is.
@@ -176,7 +176,7 @@ func (s *shrinker) broken(out *Outcome) (Finding, bool) {
 	return Finding{}, false
 }
 
-// cut drops what was decided after the breach.
+// cut drops what was decided after the violation.
 func cut(taken Schedule, b Finding) Schedule {
 	if b.Step == 0 {
 		return taken

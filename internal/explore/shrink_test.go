@@ -45,8 +45,8 @@ func fewest(t *testing.T, p Program, law string) int {
 func TestShrinkFindsTheFewestDeviations(t *testing.T) {
 	for _, lines := range []int{0, 1, 2} {
 		toy := adders(2, lines)
-		breach, from := failing(t, toy.run)
-		got, err := Shrink(just(toy.run), breach, from, 10_000)
+		violation, from := failing(t, toy.run)
+		got, err := Shrink(just(toy.run), violation, from, 10_000)
 		if err != nil || !got.Minimal {
 			t.Fatal(got, err)
 		}
@@ -72,8 +72,8 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 	if out := toy.run(Follow(nil)); len(out.Findings) > 0 {
 		t.Fatal("the default schedule lets time pass early")
 	}
-	breach, from := failing(t, toy.run)
-	got, err := Shrink(just(toy.run), breach, from, 10_000)
+	violation, from := failing(t, toy.run)
+	got, err := Shrink(just(toy.run), violation, from, 10_000)
 	if err != nil || !got.Minimal {
 		t.Fatal(got, err)
 	}
@@ -83,7 +83,7 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 			early++
 		}
 	}
-	if want := fewest(t, toy.run, breach.Law); early != 1 || got.Schedule.Deviations() != want {
+	if want := fewest(t, toy.run, violation.Law); early != 1 || got.Schedule.Deviations() != want {
 		t.Errorf("%d early timers, %d deviations, want 1 and %d: %q", early, got.Schedule.Deviations(), want,
 			got.Schedule.Keys())
 	}
@@ -130,7 +130,7 @@ func TestShrinkRemovesPartsAndFaults(t *testing.T) {
 		}
 		b := out.Findings[0]
 		got, err := Shrink(s, b, slices.Clone(r.Schedule()), 10_000)
-		if err != nil || !got.Minimal || !got.Breach.Same(b) {
+		if err != nil || !got.Minimal || !got.Violation.Same(b) {
 			t.Fatal(got, err)
 		}
 		var left []string
@@ -158,18 +158,18 @@ func TestShrinkRemovesPartsAndFaults(t *testing.T) {
 
 func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	toy := adders(3, 3)
-	breach, from := failing(t, toy.run)
-	first, err := Shrink(just(toy.run), breach, from, 10_000)
+	violation, from := failing(t, toy.run)
+	first, err := Shrink(just(toy.run), violation, from, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, _ := Shrink(just(toy.run), breach, from, 10_000)
+	second, _ := Shrink(just(toy.run), violation, from, 10_000)
 	if first.String() != second.String() || !slices.Equal(first.Schedule.Keys(), second.Schedule.Keys()) {
 		t.Errorf("%s, then %s", first, second)
 	}
 	runs := 0
 	counted := func(c sim.Choices) *Outcome { runs++; return toy.run(c) }
-	short, err := Shrink(just(counted), breach, from, 7)
+	short, err := Shrink(just(counted), violation, from, 7)
 	if err != nil || runs != 7 || short.Runs != 7 || short.Minimal {
 		t.Errorf("%d runs, %v, %v", runs, short, err)
 	}
@@ -179,13 +179,13 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 // A run that is long costs what it is long.
 func TestShrinkKeepsToItsSteps(t *testing.T) {
 	toy := adders(3, 3)
-	breach, from := failing(t, toy.run)
+	violation, from := failing(t, toy.run)
 	const long = shrinkSteps / 5
 	short, err := Shrink(just(func(c sim.Choices) *Outcome {
 		out := toy.run(c)
 		out.Steps = long
 		return out
-	}), breach, from, 10_000)
+	}), violation, from, 10_000)
 	if err != nil || short.Runs != 5 || short.Minimal {
 		t.Errorf("%v, %v", short, err)
 	}
@@ -194,12 +194,12 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 // The failing run is shown even if there is no time for another.
 func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	toy := adders(3, 3)
-	breach, from := failing(t, toy.run)
+	violation, from := failing(t, toy.run)
 	for _, most := range []int{0, 4} {
 		runs := 0
 		subject := just(func(c sim.Choices) *Outcome { runs++; return toy.run(c) })
 		subject.Enough = func() bool { return runs >= most }
-		short, err := Shrink(subject, breach, from, 10_000)
+		short, err := Shrink(subject, violation, from, 10_000)
 		if err != nil || short.Runs != max(most, 1) || short.Minimal {
 			t.Errorf("%d: %v, %v", most, short, err)
 		}
@@ -209,7 +209,7 @@ func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 // A run that goes on for ever ends when the subject has enough.
 func TestShrinkEndsALongRun(t *testing.T) {
 	toy := adders(2, 1)
-	breach, from := failing(t, toy.run)
+	violation, from := failing(t, toy.run)
 	runs, asked := 0, 0
 	subject := just(func(c sim.Choices) *Outcome {
 		if runs++; runs == 1 {
@@ -221,7 +221,7 @@ func TestShrinkEndsALongRun(t *testing.T) {
 		return &Outcome{}
 	})
 	subject.Enough = func() bool { asked++; return asked > 100 }
-	if got, err := Shrink(subject, breach, from, 10_000); err != nil || got.Runs != 2 || got.Minimal {
+	if got, err := Shrink(subject, violation, from, 10_000); err != nil || got.Runs != 2 || got.Minimal {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -237,8 +237,8 @@ func TestShrinkWantsAFailingSchedule(t *testing.T) {
 // minimal and not by the shrinker's passes.
 func TestShrunkIsMinimal(t *testing.T) {
 	toy := adders(3, 2)
-	breach, from := failing(t, toy.run)
-	got, err := Shrink(just(toy.run), breach, from, 10_000)
+	violation, from := failing(t, toy.run)
+	got, err := Shrink(just(toy.run), violation, from, 10_000)
 	if err != nil || !got.Minimal {
 		t.Fatal(got, err)
 	}

@@ -30,7 +30,7 @@ func (n *notes) save(m *Mark, c *Coverage) error {
 	n.mark.Add(next)
 	n.cover = *c
 	for _, f := range c.Failures {
-		n.laws[f.Breach.Law] = true
+		n.laws[f.Violation.Law] = true
 	}
 	return nil
 }

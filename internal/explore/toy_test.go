@@ -122,16 +122,16 @@ func (f *toyFaults) Take(sim.Action)                    { f.left--; f.vars["v0"]
 func (f *toyFaults) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 func (f *toyFaults) Digest(h *sim.Hash)                 { h.Word(uint64(f.left)) }
 
-// Digest has nothing to fold: a run ends at the law's first breach.
+// Digest has nothing to fold: a run ends at the law's first violation.
 func (l *toyLaw) Digest(*sim.Hash) {}
 
 // toyLaw breaks at the first record of a failed expectation.
-type toyLaw struct{ breaches []Finding }
+type toyLaw struct{ violations []Finding }
 
 func (l *toyLaw) Observe(r *sim.Record) {
 	if r.Op == sim.Refusal {
-		l.breaches =
-			append(l.breaches,
+		l.violations =
+			append(l.violations,
 				Finding{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
 	}
 }
@@ -171,7 +171,7 @@ func (toy *toyWorld) run(c sim.Choices) *Outcome {
 	}
 	out := &Outcome{}
 	settle := func() bool {
-		for w.Steps() < limit && len(law.breaches) == 0 {
+		for w.Steps() < limit && len(law.violations) == 0 {
 			if !w.Step() {
 				return !Ended(c)
 			}
@@ -184,7 +184,7 @@ func (toy *toyWorld) run(c sim.Choices) *Outcome {
 		out.Settled = settle()
 	}
 	out.Steps, out.Hash, out.State = w.Steps(), w.Hash(), w.StateHash()
-	out.Findings = law.breaches
+	out.Findings = law.violations
 	if out.Settled && toy.law != "" && vars[toy.law] != toy.lawSays {
 		out.Findings = append(out.Findings, Finding{Law: "FINAL", Text: "lost update", Step: w.Steps()})
 	}

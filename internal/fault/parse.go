@@ -55,7 +55,7 @@ func parse(kinds Kinds, line string) (*rule, error) {
 	case len(line) > widest:
 		return nil, fmt.Errorf("%.40s...: a line of %d bytes; none needs more than %d", line, len(line), widest)
 	case len(words) == 0:
-		return nil, fmt.Errorf("nothing is asked for")
+		return nil, fmt.Errorf("nothing is requested")
 	}
 	var verbs []string
 	for _, f := range forms {

@@ -41,7 +41,7 @@ func TestLines(t *testing.T) {
 func TestWrongLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{
-		"":                                 "nothing is asked for",
+		"":                                 "nothing is requested",
 		"holt op sees=Pod":                 "unknown fault holt; did you mean hold?",
 		"crash op":                         "unknown fault crash; there are hold, release, relist, fail, delay",
 		"hold op":                          "hold: sees is missing: write sees=KIND",

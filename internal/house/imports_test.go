@@ -77,13 +77,13 @@ func forbidden(graph []pkg) (complaints []string) {
 					append(complaints, fmt.Sprintf("%s imports %s: %s", short(p.ImportPath), short(to), edges[i].why))
 			}
 		}
-		complaints = append(complaints, breaches(p, byPath)...)
+		complaints = append(complaints, violations(p, byPath)...)
 	}
 	return complaints
 }
 
-// breaches returns a complaint, with the import path, for each package behind a wall that a package reaches.
-func breaches(p pkg, byPath map[string]pkg) (complaints []string) {
+// violations returns a complaint, with the import path, for each package behind a wall that a package reaches.
+func violations(p pkg, byPath map[string]pkg) (complaints []string) {
 	via := map[string]string{p.ImportPath: ""}
 	queue := []string{p.ImportPath}
 	for len(queue) > 0 {

@@ -91,13 +91,13 @@ func (f *Feed) since(p place) ([]byte, place, error) {
 func (f *Feed) follow() {
 	var standing, records []sim.Record
 	var marks []render.Mark
-	first, anew := 0, false
+	first, restart := 0, false
 	f.look(func(w World) {
 		h := w.History
 		held := h.Len() - len(h.Records)
 		first = f.run.Next()
-		anew = f.epoch == 0 || first < held || f.run.Len()+h.Len()-first > 2*f.kept
-		if anew {
+		restart = f.epoch == 0 || first < held || f.run.Len()+h.Len()-first > 2*f.kept
+		if restart {
 			first = max(held, h.Len()-f.kept)
 			standing = w.Standing()
 		}
@@ -105,7 +105,7 @@ func (f *Feed) follow() {
 		marks = append(marks, w.Broken[f.marks:]...)
 	})
 	f.marks += len(marks)
-	if anew {
+	if restart {
 		f.epoch++
 		f.run.Begin(standing, first, records)
 		records = nil
@@ -133,7 +133,7 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		switch why := Stranger(r); {
+		switch why := RefusalOf(r); {
 		case why != "":
 			http.Error(w, why, http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -153,16 +153,16 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 	})
 }
 
-// Stranger returns why a request must be refused; "" for a page of this server, an opened address, or a program. A
+// RefusalOf returns why a request must be refused; "" for a page of this server, an opened address, or a program. A
 // browser also sends requests from pages of other origins. They carry an Origin, or a foreign hostname that resolves to
 // this server.
-func Stranger(r *http.Request) string {
+func RefusalOf(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {
 		name = h
 	}
 	if name != "localhost" && net.ParseIP(strings.Trim(name, "[]")) == nil {
-		return fmt.Sprintf("this is asked for at an address, or at localhost, not at %q", name)
+		return fmt.Sprintf("this is served at an address, or at localhost, not at %q", name)
 	}
 	if from := r.Header.Get("Origin"); from != "" && from != "http://"+r.Host {
 		return fmt.Sprintf("this is not for %q", from)

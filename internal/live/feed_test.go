@@ -144,24 +144,24 @@ func TestRunIsBounded(t *testing.T) {
 	w, f, server := fed(t, 400)
 	f.kept = 50
 	reader := read(t, server, "")
-	anew := 0
+	restarts := 0
 	for range 40 {
 		w.happen(10)
 		e := reader.next()
 		if e.Keep.Records == 0 {
-			anew++
+			restarts++
 		}
 		if n := e.Keep.Records + len(e.Records) - e.First; n > 100 {
 			t.Fatalf("a reader has %d records", n)
 		}
 	}
-	if anew < 4 || anew > 9 {
-		t.Errorf("of 400 records 50 to 100 are kept, and the run was begun %d times", anew)
+	if restarts < 4 || restarts > 9 {
+		t.Errorf("of 400 records 50 to 100 are kept, and the run was begun %d times", restarts)
 	}
 }
 
 // Requests from pages elsewhere are refused, whatever hostname they use. The API behind gets all other requests.
-func TestStrangersAreRefused(t *testing.T) {
+func TestForeignRequestsAreRefused(t *testing.T) {
 	f := New((&world{all: pagetest.Long(1)}).look, 0, "test")
 	h := f.Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	f.Close()

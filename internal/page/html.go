@@ -145,7 +145,7 @@ func (r *Row) cell(law string) link {
 	case r.Broken[i].Race:
 		return r.link("expected", "a race was lost")
 	case r.Expected:
-		return r.link("expected", "broken, as expected")
+		return r.link("expected", "violated, as expected")
 	}
-	return r.link("broken", "broken")
+	return r.link("violated", "violated")
 }

@@ -133,7 +133,7 @@ func (l *Live) finish(from int) int {
 	if keep < len(l.lines) {
 		from = min(from, l.lines[keep].Records[0])
 	}
-	more := render.Timeline(h, render.Options{From: max(from, l.run.First), Breaches: marks, Others: true})
+	more := render.Timeline(h, render.Options{From: max(from, l.run.First), Violations: marks, Others: true})
 	for i := range more {
 		more[i].N += keep
 	}

@@ -18,21 +18,21 @@ import (
 
 // Source is one run with its violations.
 type Source struct {
-	Name     string // "made small", "as it was found"
-	History  *sim.History
-	Breaches []render.Mark
-	First    int // the first shown record; earlier ones are the initial world
-	Lines    []render.Line
-	Small    string           // how small it is, "" where nobody made it so
-	Printed  []render.Printed // the last output of its programs
-	Replay   string           // the command that runs it again, "" for none
-	Began    time.Time        // the time of day of time zero; zero if times are virtual
+	Name       string // "made small", "as it was found"
+	History    *sim.History
+	Violations []render.Mark
+	First      int // the first shown record; earlier ones are the initial world
+	Lines      []render.Line
+	Small      string           // how small it is, "" where nobody made it so
+	Printed    []render.Printed // the last output of its programs
+	Replay     string           // the command that runs it again, "" for none
+	Began      time.Time        // the time of day of time zero; zero if times are virtual
 }
 
 // Failure is the run of a text page.
 func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
-	return Source{Name: name, History: h, Breaches: []render.Mark{p.Breach}, First: first, Lines: lines,
+	return Source{Name: name, History: h, Violations: []render.Mark{p.Violation}, First: first, Lines: lines,
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
@@ -62,7 +62,7 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 }
 
 // Whole is a run with all violations. It begins after the initial world: what the user did before any process acted.
-func Whole(name string, h *sim.History, breaches []render.Mark) Source {
+func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {
 		if r := h.At(i); r != nil && r.Process != "user" {
@@ -70,9 +70,9 @@ func Whole(name string, h *sim.History, breaches []render.Mark) Source {
 			break
 		}
 	}
-	lines := render.Timeline(h, render.Options{From: first, Breaches: breaches, Others: true})
+	lines := render.Timeline(h, render.Options{From: first, Violations: violations, Others: true})
 	render.Explain(h, lines)
-	return Source{Name: name, History: h, Breaches: breaches, First: first, Lines: lines}
+	return Source{Name: name, History: h, Violations: violations, First: first, Lines: lines}
 }
 
 // Page holds what an HTML file shows: one run, or the same failure in several.
@@ -197,8 +197,8 @@ func runOf(src *Source) *Run {
 		m.run.Records = append(m.run.Records, m.record(h.At(i)))
 	}
 	m.timeline()
-	for i := range src.Breaches {
-		m.broken(&src.Breaches[i])
+	for i := range src.Violations {
+		m.broken(&src.Violations[i])
 	}
 	m.lanes()
 	m.run.Versions, m.run.Text = m.versions.list, m.versions.text

@@ -162,8 +162,8 @@ func TestIndex(t *testing.T) {
 		{Name: "d", Why: "too long"},
 	}))
 	for _, want := range []string{`<a href="./javascript:a%3Fb.html">a&lt;b</a>`,
-		`<td class="broken"><a href="./javascript:a%3Fb.html">broken</a></td>`,
-		`<td class="expected"><a href="./c.html">broken, as expected</a></td>`, "a race was lost", "d (too long)",
+		`<td class="violated"><a href="./javascript:a%3Fb.html">violated</a></td>`,
+		`<td class="expected"><a href="./c.html">violated, as expected</a></td>`, "a race was lost", "d (too long)",
 		`<th scope="col" title="">dont-share</th><th scope="col" title="">never-fight</th>`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the index lacks %s:\n%s", want, html)

@@ -62,7 +62,7 @@ func (p *Page) SVG() []byte {
 
 func (p *Page) alt() string {
 	if bs := p.Runs[0].Breaks; len(bs) > 0 {
-		return p.Title + ": " + bs[0].Law + " is broken. " + strings.Join(bs[0].Story, ", then ")
+		return p.Title + ": " + bs[0].Law + " is violated. " + strings.Join(bs[0].Story, ", then ")
 	}
 	return p.Title
 }
@@ -127,7 +127,7 @@ func (d *picture) verdict() {
 	b := &d.run.Breaks[0]
 	fmt.Fprintf(d, `<rect width="%d" height="44" fill="#fde7e4"/>`+"\n", d.wide)
 	fmt.Fprintf(d, `<rect width="6" height="44" fill="%s"/>`+"\n", wrong)
-	d.text(16, 18, 15, "start", wrong, "bold", fmt.Sprintf("%s is broken at step %d", b.Law, b.Line))
+	d.text(16, 18, 15, "start", wrong, "bold", fmt.Sprintf("%s is violated at step %d", b.Law, b.Line))
 	story := strings.Join(b.Story, ", then ")
 	if b.First > 0 {
 		story += " — and so on, for ever"

@@ -17,14 +17,14 @@ import (
 // Page describes a failing run: the law with its sentence and source, the timeline with its causes, the errors of its
 // processes, owners before and after, how small the run is, and how to run it again.
 type Page struct {
-	Title  string  `json:"title"` // of the scenario
-	Breach Mark    `json:"breach"`
-	Lines  []Line  `json:"lines"`
-	Errors []Error `json:"errors,omitempty"` // those of keys that had not been synced without one since
+	Title     string  `json:"title"` // of the scenario
+	Violation Mark    `json:"violation"`
+	Lines     []Line  `json:"lines"`
+	Errors    []Error `json:"errors,omitempty"` // those of keys that had not been synced without one since
 
 	Printed []Printed `json:"printed,omitempty"` // by whole programs, filled in by the caller
 
-	Before string `json:"before"` // ownership trees around the broken law
+	Before string `json:"before"` // ownership trees around the violation
 	After  string `json:"after"`
 
 	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
@@ -52,9 +52,9 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	for h.At(to) != nil && h.At(to).Step == h.At(to-1).Step {
 		to++ // include the whole step of the violation
 	}
-	p := &Page{Breach: b, broken: -1, history: *h}
+	p := &Page{Violation: b, broken: -1, history: *h}
 	p.options = Options{From: min(from, b.Record), To: to, Others: true,
-		Breaches: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(&p.history)}
+		Violations: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(&p.history)}
 	p.Lines = Timeline(h, p.options)
 	Explain(h, p.Lines)
 	for i := range p.Lines {
@@ -99,7 +99,7 @@ type Mark struct {
 }
 
 // MarkOf makes a mark from a violation.
-func MarkOf(b law.Breach) Mark {
+func MarkOf(b law.Violation) Mark {
 	return Mark{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle,
 		Invariant: b.Law.IsInvariant()}
@@ -140,9 +140,9 @@ func (b Mark) String() string {
 
 // span returns the part of a history around a violation: its first record, and the record after its step.
 func (p *Page) span(h *sim.History) (first, last int) {
-	r := h.At(p.Breach.Record)
+	r := h.At(p.Violation.Record)
 	first = r.Index
-	for _, i := range p.Breach.Cycle {
+	for _, i := range p.Violation.Cycle {
 		if h.At(i) != nil {
 			first = min(first, i)
 		}
@@ -168,7 +168,7 @@ func (p *Page) lastWrite() *Line {
 
 // trees draws the objects related to the violation, before and after it.
 func (p *Page) trees(h *sim.History) {
-	r := h.At(p.Breach.Record)
+	r := h.At(p.Violation.Record)
 	if r == nil {
 		return
 	}
@@ -191,7 +191,7 @@ func (p *Page) trees(h *sim.History) {
 			break
 		}
 	}
-	p.drawn = len(p.Breach.Cycle) > 0 ||
+	p.drawn = len(p.Violation.Cycle) > 0 ||
 		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
@@ -206,13 +206,13 @@ func pane(objs []Object, none string) string {
 // concerned lists the objects of a violation and their owners: those of its records, and those that its text names.
 func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
 	refs := []sim.Ref{r.Object, r.For}
-	for _, i := range p.Breach.Cycle {
+	for _, i := range p.Violation.Cycle {
 		if c := h.At(i); c != nil {
 			refs = append(refs, c.Object, c.For)
 		}
 	}
 	refs = slices.DeleteFunc(refs, sim.Ref.IsZero)
-	words := strings.FieldsFunc(p.Breach.Text, func(c rune) bool { return strings.ContainsRune(" ,;:()", c) })
+	words := strings.FieldsFunc(p.Violation.Text, func(c rune) bool { return strings.ContainsRune(" ,;:()", c) })
 	for _, o := range objs {
 		if slices.Contains(words, o.Ref.String()) {
 			refs = append(refs, o.Ref)

@@ -115,7 +115,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestTimeline(t *testing.T) {
 	h, b := orphan()
-	lines := render.Timeline(h, render.Options{From: 3, Breaches: []render.Mark{b}})
+	lines := render.Timeline(h, render.Options{From: 3, Violations: []render.Mark{b}})
 	golden(t, "timeline.txt", render.Text(lines))
 	if w, r := render.Counts(lines); w != 5 || r != 3 {
 		t.Errorf("%d writes and %d refusals, want 5 and 3", w, r)
@@ -251,7 +251,7 @@ func TestPageIsBounded(t *testing.T) {
 				Message: strings.Repeat("a text that goes on ", i%90)},
 			sim.Record{Op: sim.SyncEnd, Process: "op", For: o, Message: strings.Repeat("an error that goes on ", 90)})
 	}
-	for record, law := range map[int]string{len(records) - 3: "keep-quiet", 600: "keep-quiet", 900: "come-to-rest"} {
+	for record, law := range map[int]string{len(records) - 3: "keep-quiet", 600: "keep-quiet", 900: "always-settle"} {
 		p := render.NewPage(tape(records...), render.Mark{Law: law, Text: "is written", Record: record}, 0)
 		log := render.Printed{Process: "op"}
 		for i := range 200 {

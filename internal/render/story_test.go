@@ -73,7 +73,7 @@ func fight() (*sim.History, render.Mark) {
 	h := tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: shared, After: one},
 		write("a", one, two), write("b", two, one), noise, write("a", one, two), write("b", two, one), noise,
 		sim.Record{Op: sim.Fighting, Verb: "fight"})
-	return h, render.Mark{Record: 7, Law: "never-fight", Sentence: "Controllers come to rest.",
+	return h, render.Mark{Record: 7, Law: "never-fight", Sentence: "Controllers settle.",
 		Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
 }
 
@@ -151,8 +151,8 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 		text string
 		want string
 	}{
-		{"at rest, named", sim.Record{Op: sim.Settled}, "rs/web-1 wants 2, owns 1", related},
-		{"at rest, unnamed", sim.Record{Op: sim.Settled}, "too few", "cm/shared\n" + related},
+		{"when settled, named", sim.Record{Op: sim.Settled}, "rs/web-1 wants 2, owns 1", related},
+		{"when settled, unnamed", sim.Record{Op: sim.Settled}, "too few", "cm/shared\n" + related},
 		{"refused", sim.Record{Op: sim.Refusal, Process: "p", Verb: "update", Object: nameless, Code: 409}, "",
 			related},
 		{"recurs", sim.Record{Op: sim.Fighting, Verb: "fight"}, "", "cm/shared\n" + related},
@@ -212,7 +212,7 @@ func TestErrors(t *testing.T) {
 		end("op", sim.Ref{Name: "key"}, "panic in op while syncing key: out of range\n"+stack, "panic"),
 		end("widget", shared, "no room", ""),
 		sim.Record{Op: sim.FaultHit, Process: "p", Verb: "hold"})
-	p := render.NewPage(h, render.Mark{Record: 7, Law: "settle", Sentence: "The world comes to rest."}, 0)
+	p := render.NewPage(h, render.Mark{Record: 7, Law: "settle", Sentence: "The world settles."}, 0)
 	golden(t, "errors.txt", p.Text())
 	uid := "b0506dd6-4d5c-4202-890d-7e33257417d9"
 	owner := sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: "owner", UID: uid}
@@ -231,7 +231,7 @@ func TestPageJSON(t *testing.T) {
 	h, b := orphan()
 	p := render.NewPage(h, b, 3)
 	p.Errors = []render.Error{{Process: "p", Stack: []string{"f"}}}
-	p.Breach.Cycle = []int{1}
+	p.Violation.Cycle = []int{1}
 	data, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

@@ -24,11 +24,11 @@ func (p *Page) write(width int, whole bool) string {
 	if p.Title != "" {
 		b.WriteString("--- FAIL: " + p.Title + "\n")
 	}
-	word := "broken"
-	if p.Breach.Race {
+	word := "violated"
+	if p.Violation.Race {
 		word = "lost to a race"
 	}
-	fmt.Fprintf(&b, "    %s %s at step %d\n", p.Breach.Law, word, p.Step())
+	fmt.Fprintf(&b, "    %s %s at step %d\n", p.Violation.Law, word, p.Step())
 	p.sentence(&b, width)
 	b.WriteByte('\n')
 	foot := p.foot(width, whole)
@@ -43,7 +43,7 @@ func (p *Page) write(width int, whole bool) string {
 // foot returns the text beneath the story.
 func (p *Page) foot(width int, whole bool) string {
 	var b strings.Builder
-	if cycle := Fight(p.Lines, p.Breach); cycle != "" {
+	if cycle := Fight(p.Lines, p.Violation); cycle != "" {
 		b.WriteString("\n    " + cycle + "\n")
 	}
 	p.errors(&b, width, whole)
@@ -113,9 +113,9 @@ func label(name, text string) string {
 }
 
 func (p *Page) sentence(b *strings.Builder, width int) {
-	text := p.Breach.Sentence
-	if p.Breach.Source != "" {
-		text += " (" + p.Breach.Source + ")"
+	text := p.Violation.Sentence
+	if p.Violation.Source != "" {
+		text += " (" + p.Violation.Source + ")"
 	}
 	for rest := text; rest != ""; {
 		var first string
@@ -178,7 +178,7 @@ func (p *Page) shorten() *brief {
 		b.lines = append(b.lines, l)
 	}
 	others := 0
-	if len(b.lines) > storyLines && len(p.about) > 0 && len(p.Breach.Cycle) == 0 && p.Breach.Law != "come-to-rest" {
+	if len(b.lines) > storyLines && len(p.about) > 0 && len(p.Violation.Cycle) == 0 && p.Violation.Law != "always-settle" {
 		n := len(b.lines)
 		b.lines = slices.DeleteFunc(b.lines, func(l Line) bool { return !p.stays(&l) && !p.about[l.Object] })
 		others = n - len(b.lines)
@@ -197,7 +197,7 @@ func (p *Page) shorten() *brief {
 func (p *Page) stays(l *Line) bool {
 	r := p.history.At(l.Records[0])
 	return len(l.Breaks) > 0 || r == nil || r.Process == "user" || !l.Write && !l.Refused ||
-		slices.ContainsFunc(l.Records, func(i int) bool { return slices.Contains(p.Breach.Cycle, i) })
+		slices.ContainsFunc(l.Records, func(i int) bool { return slices.Contains(p.Violation.Cycle, i) })
 }
 
 func (p *Page) kind(l *Line) string {

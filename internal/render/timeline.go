@@ -38,12 +38,12 @@ type Line struct {
 
 // Options of a timeline.
 type Options struct {
-	From, To int  // records [From, To); To zero means all
-	Verbose  bool // noise too
-	Breaches []Mark
-	Others   bool                     // also a line for every other violating record, such as a delivery
-	Skip     func(r *sim.Record) bool // records to leave out; nil for none
-	Also     func(r *sim.Record) bool // noise to show anyway; nil for none
+	From, To   int  // records [From, To); To zero means all
+	Verbose    bool // noise too
+	Violations []Mark
+	Others     bool                     // also a line for every other violating record, such as a delivery
+	Skip       func(r *sim.Record) bool // records to leave out; nil for none
+	Also       func(r *sim.Record) bool // noise to show anyway; nil for none
 }
 
 // Timeline makes the lines for a part of a history. Equal refusals share a line if no write comes between them. Lines
@@ -53,7 +53,7 @@ func Timeline(h *sim.History, o Options) []Line {
 		o.To = h.Len()
 	}
 	broken := map[int][]string{}
-	for _, b := range o.Breaches {
+	for _, b := range o.Violations {
 		broken[b.Record] = append(broken[b.Record], b.String())
 	}
 	who, views := CastOf(h), viewsOf(h, o.To)

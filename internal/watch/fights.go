@@ -21,7 +21,7 @@ const (
 	roundsByHand  = 10        // the same if a person takes part, within slowest
 	slowest       = time.Hour // a slower cycle is not a fight
 	mostTracks    = 20_000    // value histories in memory
-	mostBrawls    = 2_000
+	mostFights    = 2_000
 )
 
 // track is the history of one value that may recur.
@@ -33,8 +33,8 @@ type track struct {
 	terms string // what the owners of a set want
 }
 
-// brawl is a cycle that repeats.
-type brawl struct {
+// knownFight is a cycle that repeats.
+type knownFight struct {
 	Finding
 	lead  string   // the history that counts the rounds: of many overwritten fields, the first
 	also  []string // the other fields
@@ -44,12 +44,12 @@ type brawl struct {
 
 type fights struct {
 	tracks *lru.Cache // of *track, by key
-	brawls *lru.Cache // of *brawl, by subject and writers
+	known  *lru.Cache // of *knownFight, by subject and writers
 	tell   func(Finding)
 }
 
 func newFights(tell func(Finding)) *fights {
-	return &fights{tracks: lru.New(mostTracks), brawls: lru.New(mostBrawls), tell: tell}
+	return &fights{tracks: lru.New(mostTracks), known: lru.New(mostFights), tell: tell}
 }
 
 func (f *fights) track(key string) *track {
@@ -76,8 +76,8 @@ func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who [
 	return circle, who
 }
 
-// bout is one round of a fight.
-type bout struct {
+// fightRound is one round of a fight.
+type fightRound struct {
 	object string
 	about  string // one fight has one subject: an object, or a set of them
 	what   string // "data.mode"
@@ -87,18 +87,18 @@ type bout struct {
 	set    bool // what lists the owners and their wanted numbers
 }
 
-func (f *fights) round(t *track, r bout) {
+func (f *fights) round(t *track, r fightRound) {
 	key := r.about + " " + strings.Join(r.who, " ")
-	known, ok := f.brawls.Get(key)
-	b, _ := known.(*brawl)
+	known, ok := f.known.Get(key)
+	b, _ := known.(*knownFight)
 	last := r.circle[len(r.circle)-1].At
 	if !ok {
-		b = &brawl{lead: t.key, next: roundsOfFight, hands: slices.ContainsFunc(r.who, byHand)}
+		b = &knownFight{lead: t.key, next: roundsOfFight, hands: slices.ContainsFunc(r.who, byHand)}
 		b.Finding = Finding{Sort: Fight, Law: laws[Fight], Object: r.object, Who: r.who, First: r.circle[0].At}
 		if b.hands {
 			b.next = roundsByHand
 		}
-		f.brawls.Add(key, b)
+		f.known.Add(key, b)
 	}
 	if b.lead != t.key {
 		if !slices.Contains(b.also, r.what) && len(b.also) < 100 {
@@ -124,7 +124,7 @@ func (f *fights) round(t *track, r bout) {
 	b.Goes, b.next = true, 2*b.Rounds
 }
 
-func (b *brawl) sentence(r bout) string {
+func (b *knownFight) sentence(r fightRound) string {
 	who := strings.Join(b.Who, " and ")
 	since := ", since " + b.First.UTC().Format(time.RFC3339)
 	if r.set {
@@ -160,7 +160,7 @@ func (c *Cluster) claims(x *change) {
 	t.path.Begin(x.old.claim(), x.at)
 	circle, who := t.come(fight.Visit[string]{State: x.new.claim(), By: x.who, At: x.at, Words: x.words()})
 	if len(who) > 1 {
-		c.fights.round(t, bout{object: x.new.ref(), about: t.key, what: "owner and labels of " + x.new.ref(), who: who,
+		c.fights.round(t, fightRound{object: x.new.ref(), about: t.key, what: "owner and labels of " + x.new.ref(), who: who,
 			circle: circle})
 	}
 }
@@ -190,7 +190,7 @@ func (c *Cluster) fields(x *change) {
 		circle, who := t.come(fight.Visit[string]{State: sumOf(text(l.is)), By: l.writer(x), At: x.at,
 			Words: l.path + " = " + cut(l.is)})
 		if len(who) > 1 {
-			c.fights.round(t, bout{object: x.new.ref(), about: string(x.new.UID), what: l.path, who: who,
+			c.fights.round(t, fightRound{object: x.new.ref(), about: string(x.new.UID), what: l.path, who: who,
 				circle: circle, field: true})
 		}
 	}
@@ -224,7 +224,7 @@ func (c *Cluster) exists(x *change) {
 	t := c.fights.track("there " + o.of.String() + " " + o.Namespace + "/" + o.Name)
 	circle, who := t.come(v)
 	if len(who) > 1 {
-		c.fights.round(t, bout{object: o.ref(), about: t.key, what: "whether there is " + o.ref(), who: who,
+		c.fights.round(t, fightRound{object: o.ref(), about: t.key, what: "whether there is " + o.ref(), who: who,
 			circle: circle})
 	}
 }
@@ -287,7 +287,7 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 	}
 	who = slices.DeleteFunc(append(who, makers...), func(w string) bool { return w == "" })
 	slices.Sort(who)
-	c.fights.round(t, bout{object: o.Namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
+	c.fights.round(t, fightRound{object: o.Namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
 		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has " +
 			"a controller", who: slices.Compact(who), circle: circle})
 }

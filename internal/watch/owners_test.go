@@ -56,7 +56,7 @@ func TestOwners(t *testing.T) {
 			owners(w, "", "[]")
 			owners(w, kcm, w.owned("ReplicaSet/other"))
 		}, ""},
-		{"its controller is made anew, and it is given to that", []string{web}, func(w *world) {
+		{"its controller is recreated, and it is given to that", []string{web}, func(w *world) {
 			pod(w)
 			w.delete("ReplicaSet/web")
 			w.parse(web)

@@ -189,7 +189,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 
 // holds says of a clause which newest eras keep it and which older ones break it.
 func (r *Report) holds(c *clause.Clause) string {
-	var held, broken, unasked []string
+	var held, broken, unexercised []string
 	applies := 0
 	for _, s := range r.Sheets {
 		for _, row := range s.Rows {
@@ -201,8 +201,8 @@ func (r *Report) holds(c *clause.Clause) string {
 				broken = append(broken, s.String())
 			case row.State == Held && s.Newest:
 				held = append(held, r.called(s))
-			case row.State == Unasked && s.Newest:
-				unasked = append(unasked, r.called(s))
+			case row.State == Unexercised && s.Newest:
+				unexercised = append(unexercised, r.called(s))
 			}
 			if s.Newest {
 				applies++
@@ -216,8 +216,8 @@ func (r *Report) holds(c *clause.Clause) string {
 	case len(held) > 0:
 		parts = append(parts, strings.Join(held, ", "))
 	}
-	if len(unasked) > 0 {
-		parts = append(parts, "not exercised: "+strings.Join(unasked, ", "))
+	if len(unexercised) > 0 {
+		parts = append(parts, "not exercised: "+strings.Join(unexercised, ", "))
 	}
 	if len(broken) > 0 {
 		parts = append(parts, "violated by "+strings.Join(broken, ", "))

@@ -84,8 +84,8 @@ func erasOf(g *scenarios.Registry, name string) int {
 // lawOf matches the law of a clause.
 func lawOf(id string) func(*law.Law) bool { return func(l *law.Law) bool { return l.ID == id } }
 
-// unasked has the reasons why a clause is not exercised for a controller.
-var unasked = map[[2]string]string{
+// unexercised has the reasons why a clause is not exercised for a controller.
+var unexercised = map[[2]string]string{
 	{kubelet, "FIN-1"}:           "no Pod that it ends has finalizers",
 	{kubelet, "WRITE-8"}:         "none of its requests fails in the few worlds that run it",
 	{"podgc", "WRITE-8"}:         "its queue gets no errors: the next round repeats what one round failed to do",
@@ -139,7 +139,7 @@ func selecting(s *Sheet) bool { return !s.Newest && !refers(s.Name, s.Era) }
 
 // reason returns the reason why a clause is not exercised for a controller, "" for none.
 func reason(s *Sheet, id string) string {
-	if why := unasked[[2]string{s.Name, id}]; why != "" {
+	if why := unexercised[[2]string{s.Name, id}]; why != "" {
 		return why
 	}
 	for _, e := range excuses {

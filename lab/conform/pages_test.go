@@ -40,7 +40,7 @@ func TestControllersKeepTheClauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range r.Amiss() {
+	for _, line := range r.Wrong() {
 		t.Error(line)
 	}
 	for line := range strings.Lines(string(conform.ChecklistPage(r, conform.Coverage(files, g), g, "../.."))) {
@@ -108,7 +108,7 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 		want  conform.State
 	}{
 		{[]*scenarios.File{right}, conform.Held},
-		{[]*scenarios.File{older}, conform.Unasked}, // of another era it says nothing
+		{[]*scenarios.File{older}, conform.Unexercised}, // of another era it says nothing
 		{[]*scenarios.File{right, wrong}, conform.Breaking},
 	} {
 		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases()}

@@ -19,11 +19,11 @@ type State string
 
 // The results. A clause that was never evaluated is not held.
 const (
-	Held     State = "held"           // evaluated, and held in every schedule
-	Broken   State = "violated"       // violated in some schedule, which is allowed for this era
-	Breaking State = "violated!"      // violated in some schedule, without an excuse
-	Unasked  State = "not exercised"  // never evaluated
-	NotIts   State = "does not apply" // for the reason in Why
+	Held        State = "held"           // evaluated, and held in every schedule
+	Broken      State = "violated"       // violated in some schedule, which is allowed for this era
+	Breaking    State = "violated!"      // violated in some schedule, without an excuse
+	Unexercised State = "not exercised"  // never evaluated
+	NotIts      State = "does not apply" // for the reason in Why
 )
 
 type Report struct {
@@ -52,26 +52,26 @@ type Row struct {
 	Worlds    int    // in which it was evaluated
 	Schedules int    // of those worlds
 	Broken    int    // schedules that violate it
-	Breach    *Breach
+	Violation *Violation
 }
 
-// Breach is the shortest violation found of a clause.
-type Breach struct {
+// Violation is the shortest violation found of a clause.
+type Violation struct {
 	World string // the scenario
 	Text  string // what happened, in one line
 	Steps int    // of its timeline
 }
 
-// Amiss reports whether a row is wrong: violated without an excuse, or not exercised without a reason.
-func (row *Row) Amiss() bool {
-	return row.State == Breaking || row.State == Unasked && row.Why == ""
+// Wrong reports whether a row is wrong: violated without an excuse, or not exercised without a reason.
+func (row *Row) Wrong() bool {
+	return row.State == Breaking || row.State == Unexercised && row.Why == ""
 }
 
-// Amiss lists the wrong rows, one line each.
-func (r *Report) Amiss() (lines []string) {
+// Wrong lists the wrong rows, one line each.
+func (r *Report) Wrong() (lines []string) {
 	for _, s := range r.Sheets {
 		for _, row := range s.Rows {
-			if row.Amiss() {
+			if row.Wrong() {
 				lines = append(lines, s.String()+": "+row.ID+": "+row.Note())
 			}
 		}
@@ -83,8 +83,8 @@ func (r *Report) Amiss() (lines []string) {
 type tally struct {
 	asked, worlds, schedules, broken int
 
-	where  *world  // the smallest world with a violation
-	breach *Breach // in that world, for a clause without a law
+	where     *world     // the smallest world with a violation
+	violation *Violation // in that world, for a clause without a law
 }
 
 func newReport(g *scenarios.Registry, all []Subject, o Options) *Report {
@@ -122,9 +122,9 @@ func (r *Report) add(e *examined) {
 				h.asked, h.worlds, h.schedules = h.asked+e.x.Schedules, h.worlds+1, h.schedules+e.x.Schedules
 			}
 			h.broken += e.x.Failed + e.x.Unsettled
-			if len(e.x.Failures) > 0 && (h.breach == nil || e.w.simpler(h.where)) {
+			if len(e.x.Failures) > 0 && (h.violation == nil || e.w.simpler(h.where)) {
 				f := e.x.Failures[0]
-				h.where, h.breach = e.w, &Breach{e.w.file.Name, f.Text, f.Page.Step()}
+				h.where, h.violation = e.w, &Violation{e.w.file.Name, f.Text, f.Page.Step()}
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	}
 	h := r.of(&s.Subject, c.ID)
 	row.Asked, row.Worlds, row.Schedules, row.Broken = h.asked, h.worlds, h.schedules, h.broken
-	row.Breach = h.breach
+	row.Violation = h.violation
 	excuse := excused(c.Clause, s, r.registry)
 	if excuse == "" && c.Law != nil && c.Law.Profile > law.Profile(s.Contract.Profile) {
 		excuse = "it is judged by the profile " + law.Profile(s.Contract.Profile).String()
@@ -205,7 +205,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	case h.asked > 0:
 		row.State = Held
 	default:
-		row.State, row.Why = Unasked, reason(s, c.ID)
+		row.State, row.Why = Unexercised, reason(s, c.ID)
 	}
 	return row
 }
@@ -234,7 +234,7 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 			return
 		}
 		f := x.Failures[0]
-		row.Breach = &Breach{World: w.file.Name, Text: f.Text, Steps: f.Page.Step()}
+		row.Violation = &Violation{World: w.file.Name, Text: f.Text, Steps: f.Page.Step()}
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -259,7 +259,7 @@ func (s *Sheet) count(states ...State) int {
 	return n
 }
 
-var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unasked: "[ ]", NotIts: " - "}
+var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unexercised: "[ ]", NotIts: " - "}
 
 // Note explains the state of a row.
 func (row *Row) Note() string {
@@ -272,12 +272,12 @@ func (row *Row) Note() string {
 		if row.Why != "" {
 			text += ": " + row.Why
 		}
-		if b := row.Breach; b != nil {
+		if b := row.Violation; b != nil {
 			text += fmt.Sprintf("; in %s of %s: %s", plural(b.Steps, "step"),
 				strings.TrimSuffix(path.Base(b.World), ".txtar"), b.Text)
 		}
 		return text
-	case Unasked:
+	case Unexercised:
 		if row.Why == "" {
 			return "not exercised"
 		}
@@ -304,27 +304,27 @@ func Text(r *Report, width int, rows bool) string {
 	t.Add("controller", "held", "violated", "not exercised", "does not apply")
 	for _, s := range r.Sheets {
 		t.Add(s.String(), strconv.Itoa(s.count(Held)), strconv.Itoa(s.count(Broken, Breaking)),
-			strconv.Itoa(s.count(Unasked)), strconv.Itoa(s.count(NotIts)))
+			strconv.Itoa(s.count(Unexercised)), strconv.Itoa(s.count(NotIts)))
 	}
 	b.WriteString(t.String() + "\n")
-	for _, line := range r.Amiss() {
+	for _, line := range r.Wrong() {
 		b.WriteString(line + "\n")
 	}
 	return b.String() + r.summary()
 }
 
 func (r *Report) summary() string {
-	held, broken, breaking, unasked := 0, 0, 0, 0
+	held, broken, breaking, unexercised := 0, 0, 0, 0
 	for _, s := range r.Sheets {
 		held, broken = held+s.count(Held), broken+s.count(Broken)
-		breaking, unasked = breaking+s.count(Breaking), unasked+s.count(Unasked)
+		breaking, unexercised = breaking+s.count(Breaking), unexercised+s.count(Unexercised)
 	}
 	text := fmt.Sprintf("%s, %d violated as older eras may", plural(held, "clause")+" held", broken)
 	if breaking > 0 {
 		text += fmt.Sprintf(", %d violated", breaking)
 	}
-	if unasked > 0 {
-		text += fmt.Sprintf(", %d not exercised", unasked)
+	if unexercised > 0 {
+		text += fmt.Sprintf(", %d not exercised", unexercised)
 	}
 	return text + fmt.Sprintf(" (%s of %s)\n", plural(r.Schedules, "schedule"), plural(r.Worlds, "world"))
 }

@@ -48,16 +48,16 @@ type Case struct {
 	World   string
 	Objects []runtime.Object
 
-	// Settled lets the world settle in the default schedule before the user acts. Without it everything races from the
+	// SettleFirst lets the world settle in the default schedule before the user acts. Without it everything races from the
 	// first step on.
-	Settled bool
+	SettleFirst bool
 	// For limits the virtual time of a world in which something never stops, such as retries for an object that no
 	// controller can handle. After that time the world counts as settled. 0 means: until nothing more happens.
 	For time.Duration
 	// User lists the user's actions, in order. Each may happen at any time.
 	User []Action
-	// AtRest is checked, beside the laws, whenever the world has settled. An error is a violation. It only reads.
-	AtRest scenarios.Func
+	// Settled is checked, beside the laws, whenever the world has settled. An error is a violation. It only reads.
+	Settled scenarios.Func
 
 	// Invariants must hold in this world beside the laws: when it has settled, or at each write of a program.
 	Invariants []*law.Invariant
@@ -106,8 +106,8 @@ func Apply(manifests string) Action { return Action{Manifests: manifests} }
 // Do is an action written in Go. The name is one word; schedules and files use it.
 func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
 
-// atRest is the name of [Case.AtRest] in files.
-const atRest = "at-rest"
+// settledCheck is the name of [Case.Settled] in files.
+const settledCheck = "settled"
 
 // laws returns the laws of the case and its invariants; nil means all laws.
 func (c *Case) laws() []*law.Law {
@@ -133,8 +133,8 @@ func (c *Case) Registry() *scenarios.Registry {
 			g.Funcs[a.Name] = a.Do
 		}
 	}
-	if c.AtRest != nil {
-		g.Funcs[atRest] = c.AtRest
+	if c.Settled != nil {
+		g.Funcs[settledCheck] = c.Settled
 	}
 	return builtin.Complete(g)
 }
@@ -165,8 +165,8 @@ func (c *Case) checkControllers() error {
 			return mistake("Controllers[%d]: %v", i, err)
 		}
 		if x.For.Empty() {
-			return mistake("Controllers[%d]: controller %s: For is empty: no law would ask what it does; name the "+
-				"kind it syncs", i, x.Name)
+			return mistake("Controllers[%d]: controller %s: For is empty: no law would judge it; name the "+
+				"kind it reconciles", i, x.Name)
 		}
 		if k, ok := seen[x.Name]; ok {
 			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, give one "+
@@ -236,8 +236,8 @@ func (c *Case) checkUser() error {
 			continue
 		case a.Name == "" || strings.ContainsAny(a.Name, " \t\r\n\"'#=") || a.Name[0] == '-':
 			return mistake("User[%d]: the name in Do(%q, ...) is one word: it stands in files and schedules", i, a.Name)
-		case a.Name == atRest && c.AtRest != nil:
-			return mistake("User[%d]: the name %s is that of AtRest: give the action another", i, a.Name)
+		case a.Name == settledCheck && c.Settled != nil:
+			return mistake("User[%d]: the name %s is that of Settled: give the action another", i, a.Name)
 		}
 		if k, ok := seen[a.Name]; ok {
 			return mistake("User[%d] and [%d] are both named %s: files tell functions by name, give one another", k, i,

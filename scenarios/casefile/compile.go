@@ -139,7 +139,7 @@ func field(i int) string { return fmt.Sprintf("User[%d]", i) }
 // script writes the steps that follow the start of the controllers.
 func (c *Case) script(t *text) {
 	switch {
-	case c.Settled:
+	case c.SettleFirst:
 		t.add("Settled", false, "settle quiet"+c.long()+"\n")
 	case len(c.User) > 0:
 		t.add("User", false, "race\n")
@@ -155,8 +155,8 @@ func (c *Case) script(t *text) {
 		t.add(field(i), false, line+"\n")
 	}
 	t.add("Case", false, "settle"+c.long()+"\n")
-	if c.AtRest != nil {
-		t.add("AtRest", false, "ensure "+atRest+"\n")
+	if c.Settled != nil {
+		t.add("Settled", false, "ensure "+settledCheck+"\n")
 	}
 	if c.SameEnd {
 		t.add("SameEnd", false, "ensure "+scenarios.SameEnd+"\n")

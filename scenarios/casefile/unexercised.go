@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Unasked lists, one line each, what an exploration without violations did not exercise:
+// Unexercised lists, one line each, what an exploration without violations did not exercise:
 //   - a controller under test that wrote nothing in any schedule,
 //   - a controller whose kind had no object in any settled world,
 //   - a controller whose keys name no object,
@@ -18,7 +18,7 @@ import (
 //   - an enumeration that was cut short.
 //
 // In each of these cases a pass proves nothing.
-func (c *Case) Unasked(x *scenarios.Exploration) []string {
+func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 	var all []string
 	if v := x.Coverage; v != nil && !v.Complete {
 		all = append(all, fmt.Sprintf("not everything was covered: %s", v.Stopped))
@@ -28,20 +28,20 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 		if !x.Wrote[name] {
 			all = append(all,
 				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
-		} else if kind != "" && !x.Rested[name] && x.Middle != "" {
+		} else if kind != "" && !x.Settled[name] && x.Middle != "" {
 			all = append(all, fmt.Sprintf("not judged: cut off in the middle of %s; give the world more time, or less",
 				x.Middle))
-		} else if kind != "" && !x.Rested[name] {
+		} else if kind != "" && !x.Settled[name] {
 			all = append(all,
-				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
+				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was checked when settled; add "+
 					"one that the user does not delete", kind, x.Schedules, name))
 		} else if kind != "" && !x.Keyed[name] && !c.Controllers[i].Hosted() {
 			all = append(all,
-				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not asked; "+
+				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not checked; "+
 					"keys are namespace/name", name, kind))
 		} else if c.Controllers[i].Contract.BlocksCreate != nil && c.Controllers[i].Contract.Replicas != nil && !asked(x, name, "NOFIGHT-3") {
 			all = append(all, fmt.Sprintf("%s lacks what it wants at the end of each of %d schedules, and BlocksCreate says "+
-				"each time why: that it makes what is missing was not asked; let what it waits for come", name,
+				"each time why: that it makes what is missing was not checked; let what it waits for come", name,
 				x.Schedules))
 		}
 	}
@@ -75,13 +75,13 @@ func asked(x *scenarios.Exploration, controller, id string) bool {
 	})
 }
 
-// Spared lists, one line each, what else no schedule exercised:
+// AlsoUnexercised lists, one line each, what else no schedule exercised:
 //   - a declaration of a controller under test that was never used, or had an exception each time,
 //   - the owners of objects it creates of kinds that it does not declare,
 //   - what the laws cannot tell apart.
 //
 // None of these need be a mistake.
-func (c *Case) Spared(x *scenarios.Exploration) []string {
+func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	var all []string
 	under := map[string]*host.Controller{}
 	for i := range c.Controllers {

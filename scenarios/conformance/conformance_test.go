@@ -123,25 +123,25 @@ var wrongOperators = []wrongOperator{
 	{true, wrong{shares: true}, "orphan", "exact-sum"},
 	{false, wrong{byLabel: true}, "somebody-elses", "dont-interfere"},
 	{true, wrong{grabs: true}, "rival-for-an-orphan", "one-winner"},
-	{true, wrong{dying: true}, "terminating-orphan", "spare-the-dying"},
+	{true, wrong{dying: true}, "terminating-orphan", "skip-terminating-orphans"},
 	{false, wrong{recalls: true}, "dependent-deleted", "exact-sum"},
-	{true, wrong{clings: true}, "relabelled", "release-what-left"},
-	{true, wrong{drops: true}, "relabelled", "release-what-left"},
+	{true, wrong{clings: true}, "relabelled", "release-non-matching"},
+	{true, wrong{drops: true}, "relabelled", "release-non-matching"},
 	{true, wrong{fussy: true}, "released-and-gone", "release-tolerates-gone"},
 	{false, wrong{recalls: true}, "reference-taken-away", "exact-sum"},
 	{false, wrong{takes: true}, "name-taken", "claim-orphans-only"},
 	{false, wrong{blind: true}, "replaced", "same-incarnation"},
 	{false, wrong{anchors: true}, "deleted/background", "nothing-stays-terminating"},
 	{false, wrong{anchors: true}, "deleted/foreground", "nothing-stays-terminating"},
-	{true, wrong{going: true}, "deleted/orphan", "status-only-when-going"},
-	{false, wrong{cascades: true}, "deleted/orphan", "status-only-when-going"},
-	{false, wrong{namesake: true}, "recreated/background", "namesakes-are-strangers"},
+	{true, wrong{going: true}, "deleted/orphan", "status-only-when-terminating"},
+	{false, wrong{cascades: true}, "deleted/orphan", "status-only-when-terminating"},
+	{false, wrong{recreated: true}, "recreated/background", "recreated-is-another"},
 	{false, wrong{recalls: true}, "recreated/foreground", "exact-sum"},
-	{true, wrong{going: true}, "recreated/orphan", "status-only-when-going"},
+	{true, wrong{going: true}, "recreated/orphan", "status-only-when-terminating"},
 	{true, wrong{strips: true}, "held", "expect"},
-	{true, wrong{going: true}, "terminating", "status-only-when-going"},
-	{false, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
-	{true, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
+	{true, wrong{going: true}, "terminating", "status-only-when-terminating"},
+	{false, wrong{recreated: true}, "restored", "recreated-is-another"},
+	{true, wrong{recreated: true}, "restored", "recreated-is-another"},
 }
 
 // The case that shows a bug finds it, and reports the law about it.
@@ -178,10 +178,10 @@ func TestVerdicts(t *testing.T) {
 		"dont-interfere":            "broken: broken in orphan",
 		"adopt-matching-only":       "does not apply: it adopts nothing",
 		"exact-status":              "not judged: which numbers of its status count dependents: declare Counts",
-		"finalizers-hold":           "not asked: nothing that could have broken it happened in these worlds",
+		"finalizers-hold":           "not exercised: nothing that could have broken it happened in these worlds",
 		"nothing-stays-terminating": "does not apply: it puts no finalizers on objects",
 		"never-mutate":              "", // not a law of ownership
-		"collect-the-ownerless":     "", // a law for the garbage collector
+		"collect-without-owner":     "", // a law for the garbage collector
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)

@@ -166,7 +166,7 @@ func TestJobs(t *testing.T) {
 		}
 	}
 	world, ended := plan.Cases[0].World(nil), 0
-	world.AtRest = func(user host.Client) error {
+	world.Settled = func(user host.Client) error {
 		list, err := user.List(context.Background(), jobs, "", metav1.ListOptions{})
 		for _, o := range list {
 			if o.(*batchv1.Job).Status.Succeeded == 1 {

@@ -143,7 +143,7 @@ func TestInstalled(t *testing.T) {
 		if x.Failed+x.Unsettled > 0 {
 			t.Errorf("%s:\n%s", name, x.Text())
 		}
-		for _, what := range c.Spared(x) {
+		for _, what := range c.AlsoUnexercised(x) {
 			if strings.HasPrefix(what, "LAW-1,") {
 				t.Error(what)
 			}
@@ -173,7 +173,7 @@ func TestInstalledAndWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := casefile.Replay(c.Registry(), path); r.Page == nil || r.Page.Breach.Law != "take-ownership" {
+	if r := casefile.Replay(c.Registry(), path); r.Page == nil || r.Page.Violation.Law != "take-ownership" {
 		t.Errorf("it is replayed as %+v", r)
 	}
 }
@@ -268,7 +268,7 @@ func TestPollingProgram(t *testing.T) {
 		return nil
 	})
 	plan := planned(t, s)
-	if plan.Restless {
+	if plan.Unsettled {
 		t.Fatalf("it does not settle:\n%s", plan)
 	}
 	c := casefile.Case(placed(t, plan, "one-owner"))

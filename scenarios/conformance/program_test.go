@@ -229,11 +229,11 @@ func TestWrongPrograms(t *testing.T) {
 		{false, wrong{misgives: true}, "one-owner", "take-ownership"},
 		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
-		{true, wrong{going: true}, "terminating", "status-only-when-going"},
+		{true, wrong{going: true}, "terminating", "status-only-when-terminating"},
 		{false, wrong{cascades: true}, "deleted/orphan", "expect"},
 		{false, wrong{panics: true}, "faults", "never-panic"},
-		{false, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
-		{true, wrong{namesake: true}, "restored", "namesakes-are-strangers"},
+		{false, wrong{recreated: true}, "restored", "recreated-is-another"},
+		{true, wrong{recreated: true}, "restored", "recreated-is-another"},
 	} {
 		t.Run(w.where+" "+w.law, func(t *testing.T) { finds(t, prepared(t, whole(w.adopts, w.wrong)), w.where, w.law) })
 	}

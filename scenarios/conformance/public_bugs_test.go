@@ -178,7 +178,7 @@ var publicBugs = []publicBug{
 	{"cert-manager/cert-manager#4956", by(certificates), by(requests), "new-owner", "exact-sum"},
 	{"crossplane/crossplane#1910", by(composes(false)), by(composes(true)), "new-owner", "exact-sum"},
 	{"stackabletech/operator-rs#861", by(cleansOrphans(false)), by(cleansOrphans(true)), "somebody-elses", "dont-interfere"},
-	{"kedacore/keda#1123", by(scales(false)), by(scales(true)), "scale", "release-what-left"},
+	{"kedacore/keda#1123", by(scales(false)), by(scales(true)), "scale", "release-non-matching"},
 	{"pingcap/tidb-operator#6532", []host.Controller{reconciler("tidb", gardens, keepsPlot(false), plots)},
 		[]host.Controller{reconciler("tidb", gardens, keepsPlot(true), plots)}, "deleted/unseen", "expect"},
 	{"netbox-community/netbox-operator#77", []host.Controller{reconciler("netbox", gardens, netbox, plots)},

@@ -200,7 +200,7 @@ func tell(t *testing.T, v *check.Verdict) {
 		switch v.State {
 		case check.Held:
 			t.Logf("held: asked %d times in %d cases%s", v.Asked, v.Worlds, v.Why)
-		case check.Broken:
+		case check.Violated:
 			t.Errorf("%s\n%s (%s)", v.Why, v.Sentence, v.Source)
 		default:
 			t.Skip(v.State + ": " + v.Why)

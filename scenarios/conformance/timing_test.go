@@ -47,7 +47,7 @@ func TestTicks(t *testing.T) {
 			} else if strings.Contains(plan.String(), "by clock") {
 				t.Errorf("it is shown as\n%s", plan)
 			}
-			if plan.Restless {
+			if plan.Unsettled {
 				t.Errorf("it does not settle:\n%s", plan)
 			}
 		})

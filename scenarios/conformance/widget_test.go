@@ -30,30 +30,30 @@ var (
 
 // wrong holds the bugs of an operator on Widgets. A right one has none.
 type wrong struct {
-	bare     bool // creates without a reference
-	plain    bool // creates with a reference that does not control
-	misgives bool // creates with a reference to a Namespace
-	byLabel  bool // deletes whatever has its label
-	going    bool // adopts for a Widget that is being deleted
-	dying    bool // adopts a part that is being deleted
-	shares   bool // counts parts of others
-	namesake bool // counts parts of an earlier Widget of the same name
-	nothing  bool // does nothing
-	grows    bool // never deletes
-	recalls  bool // remembers names, and creates no part twice
-	clings   bool // never releases
-	drops    bool // removes all references of a part that it releases
-	fussy    bool // fails if a part to release is gone
-	takes    bool // takes over any object with a part's name
-	anchors  bool // never removes its finalizer
-	mixes    bool // counts the parts of all Widgets
-	grabs    bool // replaces the list of references
-	strips   bool // removes all finalizers of a Widget that is being deleted
-	panics   bool // panics if a write fails
-	blind    bool // deletes by name only
-	stamps   bool // writes the time of day into an annotation in each reconcile
-	keeps    bool // keeps the color of a part when its Widget has none any more
-	cascades bool // deletes the parts of a deleted Widget under every policy
+	bare      bool // creates without a reference
+	plain     bool // creates with a reference that does not control
+	misgives  bool // creates with a reference to a Namespace
+	byLabel   bool // deletes whatever has its label
+	going     bool // adopts for a Widget that is being deleted
+	dying     bool // adopts a part that is being deleted
+	shares    bool // counts parts of others
+	recreated bool // counts parts of an earlier Widget of the same name
+	nothing   bool // does nothing
+	grows     bool // never deletes
+	recalls   bool // remembers names, and creates no part twice
+	clings    bool // never releases
+	drops     bool // removes all references of a part that it releases
+	fussy     bool // fails if a part to release is gone
+	takes     bool // takes over any object with a part's name
+	anchors   bool // never removes its finalizer
+	mixes     bool // counts the parts of all Widgets
+	grabs     bool // replaces the list of references
+	strips    bool // removes all finalizers of a Widget that is being deleted
+	panics    bool // panics if a write fails
+	blind     bool // deletes by name only
+	stamps    bool // writes the time of day into an annotation in each reconcile
+	keeps     bool // keeps the color of a part when its Widget has none any more
+	cascades  bool // deletes the parts of a deleted Widget under every policy
 
 	silent bool // not a bug: writes no status
 }
@@ -177,7 +177,7 @@ func (o *operator) claim(ctx context.Context, w *unstructured.Unstructured) (own
 		case mine && o.adopts && !matches && !o.clings:
 			err = o.refer(ctx, p, fmt.Sprintf(`{"$patch":"delete","uid":%q}`, w.GetUID()))
 		case mine, o.mixes && p.Labels[partOf] != "", o.shares && matches, o.bare && matches, o.byLabel && matches,
-			o.namesake && ref != nil && ref.Name == w.GetName():
+			o.recreated && ref != nil && ref.Name == w.GetName():
 			own = append(own, p)
 		case o.adopts && matches && ref == nil && (p.DeletionTimestamp == nil || o.dying):
 			if err = o.adopt(ctx, w, p); err == nil {

@@ -20,7 +20,7 @@ func TestApply(t *testing.T) {
 	again := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {keep: \"yes\"}}\n"
 	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Objects: []runtime.Object{kept},
 		With: []string{"gc"}, User: []simtest.Action{simtest.Verb("delete cm/a"), simtest.Apply(again)}, Schedules: 20,
-		AtRest: func(user host.Client) error {
+		Settled: func(user host.Client) error {
 			o, err := user.Get(t.Context(), configMaps, "default", "a")
 			if err != nil || o.(metav1.Object).GetLabels()["keep"] != "yes" {
 				return fmt.Errorf("cm/a is not made again: %v", err)
@@ -59,7 +59,7 @@ func TestAtRestKeepsWhatItIsAbout(t *testing.T) {
 			return err
 		})},
 		User: []simtest.Action{simtest.Verb("annotate cm/a note=mine"), simtest.Verb("settle")},
-		AtRest: func(user host.Client) error {
+		Settled: func(user host.Client) error {
 			o, err := user.Get(t.Context(), configMaps, "default", "a")
 			if err == nil && o.(metav1.Object).GetAnnotations()["note"] == "" {
 				return errors.New("its note is lost")

@@ -61,11 +61,13 @@ func (c *Case) Registry() *scenarios.Registry { return c.plain().Registry() }
 // mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) { return c.plain().File(name) }
 
-// Unasked lists what an exploration without violations did not exercise, one line each; see [casefile.Case.Unasked].
-func (c *Case) Unasked(x *scenarios.Exploration) []string { return c.plain().Unasked(x) }
+// Unexercised lists what an exploration without violations did not exercise, one line each; see [casefile.Case.Unexercised].
+func (c *Case) Unexercised(x *scenarios.Exploration) []string { return c.plain().Unexercised(x) }
 
-// Spared lists what else no schedule exercised, one line each; see [casefile.Case.Spared].
-func (c *Case) Spared(x *scenarios.Exploration) []string { return c.plain().Spared(x) }
+// AlsoUnexercised lists what else no schedule exercised, one line each; see [casefile.Case.AlsoUnexercised].
+func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
+	return c.plain().AlsoUnexercised(x)
+}
 
 // Explore draws or enumerates the case's schedules and returns the results. [Check] does the same and then fails the
 // test. An error is a mistake in the case, or a run that is not a function of its schedule.

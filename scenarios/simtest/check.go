@@ -30,13 +30,13 @@ var (
 		"the directory failures are written to, and replayed from")
 )
 
-// Check runs the case under many schedules and checks each against the laws and [Case.AtRest]. It first replays earlier
+// Check runs the case under many schedules and checks each against the laws and [Case.Settled]. It first replays earlier
 // failures, each as a subtest. A new failure is minimized, printed as a page, and written to
 // testdata/threelaws/NAME-OF-THE-TEST, so that the next run replays it first. Commit that file with the fix; delete it
 // when its world makes no sense any more. A page beside it, of the same name with .html, shows the run in a browser.
 //
-// A case that exercises nothing of a controller under test fails too; see [Case.Unasked]. Check logs what else was not
-// exercised; see [Case.Spared].
+// A case that exercises nothing of a controller under test fails too; see [Case.Unexercised]. Check logs what else was not
+// exercised; see [Case.AlsoUnexercised].
 //
 // A failure is printed and written before it is minimized, so a go test timeout loses nothing. Minimizing takes at most
 // 20 seconds; -threelaws.minimize changes that.
@@ -59,7 +59,7 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	for _, path := range casefile.Kept(dir) {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			if told := c.rerun(t, g, path); told != nil {
-				b := told.Breach
+				b := told.Violation
 				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
 			}
 		})
@@ -91,7 +91,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 				return true // it is added again when the failure is minimized
 			}
 			raw[f.Law] = path
-			t.Logf("%s is broken: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
+			t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			return true
 		}})
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		reason := c.known(f)
 		if reason != "" {
 			t.Logf("accepted: %s: %s: %s", f.Law, f.Said(), reason)
-			if f.Law == law.ByID(law.ComeToRest).Name {
+			if f.Law == law.ByID(law.AlwaysSettles).Name {
 				x.Unsettled = 0
 			}
 		}
@@ -131,11 +131,11 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	if found > 0 {
 		return x // after an accepted violation, nothing else is checked
 	}
-	for _, why := range c.Unasked(x) {
+	for _, why := range c.Unexercised(x) {
 		t.Error(why)
 	}
-	for _, what := range c.Spared(x) {
-		t.Log("not asked: " + what)
+	for _, what := range c.AlsoUnexercised(x) {
+		t.Log("not exercised: " + what)
 	}
 	t.Log("\n" + x.Text())
 	return x
@@ -170,7 +170,7 @@ func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenario
 	t.Helper()
 	r := casefile.Replay(g, path)
 	if r.Page != nil {
-		f := &scenarios.Counterexample{Law: r.Page.Breach.Law, Text: r.Page.Breach.Text, Page: r.Page}
+		f := &scenarios.Counterexample{Law: r.Page.Violation.Law, Text: r.Page.Violation.Text, Page: r.Page}
 		if reason := c.known(f); reason != "" {
 			t.Logf("accepted: %s: %s: %s", f.Law, f.Said(), reason)
 			return nil

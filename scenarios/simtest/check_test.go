@@ -115,7 +115,7 @@ func keeping(c host.Controller) simtest.Case {
 				return err
 			}),
 		},
-		AtRest: everyMapHasItsSecret, Faults: map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1},
+		Settled: everyMapHasItsSecret, Faults: map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1},
 		Schedules: 300,
 	}
 }
@@ -138,7 +138,7 @@ func TestCheckFails(t *testing.T) {
 			"never-panic"},
 		{"fails", keeping(
 			keeper(func(context.Context, *host.Env, *corev1.ConfigMap) error { return errors.New("no luck") })),
-			"come-to-rest"},
+			"always-settle"},
 		{"takes no ownership", keeping(keeper(func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 			if _, ok, _ := env.Informer(secrets).GetIndexer().GetByKey("default/" + m.Name); ok {
 				return nil

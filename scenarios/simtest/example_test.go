@@ -20,7 +20,7 @@ func ExampleCase_Explore() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(x.Schedules, "schedules,", len(x.Failures), "laws broken,", len(c.Unasked(x)), "questions not asked")
+	fmt.Println(x.Schedules, "schedules,", len(x.Failures), "violations,", len(c.Unexercised(x)), "gaps")
 	// Output:
-	// 50 schedules, 0 laws broken, 0 questions not asked
+	// 50 schedules, 0 violations, 0 gaps
 }

@@ -50,7 +50,7 @@ func TestInvariantOfCase(t *testing.T) {
 		c := keeping(keeper(sync))
 		c.Controllers[0].Contract.Replicas = nil
 		c.User = []simtest.Action{simtest.Verb("label cm/a b=c")}
-		c.AtRest, c.Faults, c.Invariants = nil, map[string]int{"crash": 1}, []*law.Invariant{oneSecret()}
+		c.Settled, c.Faults, c.Invariants = nil, map[string]int{"crash": 1}, []*law.Invariant{oneSecret()}
 		c.Objects = []runtime.Object{kept}
 		return c
 	}
@@ -73,7 +73,7 @@ func TestInvariantOfCase(t *testing.T) {
 func TestInvariantOfContract(t *testing.T) {
 	c := keeping(keeper(forgetful))
 	c.Controllers[0].Contract.Replicas = nil
-	c.User, c.AtRest, c.Faults = []simtest.Action{simtest.Verb("label cm/a b=c")}, nil, map[string]int{"crash": 1}
+	c.User, c.Settled, c.Faults = []simtest.Action{simtest.Verb("label cm/a b=c")}, nil, map[string]int{"crash": 1}
 	c.Controllers[0].Contract.Invariants = []*law.Invariant{{ID: "one-secret", When: law.WhenSettled,
 		Sentence: "No two Secrets for one ConfigMap.", Check: func(f *law.Facts) string {
 			if n := len(f.Dependents); n > 1 {

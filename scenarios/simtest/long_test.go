@@ -66,11 +66,11 @@ func TestObjectThatNobodyCanHandle(t *testing.T) {
 		law     string
 	}{
 		"waits longer":                    {tries(nil), law.Writing, time.Hour, ""},
-		"waits longer, and no time given": {tries(nil), law.Ownership, 0, "come-to-rest"},
+		"waits longer, and no time given": {tries(nil), law.Ownership, 0, "always-settle"},
 		"hardly waits":                    {tries(forgets), law.Writing, time.Hour, "retry-errors"},
 		"keeps the others waiting":        {stops, law.Ownership, time.Hour, "exact-sum"},
 		"waits a second each time":        {looks, law.Writing, 10 * time.Minute, ""},
-		"hardly waits, not asked of":      {tries(forgets), law.Ownership, time.Minute, "come-to-rest"},
+		"hardly waits, not exercised":     {tries(forgets), law.Ownership, time.Minute, "always-settle"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := planted("tries", c.sync)

@@ -41,18 +41,18 @@ func TestMistakes(t *testing.T) {
 		{"simtest.Case: Controllers[0] and [1] are both named keeper: each runs as a process of its name, give one " +
 			"another Name",
 			func(c *simtest.Case) { c.Controllers = append(c.Controllers, Keeper) }},
-		{"simtest.Case: Controllers[0]: controller keeper: For is empty: no law would ask what it does; name the " +
-			"kind it syncs",
+		{"simtest.Case: Controllers[0]: controller keeper: For is empty: no law would judge it; name the " +
+			"kind it reconciles",
 			func(c *simtest.Case) {
 				c.Controllers[0] = host.Controller{Name: Keeper.Name, New: Keeper.New}
 			}},
-		{"simtest.Case: Controllers[0]: controller keeper: Routes[0], of ConfigMap: one that Polls is woken by no " +
-			"event, and not asked whom it wakes",
+		{"simtest.Case: Controllers[0]: controller keeper: Routes[0], of ConfigMap: the controller Polls, so no " +
+			"event enqueues anything: remove the route",
 			func(c *simtest.Case) { c.Controllers[0].Contract.Polls = true }},
 		{"simtest.Case: Controllers[0]: controller keeper: Unwatched[0]: ConfigMap is none of Owns",
 			func(c *simtest.Case) { c.Controllers[0].Contract.Unwatched = []schema.GroupVersionKind{configMaps} }},
-		{"simtest.Case: Controllers[0]: controller keeper: Routes[1]: Secret is Unwatched: no event of it wakes " +
-			"anybody, and whom it wakes is not asked",
+		{"simtest.Case: Controllers[0]: controller keeper: Routes[1]: Secret is Unwatched: no event of it " +
+			"arrives, so its function is not called",
 			func(c *simtest.Case) { c.Controllers[0].Contract.Unwatched = c.Controllers[0].Owns }},
 		{"simtest.Case: Invariants: two invariants have the ID one-secret-per-map",
 			func(c *simtest.Case) { c.Invariants = []*law.Invariant{oneSecret(), oneSecret()} }},

@@ -158,7 +158,7 @@ func TestKeptFileOfAProgramThatChanged(t *testing.T) {
 		_, err = c.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: m}, metav1.CreateOptions{})
 		return err
 	})}, Faults: map[string]int{"crash": 1}, Schedules: 50,
-		AtRest: func(user host.Client) error {
+		Settled: func(user host.Client) error {
 			all, err := user.List(t.Context(), secrets, "default", metav1.ListOptions{})
 			if err == nil && len(all) > 1 {
 				err = errors.New("there are two Secrets")

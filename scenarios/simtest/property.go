@@ -44,7 +44,7 @@ func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 func (v *drawn) Failed() string {
 	switch o := v.Outcome; {
 	case len(o.Findings) > 0:
-		return o.Findings[0].Law + " is broken: " + o.Findings[0].Text
+		return o.Findings[0].Law + " is violated: " + o.Findings[0].Text
 	case o.Fight:
 		return "the controllers fight"
 	case !o.Settled:
@@ -108,7 +108,7 @@ func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) fu
 // write minimizes a failure and writes it; it returns the text to report.
 func (v *drawn) write(dir string) string {
 	if len(v.Outcome.Findings) == 0 {
-		return "no law was broken: nothing to make small"
+		return "no law was violated: nothing to make small"
 	}
 	small, err := v.program.Shrink(v.Outcome, v.Schedule)
 	if err != nil {

@@ -110,7 +110,7 @@ func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// no other law ends a run early
-			c.Objects, c.Laws = []runtime.Object{kept}, []*law.Law{law.ByID(law.ComeToRest)}
+			c.Objects, c.Laws = []runtime.Object{kept}, []*law.Law{law.ByID(law.AlwaysSettles)}
 			f, err := c.File(name)
 			if err != nil {
 				t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 func TestUnexercised(t *testing.T) {
 	silent := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
 	gone := keeping(keeper(keep))
-	gone.User, gone.AtRest = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/a")}, nil
+	gone.User, gone.Settled = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/a")}, nil
 	vain := keeping(keeper(keep))
 	vain.User = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/zzz")}
 	for _, x := range []struct {
@@ -35,7 +35,7 @@ func TestUnexercised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(x.c.Unasked(e), "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
+		if got := strings.Join(x.c.Unexercised(e), "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
 			t.Errorf("got %q, want %q", got, x.want)
 		}
 	}
@@ -47,19 +47,19 @@ func TestUncoveredIsUnexercised(t *testing.T) {
 	for want, v := range map[string]*explore.Coverage{
 		"not everything was covered: bound of 9 steps": {Stopped: "bound of 9 steps"}, "": {Complete: true},
 	} {
-		if got := strings.Join(c.Unasked(&scenarios.Exploration{Coverage: v}), "\n"); got != want {
+		if got := strings.Join(c.Unexercised(&scenarios.Exploration{Coverage: v}), "\n"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
 // Declarations that had an exception in every schedule are reported as not exercised.
-func TestSpared(t *testing.T) {
+func TestAlsoUnexercised(t *testing.T) {
 	for _, x := range []struct {
-		name    string
-		unasked string
-		spared  []string
-		change  func(c *simtest.Case)
+		name        string
+		unexercised string
+		spared      []string
+		change      func(c *simtest.Case)
 	}{
 		{"all asked", "", nil, func(*simtest.Case) {}},
 		{"always waits", "keeper lacks what it wants at the end of each of 20 schedules",
@@ -96,10 +96,10 @@ func TestSpared(t *testing.T) {
 			t.Errorf("%s: %v", x.name, err)
 			continue
 		}
-		if got := strings.Join(c.Unasked(e), "\n"); !strings.HasPrefix(got, x.unasked) || x.unasked == "" && got != "" {
-			t.Errorf("%s: got %q, want %q", x.name, got, x.unasked)
+		if got := strings.Join(c.Unexercised(e), "\n"); !strings.HasPrefix(got, x.unexercised) || x.unexercised == "" && got != "" {
+			t.Errorf("%s: got %q, want %q", x.name, got, x.unexercised)
 		}
-		if got := c.Spared(e); !slices.Equal(got, x.spared) || len(e.Failures) > 0 {
+		if got := c.AlsoUnexercised(e); !slices.Equal(got, x.spared) || len(e.Failures) > 0 {
 			t.Errorf("%s: got %q, want %q\n%s", x.name, got, x.spared, e.Text())
 		}
 	}
@@ -157,14 +157,14 @@ func TestKeysOfNoObject(t *testing.T) {
 		var unexercised []string
 		if !beside {
 			unexercised = []string{"no key that keeper synced names a ConfigMap: how many it makes and deletes for each was not " +
-				"asked; keys are namespace/name"}
+				"checked; keys are namespace/name"}
 		}
-		if got := c.Unasked(x); !slices.Equal(got, unexercised) {
+		if got := c.Unexercised(x); !slices.Equal(got, unexercised) {
 			t.Errorf("got %q", got)
 		}
 		spared := "LAW-2, of keeper: for whom it wrote a Secret in a sync of a key that names no ConfigMap; it is taken " +
 			"for the owner of what it wrote"
-		if got := c.Spared(x); !slices.Contains(got, spared) {
+		if got := c.AlsoUnexercised(x); !slices.Contains(got, spared) {
 			t.Errorf("got %q", got)
 		}
 	}

@@ -47,7 +47,7 @@ func TestWebhooks(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 			return err
 		}}},
-		AtRest: func(user host.Client) error {
+		Settled: func(user host.Client) error {
 			_, err := user.Get(t.Context(), secrets, "default", "a")
 			return err
 		},

@@ -156,7 +156,7 @@ func TestBadPrograms(t *testing.T) {
 			defer w.Stop()
 			switch b := w.Broken(); {
 			case test.violation == "" && b != nil:
-				t.Errorf("it breaks a law: %v", b)
+				t.Errorf("it violates a law: %v", b)
 			case test.violation == "":
 				if secrets(w) != owners {
 					t.Errorf("%d Secrets for %d ConfigMaps", secrets(w), owners)

@@ -160,11 +160,11 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// A main that adopts for an owner that is being deleted breaks a law; one that checks deletionTimestamp does not.
+// A main that adopts for an owner that is being deleted violates a law; one that checks deletionTimestamp does not.
 func TestAdoption(t *testing.T) { adopts(t, func() *agent.Binary { return program(t, "manager") }) }
 
 // adoption is the violation of the manager that does not check deletionTimestamp.
-const adoption = "status-only-when-going: adopted for cm/terminating, which was going when all was quiet before"
+const adoption = "status-only-when-terminating: adopted for cm/terminating, which was going when all was quiet before"
 
 // adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is being
 // deleted.

@@ -199,7 +199,7 @@ func lives(t *testing.T, ends func(context.Context) error) (why string, broken [
 	if k := w.Server.KindNamed("cm"); w.Server.Lookup(k, "default", "life-2") == nil || w.Server.Len(k) != 1 {
 		t.Error("it was not started again, or more than once")
 	}
-	for _, b := range w.Judge.Breaches() {
+	for _, b := range w.Judge.Violations() {
 		broken = append(broken, b.Law.Name+": "+b.Text)
 	}
 	for i := range w.World.History.Len() {

@@ -32,7 +32,7 @@ var (
 
 // syncing is a controller of ConfigMaps that may start goroutines.
 func syncing(sync func(ctx context.Context, env *host.Env, key string) error) host.Controller {
-	return bubble.Concurrent(host.Controller{Name: "crew", For: configMaps, Owns: []schema.GroupVersionKind{secrets},
+	return bubble.Concurrent(host.Controller{Name: "second", For: configMaps, Owns: []schema.GroupVersionKind{secrets},
 		Routes: []host.Route{{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
 			if e.New != nil {
 				out.Keys = append(out.Keys, "default/"+e.New.(*corev1.ConfigMap).Name)

@@ -58,7 +58,7 @@ type factory struct {
 }
 
 func (f *factory) InformerFor(of runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return f.get(reflect.TypeOf(of), func() cache.SharedIndexInformer { return anew(make(f.client, f.resync)) })
+	return f.get(reflect.TypeOf(of), func() cache.SharedIndexInformer { return unused(make(f.client, f.resync)) })
 }
 
 func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
@@ -67,7 +67,7 @@ func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericI
 		return nil, err
 	}
 	typed := i.Informer()
-	of := f.get(reflect.TypeOf(madeOf(typed).of), func() cache.SharedIndexInformer { return anew(typed) })
+	of := f.get(reflect.TypeOf(madeOf(typed).of), func() cache.SharedIndexInformer { return unused(typed) })
 	return generic{of, r.GroupResource()}, nil
 }
 
@@ -223,7 +223,7 @@ type byResource struct {
 
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.get(of, func() cache.SharedIndexInformer {
-		i := anew(f.make(of).Informer())
+		i := unused(f.make(of).Informer())
 		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind
 		return i
 	}), of.GroupResource()}
@@ -272,8 +272,8 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// anew makes an informer like an unused one of client-go's.
-func anew(i cache.SharedIndexInformer) *informer {
+// unused makes an informer like an unused one of client-go's.
+func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)
 	of.transform = m.transform

@@ -243,11 +243,10 @@ func (ctl *Controller) mistake() string {
 	for i, r := range ctl.Routes {
 		switch {
 		case ctl.Contract.Polls:
-			return fmt.Sprintf("Routes[%d], of %s: one that Polls is woken by no event, and not asked whom it wakes", i,
+			return fmt.Sprintf("Routes[%d], of %s: the controller Polls, so no event enqueues anything: remove the route", i,
 				r.Kind.Kind)
 		case slices.Contains(ctl.Contract.Unwatched, r.Kind):
-			return fmt.Sprintf("Routes[%d]: %s is Unwatched: no event of it wakes anybody, and whom it wakes is not "+
-				"asked", i, r.Kind.Kind)
+			return fmt.Sprintf("Routes[%d]: %s is Unwatched: no event of it arrives, so its function is not called", i, r.Kind.Kind)
 		case r.Kind.Empty():
 			return fmt.Sprintf("Routes[%d]: Kind is empty: events of which kind?", i)
 		case r.Do == nil:

@@ -191,7 +191,7 @@ func successor(j *Judge, r *sim.Record) {
 		if w.SawMine {
 			s = Committed
 		}
-		j.Report(s, "treated as its own by a namesake of its owner "+refName(w.Owner))
+		j.Report(s, "treated as its own by a recreated owner "+refName(w.Owner))
 		return
 	}
 	if r.Object.Kind != w.Actor.For.Kind || r.Object.Name != r.For.Name || r.Object.Namespace != r.For.Namespace ||

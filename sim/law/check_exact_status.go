@@ -19,7 +19,7 @@ import (
 // exceed the true number; once settled it must include all.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
-		j.statusesAtRest()
+		j.settledStatuses()
 		return
 	}
 	w := &j.write
@@ -158,7 +158,7 @@ func (m *moments) at(value any, owner types.UID) {
 	}
 }
 
-func (j *Judge) statusesAtRest() {
+func (j *Judge) settledStatuses() {
 	c := j.survey()
 	for i := range c.owners {
 		o := &c.owners[i]

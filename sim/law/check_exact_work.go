@@ -66,7 +66,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 	j.Ask()
 	if sub.Wanted != nil {
-		j.neverUnasked(r)
+		j.neverUnexercised(r)
 		return
 	}
 	if j.state.missingNamed.restores(uidOf(r.For), r) {
@@ -127,7 +127,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 // violation, because a matching orphan must be adopted first (ADOPT-2). One of the two must be gone once settled.
 func oneForEach(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
-		j.identitiesAtRest()
+		j.settledIdentities()
 		return
 	}
 	w := &j.write
@@ -139,13 +139,13 @@ func oneForEach(j *Judge, r *sim.Record) {
 	if id == "" || w.Adopts || w.Mine && sub.holds(r.Before, w.Before) == id {
 		return
 	}
-	if j.state.twins(sub, w.NewOwner.UID, r.After, r.After) {
+	if j.state.mayDuplicate(sub, w.NewOwner.UID, r.After, r.After) {
 		return // an object does not conflict with itself
 	}
 	j.Ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
 		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
-			sub.Identity(objectOf(o.Value)) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
+			sub.Identity(objectOf(o.Value)) != id || j.state.mayDuplicate(sub, w.NewOwner.UID, r.After, o.Value) {
 			continue
 		}
 		s := informedIf(w.knewHolder(r, o, id))
@@ -154,9 +154,9 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// identitiesAtRest checks EXACT-3 for adopted dependents. A controller without Replicas may keep what it adopts, as
+// settledIdentities checks EXACT-3 for adopted dependents. A controller without Replicas may keep what it adopts, as
 // a Deployment keeps an older ReplicaSet.
-func (j *Judge) identitiesAtRest() {
+func (j *Judge) settledIdentities() {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
 		if o.sub.Identity == nil || o.want < 0 || o.sub.leaves(o.Value) || !j.settled(o) {
@@ -168,13 +168,13 @@ func (j *Judge) identitiesAtRest() {
 				continue
 			}
 			id := o.sub.Identity(objectOf(d.Value))
-			if id == "" || j.state.twins(o.sub, uid, d.Value, d.Value) {
+			if id == "" || j.state.mayDuplicate(o.sub, uid, d.Value, d.Value) {
 				continue
 			}
 			j.Ask()
 			if other := held[id]; other == nil {
 				held[id] = d
-			} else if !j.state.twins(o.sub, uid, d.Value, other.Value) {
+			} else if !j.state.mayDuplicate(o.sub, uid, d.Value, other.Value) {
 				j.Report(Informed, d.Ref.String()+" stays "+id+" of "+o.Ref.String()+", as "+other.Ref.String()+" does")
 				break
 			}
@@ -182,8 +182,8 @@ func (j *Judge) identitiesAtRest() {
 	}
 }
 
-// twins reports whether an owner may have two dependents with one identity.
-func (s *State) twins(sub *Actor, owner types.UID, a, b any) bool {
+// mayDuplicate reports whether an owner may have two dependents with one identity.
+func (s *State) mayDuplicate(sub *Actor, owner types.UID, a, b any) bool {
 	o := s.Object(owner)
 	return sub.AllowDuplicate != nil && o != nil && sub.AllowDuplicate(objectOf(o.Value), objectOf(a), objectOf(b))
 }
@@ -221,9 +221,9 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 	return is
 }
 
-// neverUnasked checks EXACT-2 for an owner that wants dependents by name: the created one is wanted, and not too
+// neverUnexercised checks EXACT-2 for an owner that wants dependents by name: the created one is wanted, and not too
 // many wanted ones exist.
-func (j *Judge) neverUnasked(r *sim.Record) {
+func (j *Judge) neverUnexercised(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
 	if k := w.counting(r); k != nil {

@@ -24,7 +24,7 @@ func neverFight(j *Judge, r *sim.Record) {
 	if text == "" {
 		text = "the state recurs after " + strconv.Itoa(len(cycle)) + " writes"
 	}
-	j.report(Breach{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
+	j.report(Violation{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
 }
 
 // handovers checks NOFIGHT-2. An adoption counts if the owner exists and selects the object as stored. A change of

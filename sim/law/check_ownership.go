@@ -251,16 +251,16 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		", and was told that it has made "+strconv.Itoa(own))
 }
 
-// rested reports whether the world has settled in this life of the write's process.
-func (w *Write) rested(r *sim.Record) bool {
-	return w.process.rested && r.Incarnation == w.process.incarnation
+// settled reports whether the world has settled in this life of the write's process.
+func (w *Write) settled(r *sim.Record) bool {
+	return w.process.settled && r.Incarnation == w.process.incarnation
 }
 
 // forTheGoing reports that a program creates or adopts a dependent for an owner that was terminating when the world
 // last settled.
 func (j *Judge) forTheGoing(r *sim.Record) {
 	w := &j.write
-	if !w.rested(r) || w.NewOwner == nil || w.NewOwner.Kind != w.Actor.For.Kind || w.Before != nil && !w.Claims {
+	if !w.settled(r) || w.NewOwner == nil || w.NewOwner.Kind != w.Actor.For.Kind || w.Before != nil && !w.Claims {
 		return
 	}
 	j.Ask()
@@ -278,7 +278,7 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 // dependent was recreated since.
 func (j *Judge) ofTheGone(r *sim.Record) {
 	w := &j.write
-	if !w.rested(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {
+	if !w.settled(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {
 		return
 	}
 	j.Ask()

@@ -87,8 +87,8 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 // SameEnd is the clause that is violated by a world that settles otherwise than in a quiet run of the same actions.
 const SameEnd = "EXACT-13"
 
-// ComeToRest is the clause that is violated by a world that does not settle.
-const ComeToRest = "EXACT-7"
+// AlwaysSettles is the clause that is violated by a world that does not settle.
+const AlwaysSettles = "EXACT-7"
 
 // Disturbed is the Reason of an Unsettled record about a world in which a process is down or a watch is paused.
 const Disturbed = "disturbed"

@@ -144,7 +144,7 @@ func (c *waitForCaches) Record(r *sim.Record) {
 		first, ok = p.early, true
 	}
 	if ok {
-		c.j.report(Breach{Strength: Informed, Record: first, Text: r.Process + " writes before its caches have synced"})
+		c.j.report(Violation{Strength: Informed, Record: first, Text: r.Process + " writes before its caches have synced"})
 		p.early = -1
 		delete(c.refused, r.Process)
 	}

@@ -9,7 +9,7 @@
 //     apply (its [Profile]). An [Actor] is a process that runs a controller with a Contract.
 //   - [Judge] checks a run. It is a [sim.Observer]: it sees each record once, in order, and knows the world only from
 //     records.
-//   - [Breach] is one violation of one law: its record, a text, and its [Strength].
+//   - [Violation] is one violation of one law: its record, a text, and its [Strength].
 //   - [Verdict] is the result for one law.
 //
 // # What a verdict says

@@ -7,21 +7,21 @@ import "strings"
 type Evidence uint8
 
 const (
-	Commits    Evidence = 1 << iota // who wrote what, and what was refused
-	Reads                           // what the writers had read: Read records, Saw
-	Deliveries                      // what was delivered to informers
-	Syncs                           // SyncStart, SyncEnd, and For on all records in between
-	Rest                            // Settled, Stuck and Fighting records, and which processes were down or paused
-	Table                           // which kinds the server knows: Judge.Kinds
-	Queues                          // what event handlers enqueued, and whose expectations they lowered
+	Commits      Evidence = 1 << iota // who wrote what, and what was refused
+	Reads                             // what the writers had read: Read records, Saw
+	Deliveries                        // what was delivered to informers
+	Syncs                             // SyncStart, SyncEnd, and For on all records in between
+	SettledWorld                      // Settled, Stuck and Fighting records, and which processes were down or paused
+	Table                             // which kinds the server knows: Judge.Kinds
+	Queues                            // what event handlers enqueued, and whose expectations they lowered
 
-	everything = Commits | Reads | Deliveries | Syncs | Rest | Table | Queues
+	everything = Commits | Reads | Deliveries | Syncs | SettledWorld | Table | Queues
 
 	// ofPrograms is what is known about a whole program ([Actor].Opaque).
 	ofPrograms = everything &^ (Syncs | Queues)
 )
 
-var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "rest", "table of kinds", "queues"}
+var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "settled world", "table of kinds", "queues"}
 
 // Names returns the names of the facts.
 func (e Evidence) Names() []string {
@@ -34,5 +34,5 @@ func (e Evidence) Names() []string {
 	return names
 }
 
-// String returns the names in one line: "commits, rest".
+// String returns the names in one line: "commits, settled world".
 func (e Evidence) String() string { return strings.Join(e.Names(), ", ") }

@@ -51,7 +51,7 @@ func TestAuditLogAccusesNobody(t *testing.T) {
 		tp.user(adopted, relabelled)
 		tp.sync("rs", a, func() { tp.commit("rs", "patch", a, relabelled, relabelled.owned()) })
 		tp.sync("rs", b, func() { tp.commit("rs", "delete", b, q, nil) })
-		for _, br := range judgeAudit(tp, profile).Breaches() {
+		for _, br := range judgeAudit(tp, profile).Violations() {
 			t.Errorf("profile %s: %s", profile, br)
 		}
 	}
@@ -88,11 +88,11 @@ func TestAuditLogConvicts(t *testing.T) {
 		c.do(tp).Guards.ResourceVersion = c.version
 		j := judgeAudit(tp, Ownership)
 		found := false
-		for _, br := range j.Breaches() {
+		for _, br := range j.Violations() {
 			found = found || br.Law.ID == c.law && br.Strength == c.want
 		}
 		if !found {
-			t.Errorf("%s: %v, want %s of strength %d", c.name, j.Breaches(), c.law, c.want)
+			t.Errorf("%s: %v, want %s of strength %d", c.name, j.Violations(), c.law, c.want)
 		}
 	}
 }
@@ -104,10 +104,10 @@ func TestNotJudged(t *testing.T) {
 	tp.exist(a)
 	tp.settled()
 	j := NewJudge(subjects(), All())
-	j.Evidence = Commits | Rest
+	j.Evidence = Commits | SettledWorld
 	tp.observed(j)
 	for _, v := range j.Verdicts() {
-		missing := v.Law.Needs &^ (Commits | Rest)
+		missing := v.Law.Needs &^ (Commits | SettledWorld)
 		switch {
 		case v.Law.New == nil:
 			if v.Why != "checked by "+v.Law.Where {
@@ -119,10 +119,10 @@ func TestNotJudged(t *testing.T) {
 			}
 		case v.Law.ID == "NOFIGHT-3":
 			if v.Why != "" || v.Count != 1 || v.First == nil {
-				t.Errorf("NOFIGHT-3: not judged: %q, %d breaches", v.Why, v.Count)
+				t.Errorf("NOFIGHT-3: not judged: %q, %d violations", v.Why, v.Count)
 			}
 		case v.Why != "" || v.Count != 0:
-			t.Errorf("%s: not judged: %q, %d breaches", v.Law.ID, v.Why, v.Count)
+			t.Errorf("%s: not judged: %q, %d violations", v.Law.ID, v.Why, v.Count)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestEveryLawIsAsked(t *testing.T) {
 func asks(j *Judge, id, controller string) int {
 	for _, v := range j.Verdicts() {
 		if v.Law.ID == id && id == "EXACT-6" {
-			return v.Asked // at rest it is asked of objects, whoever holds them
+			return v.Asked // when settled it is asked of objects, whoever holds them
 		}
 		for _, s := range v.By {
 			if v.Law.ID == id && s.Controller == controller {
@@ -198,7 +198,7 @@ func asks(j *Judge, id, controller string) int {
 	return 0
 }
 
-// A declaration that excuses everything leaves its law unasked: what held by it alone did
+// A declaration that excuses everything leaves its law unexercised: what held by it alone did
 // not hold.
 func TestAnExcuseIsNoQuestion(t *testing.T) {
 	for _, x := range []struct {
@@ -267,7 +267,7 @@ func profiled(t *tape, p Profile) map[string]bool {
 }
 
 // A controller is held to what its profile owes and to nothing more, while it
-// acts and at rest.
+// acts and when settled.
 func TestProfiles(t *testing.T) {
 	a, b, p := set("a", 1), set("b", 0), pod("p", nil)
 	tp := &tape{}
@@ -326,8 +326,8 @@ func TestPrecedence(t *testing.T) {
 		tp := &tape{}
 		c.tell(tp)
 		j := judge(tp)
-		if f := j.First(); f == nil || f.Law.ID != c.want || len(j.Breaches()) < 2 {
-			t.Errorf("%s: first of %v, want %s", c.name, j.Breaches(), c.want)
+		if f := j.First(); f == nil || f.Law.ID != c.want || len(j.Violations()) < 2 {
+			t.Errorf("%s: first of %v, want %s", c.name, j.Violations(), c.want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func Example() {
 	for i := range history {
 		judge.Observe(&history[i])
 	}
-	for _, b := range judge.Breaches() {
+	for _, b := range judge.Violations() {
 		fmt.Println(b)
 	}
 	// Output:
@@ -83,7 +83,7 @@ func ExampleInvariant() {
 		judge.Observe(&sim.Record{Index: i, Op: sim.Commit, Process: "operator", Verb: "create", After: bucket,
 			Object: sim.Ref{Kind: "Bucket", Name: name, UID: name}})
 	}
-	for _, b := range judge.Breaches() {
+	for _, b := range judge.Violations() {
 		fmt.Println(b)
 	}
 	// Output:

@@ -50,7 +50,7 @@ func (s *State) rest(r *sim.Record) {
 	}
 	clear(s.deletedSinceSettled)
 	for _, p := range s.processes {
-		p.rested = p.works()
+		p.settled = p.works()
 	}
 }
 

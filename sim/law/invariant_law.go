@@ -28,7 +28,7 @@ func (v *Invariant) asLaw(asks func(*Judge) Check) *Law {
 	l := &Law{ID: v.ID, Name: v.ID, Sentence: v.Sentence, Source: "an invariant", Category: Safety, Needs: Commits,
 		New: asks, invariant: v}
 	if v.When == WhenSettled {
-		l.Category, l.Needs = Liveness, Commits|Rest
+		l.Category, l.Needs = Liveness, Commits|SettledWorld
 	}
 	return l
 }

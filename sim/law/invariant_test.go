@@ -46,16 +46,16 @@ func TestInvariants(t *testing.T) {
 		tell       func(t *tape)
 		breaks     int
 	}{
-		{"one disk, at rest", WhenSettled, false, disks("maker", 1), 0},
-		{"two, at rest", WhenSettled, false, disks("maker", 2), 1},
-		{"two of the user, at rest", WhenSettled, false, disks(User, 2), 1},
+		{"one disk, when settled", WhenSettled, false, disks("maker", 1), 0},
+		{"two, when settled", WhenSettled, false, disks("maker", 2), 1},
+		{"two of the user, when settled", WhenSettled, false, disks(User, 2), 1},
 		{"one, at writes", AtWrite, false, disks("maker", 1), 0},
 		{"three, at writes", AtWrite, false, disks("maker", 3), 2},
 		{"two of the user, at writes", AtWrite, false, disks(User, 2), 0},
 		{"replaced by one of its name, at writes", AtWrite, false, replaced, 0},
 		{"two, at deletes", AtDelete, false, disks("maker", 2), 0},
-		{"of a contract, two, at rest", WhenSettled, true, disks("maker", 2), 1},
-		{"of a contract, replaced, at rest", WhenSettled, true, replaced, 0},
+		{"of a contract, two, when settled", WhenSettled, true, disks("maker", 2), 1},
+		{"of a contract, replaced, when settled", WhenSettled, true, replaced, 0},
 	} {
 		tp := &tape{}
 		c.tell(tp)
@@ -69,7 +69,7 @@ func TestInvariants(t *testing.T) {
 		j := NewJudge([]Actor{maker}, laws)
 		tp.observed(j)
 		if n := count(j, "one-disk"); n != c.breaks {
-			t.Errorf("%s: %d violations, want %d: %v", c.name, n, c.breaks, j.Breaches())
+			t.Errorf("%s: %d violations, want %d: %v", c.name, n, c.breaks, j.Violations())
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 const numOps = int(sim.Unsettled) + 1
 
 // Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and knows
-// the world only from records. The runner calls Observe, and reads First, Breaches and Verdicts. Checks call Write,
+// the world only from records. The runner calls Observe, and reads First, Violations and Verdicts. Checks call Write,
 // State, Ask and Report.
 type Judge struct {
 	Strict bool // a Committed violation fails the run too
@@ -40,18 +40,18 @@ type Judge struct {
 
 	forgetting forgetting
 
-	laws     []*Law
-	checks   []lawCheck
-	evidence Evidence
-	assigned bool                       // byOp is set
-	byOp     [3][profiles][numOps][]int // indexes into checks, in order of report; [1] for Opaque actors, [2] for Outside ones
-	current  int                        // the index of the running check
-	record   *sim.Record
-	actor    *process      // the process that the record, or the running check, is about; nil for none
-	now      time.Duration // of the last record
-	breaches []Breach
-	informed int // index in breaches of the first Informed one
-	forgiven int // records before this one are not judged
+	laws       []*Law
+	checks     []lawCheck
+	evidence   Evidence
+	assigned   bool                       // byOp is set
+	byOp       [3][profiles][numOps][]int // indexes into checks, in order of report; [1] for Opaque actors, [2] for Outside ones
+	current    int                        // the index of the running check
+	record     *sim.Record
+	actor      *process      // the process that the record, or the running check, is about; nil for none
+	now        time.Duration // of the last record
+	violations []Violation
+	informed   int // index in violations of the first Informed one
+	forgiven   int // records before this one are not judged
 }
 
 // NewJudge returns a judge of a run with these actors. It ignores laws that are checked elsewhere.
@@ -209,7 +209,7 @@ func (j *Judge) given() Evidence {
 // Reset forgets the run but keeps the actors and laws, and reuses memory. The next run starts at record 0.
 func (j *Judge) Reset() {
 	j.state.reset()
-	j.breaches = j.breaches[:0]
+	j.violations = j.violations[:0]
 	j.forgiven, j.informed = 0, 0
 	j.forgetting = forgetting{}
 	for i := range j.checks {

@@ -77,32 +77,32 @@ func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 	}
 }
 
-// A judge that forgets whatever it may accuses nobody whom one acquits that remembers.
+// A judge that forgets whatever it may reports nothing that a judge which remembers does not report.
 func TestForgetful(t *testing.T) {
 	asked := 0
 	for _, s := range stories() {
 		tp := &tape{}
 		s.tell(tp)
-		known, kept := map[accused]bool{}, judge(tp).Breaches()
+		known, kept := map[reported]bool{}, judge(tp).Violations()
 		for _, b := range kept {
-			known[accused{b.Law, b.Strength, b.Record}] = true
+			known[reported{b.Law, b.Strength, b.Record}] = true
 		}
 		for _, memory := range []int{1, 2, 5} {
-			for _, b := range judgeWith(tp, memory).Breaches() {
+			for _, b := range judgeWith(tp, memory).Violations() {
 				asked++
-				if !known[accused{b.Law, b.Strength, b.Record}] {
+				if !known[reported{b.Law, b.Strength, b.Record}] {
 					t.Errorf("%s %s, remembering %d records: %s", s.law, s.name, memory, b)
 				}
 			}
 		}
 	}
 	if asked == 0 {
-		t.Error("it accuses nobody at all")
+		t.Error("it reports nothing at all")
 	}
 }
 
 // A collector was told that an owner is gone, so long ago that the judge has forgotten it,
-// and collects what names that owner only now. It is not accused of not having looked; one
+// and collects what names that owner only now. It is not reported for not having looked; one
 // of which nothing was forgotten is.
 func TestForgetfulOfOwners(t *testing.T) {
 	for memory, want := range map[int]bool{1: false, 0: true} {
@@ -123,17 +123,17 @@ func TestForgetfulOfOwners(t *testing.T) {
 		tp.exist(p)
 		tp.show("gc", p)
 		tp.commit("gc", "delete", nil, p, nil)
-		accused := false
-		for _, b := range judgeWith(tp, memory).Breaches() {
-			accused = accused || b.Law.ID == "GC-5"
+		reported := false
+		for _, b := range judgeWith(tp, memory).Violations() {
+			reported = reported || b.Law.ID == "GC-5"
 		}
-		if accused != want {
-			t.Errorf("remembering %d records: accused %v", memory, accused)
+		if reported != want {
+			t.Errorf("remembering %d records: reported %v", memory, reported)
 		}
 	}
 }
 
-type accused struct {
+type reported struct {
 	law      *Law
 	strength Strength
 	record   int
@@ -188,7 +188,7 @@ func day(n int) *tape {
 }
 
 func TestALawfulDay(t *testing.T) {
-	for _, b := range judge(day(8)).Breaches() {
+	for _, b := range judge(day(8)).Violations() {
 		t.Errorf("breaks %s", b)
 	}
 }
@@ -240,7 +240,7 @@ func TestALongSyncMayCountWhatItWasShown(t *testing.T) {
 		}
 		tp.status(a, func(o *thing) { o.Placed = counted })
 		broken := false
-		for _, b := range judge(tp).Breaches() {
+		for _, b := range judge(tp).Violations() {
 			broken = broken || b.Law.ID == "EXACT-8"
 		}
 		if broken != breaks {
@@ -307,7 +307,7 @@ func TestOnlyRefs(t *testing.T) {
 func TestFirstIsTheFirstThatFails(t *testing.T) {
 	j := NewJudge(nil, All())
 	for _, s := range []Strength{Committed, Informed, Committed} {
-		j.keep(Breach{Law: all[0], Strength: s, Record: len(j.breaches)})
+		j.keep(Violation{Law: all[0], Strength: s, Record: len(j.violations)})
 	}
 	if f := j.First(); f == nil || f.Record != 1 {
 		t.Errorf("first is %v, want record 1", f)

@@ -8,19 +8,19 @@ import (
 
 // Law is a clause that can be checked on a run.
 type Law struct {
-	ID       string // of the clause: "LAW-2"
-	Name     string // "dont-interfere"
-	Sentence string // what must hold: one sentence, or a list (a), (b)
-	Source   string // the document and section it comes from
-	Category Category
-	Profile  Profile  // the law applies to controllers of this profile and larger ones
-	Needs    Evidence // the evidence that its check needs
-	Unasked  string   // the part of the sentence that is not checked; "" for none
-	Races    bool     // programs are judged although Needs has [Syncs]; their violations are Committed
+	ID        string // of the clause: "LAW-2"
+	Name      string // "dont-interfere"
+	Sentence  string // what must hold: one sentence, or a list (a), (b)
+	Source    string // the document and section it comes from
+	Category  Category
+	Profile   Profile  // the law applies to controllers of this profile and larger ones
+	Needs     Evidence // the evidence that its check needs
+	Unchecked string   // the part of the sentence that is not checked; "" for none
+	Races     bool     // programs are judged although Needs has [Syncs]; their violations are Committed
 
-	// Rested: programs are judged although Needs has [Syncs], by what the settled world had shown them.
-	Rested bool
-	Ends   bool // programs are judged although Needs has [Syncs], by how they end
+	// FromSettled: programs are judged although Needs has [Syncs], by what the settled world had shown them.
+	FromSettled bool
+	Ends        bool // programs are judged although Needs has [Syncs], by how they end
 
 	Outside bool // programs in other processes are judged, by what they wrote
 
@@ -46,7 +46,9 @@ func (l *Law) asks(opaque int) bool {
 func (l *Law) IsInvariant() bool { return l.invariant != nil }
 
 // ofPrograms reports whether a law applies to whole programs. It is not known when their syncs begin.
-func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Ends || l.Needs&^ofPrograms == 0 }
+func (l *Law) ofPrograms() bool {
+	return l.Races || l.FromSettled || l.Ends || l.Needs&^ofPrograms == 0
+}
 
 // Category of a clause, as in the clause list.
 type Category byte
@@ -108,11 +110,11 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 // Verdict is the result for one law.
 type Verdict struct {
 	Law   *Law
-	Why   string  // why it was not judged: "needs deliveries"; "" if it was
-	Count int     // violations of any strength
-	First *Breach // the first that fails the run, or the first of any strength; nil for none
-	Asked int     // how often the run exercised it; 0 without a violation says nothing
-	By    []Share // by controller, in the order of actors; without those that did not exercise it
+	Why   string     // why it was not judged: "needs deliveries"; "" if it was
+	Count int        // violations of any strength
+	First *Violation // the first that fails the run, or the first of any strength; nil for none
+	Asked int        // how often the run exercised it; 0 without a violation says nothing
+	By    []Share    // by controller, in the order of actors; without those that did not exercise it
 }
 
 // shares returns the shares of a check, added up by controller.
@@ -143,8 +145,8 @@ func (j *Judge) Verdicts() []Verdict {
 				v.Count, v.Asked, v.By = j.checks[i].count, j.checks[i].asked, j.state.shares(i)
 			}
 		}
-		for i := range j.breaches {
-			b := &j.breaches[i]
+		for i := range j.violations {
+			b := &j.violations[i]
 			if b.Law == l && (v.First == nil || !j.Fails(v.First) && j.Fails(b)) {
 				v.First = b
 			}

@@ -42,7 +42,7 @@ func stories() []story {
 		finalizerStories,
 		workStories,
 		exactStories,
-		strangerStories,
+		otherStories,
 		idiomStories,
 		ordinalStories,
 		mostStories,
@@ -72,7 +72,7 @@ func TestLaws(t *testing.T) {
 			s.tell(tp)
 			j := judge(tp)
 			got, text := kept, ""
-			for _, b := range j.Breaches() {
+			for _, b := range j.Violations() {
 				if b.Law != l {
 					continue
 				}
@@ -87,7 +87,7 @@ func TestLaws(t *testing.T) {
 				t.Errorf("verdict %d, want %d%s", got, s.want, text)
 			}
 			if s.want == kept {
-				for _, b := range j.Breaches() {
+				for _, b := range j.Violations() {
 					t.Errorf("breaks %s", b)
 				}
 			}
@@ -144,7 +144,7 @@ func TestTakeoverByReplacing(t *testing.T) {
 	tp.exist(a, b, p)
 	tp.sync("rs", b, func() { tp.commit("rs", "update", b, p, p.owned(controlledBy(b))) })
 	var got []string
-	for _, br := range judge(tp).Breaches() {
+	for _, br := range judge(tp).Violations() {
 		got = append(got, br.Law.ID)
 	}
 	if len(got) < 3 || got[0] != "LAW-1b" || got[1] != "LAW-2" || got[len(got)-1] != "API-6" {
@@ -159,8 +159,8 @@ func TestStrengthDecidesWhatFails(t *testing.T) {
 	tp.exist(a, b, p)
 	tp.sync("rs", a, func() { tp.commit("rs", "delete", a, p, nil).Saw = p.owned(controlledBy(a)) })
 	j := judge(tp)
-	if len(j.Breaches()) == 0 || j.First() != nil {
-		t.Fatalf("first %v of %v", j.First(), j.Breaches())
+	if len(j.Violations()) == 0 || j.First() != nil {
+		t.Fatalf("first %v of %v", j.First(), j.Violations())
 	}
 	j.Strict = true
 	if f := j.First(); f == nil || f.Law.ID != "LAW-2" || f.Text != "owned by rs/b" {
@@ -177,19 +177,19 @@ func TestSinceAndReset(t *testing.T) {
 	tp.commit("rs", "create", a, nil, pod("q", nil))
 	j := judge(tp)
 	if n := count(j, "LAW-1"); n != 2 {
-		t.Fatalf("%d breaches, want 2", n)
+		t.Fatalf("%d violations, want 2", n)
 	}
 	j.Since(2)
 	if n := count(j, "LAW-1"); n != 1 {
-		t.Errorf("%d breaches since the switch, want 1", n)
+		t.Errorf("%d violations since the switch, want 1", n)
 	}
 	j.Reset()
-	if len(j.Breaches()) != 0 || j.State().Object(a.UID) != nil || len(j.State().Kind("Pod")) != 0 {
+	if len(j.Violations()) != 0 || j.State().Object(a.UID) != nil || len(j.State().Kind("Pod")) != 0 {
 		t.Error("reset left something behind")
 	}
 	tp.observed(j)
 	if n := count(j, "LAW-1"); n != 2 {
-		t.Errorf("%d breaches in the second run, want 2", n)
+		t.Errorf("%d violations in the second run, want 2", n)
 	}
 }
 

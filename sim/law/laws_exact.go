@@ -3,17 +3,17 @@ package law
 import "github.com/threelaws/threelaws/sim"
 
 var restLaws = []*Law{{
-	ID: ComeToRest, Name: "come-to-rest",
+	ID: AlwaysSettles, Name: "always-settle",
 	Sentence: "Without interference, controllers settle: no queue, timer or retry runs forever.",
-	Needs:    Rest,
+	Needs:    SettledWorld,
 	New:      On(comeToRest, sim.Unsettled, sim.Settled),
 }, {
 	ID: SameEnd, Name: "same-end",
 	Sentence: "The user's actions alone decide the settled state: it equals that of a quiet run of the same " +
 		"actions.",
-	Needs:   Rest,
-	Unasked: "worlds in which quiet runs end differently, where they differ",
-	Where:   "scenarios.TestSameEnd",
+	Needs:     SettledWorld,
+	Unchecked: "worlds in which quiet runs end differently, where they differ",
+	Where:     "scenarios.TestSameEnd",
 }, {
 	ID: "EXACT-7b", Name: "never-panic",
 	Sentence: "A sync does not panic, and no program ends with a panic.",
@@ -38,11 +38,11 @@ var exactLaws = []*Law{{
 	New:     On(neverTooMany, sim.Commit),
 }, {
 	ID: "EXACT-3", Name: "one-for-each-identity",
-	Needs: Commits | Reads | Deliveries | Syncs | Rest,
+	Needs: Commits | Reads | Deliveries | Syncs | SettledWorld,
 	Sentence: "No two active dependents of an owner share an identity (name, ordinal, node, index or scheduled " +
 		"time); of two adopted ones, one goes.",
-	Unasked: "that one of two adopted dependents goes, if the owner does not say how many it wants",
-	New:     On(oneForEach, sim.Commit, sim.Settled),
+	Unchecked: "that one of two adopted dependents goes, if the owner does not say how many it wants",
+	New:       On(oneForEach, sim.Commit, sim.Settled),
 }, {
 	ID: "EXACT-4", Name: "same-incarnation",
 	Needs:    Commits | Reads,
@@ -54,28 +54,28 @@ var exactLaws = []*Law{{
 	Sentence: "(a) Nothing is deleted, scaled or overwritten on a view older than the process, or an earlier " +
 		"life of it, had been shown. (b) An update without a resourceVersion reverts no change made since the " +
 		"read.",
-	Unasked: "that an operator remembers the answers to its own requests when it deletes",
-	New:     On(noOlderView, sim.Commit),
+	Unchecked: "that an operator remembers the answers to its own requests when it deletes",
+	New:       On(noOlderView, sim.Commit),
 }, {
 	ID: "EXACT-6", Name: "nothing-stays-terminating",
-	Needs: Commits | Rest,
+	Needs: Commits | SettledWorld,
 	Sentence: "Once settled, no object is terminating that only finalizers of running controllers or of the " +
 		"system hold.",
 	New: On(nothingStays, sim.Commit, sim.Settled),
 }, {
 	ID: "EXACT-8", Name: "exact-status",
-	Needs: Commits | Reads | Deliveries | Syncs | Rest,
+	Needs: Commits | Reads | Deliveries | Syncs | SettledWorld,
 	Sentence: "A status counts the objects that its owner controls: as the controller has been shown them, and " +
 		"once settled as stored.",
 	New: On(exactStatus, sim.Commit, sim.Settled),
 }, {
-	ID: "EXACT-9", Name: "rest-on-what-stays",
+	ID: "EXACT-9", Name: "needed-objects-exist",
 	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "(a) No dependent is created without the objects that it needs, or while one of them is " +
 		"terminating. (b) What an existing dependent needs is not deleted.",
 	New: invariantLaw("EXACT-9", BeforeCreate), byInvariant: true,
 }, {
-	ID: "EXACT-10", Name: "take-along",
+	ID: "EXACT-10", Name: "tie-before-deleting",
 	Needs:    Commits | Reads | Deliveries,
 	Sentence: "Objects that must be deleted with a dependent are tied to it before its controller deletes it.",
 	New:      invariantLaw("EXACT-10", AtDelete), byInvariant: true,
@@ -85,8 +85,8 @@ var exactLaws = []*Law{{
 	Sentence: "(a) A rollout or scale-down requests at most the wanted number plus the surge. (b) It removes no " +
 		"working dependent if too few would be left, or before its successor is due. (c) It starts nothing " +
 		"before what must be removed first.",
-	Unasked: "how a change of the owner's size is distributed",
-	New:     invariantLaw("EXACT-11", AtWrite), byInvariant: true,
+	Unchecked: "how a change of the owner's size is distributed",
+	New:       invariantLaw("EXACT-11", AtWrite), byInvariant: true,
 }, {
 	ID: "EXACT-12", Name: "count-once",
 	Needs:    Commits | Reads | Deliveries | Syncs,

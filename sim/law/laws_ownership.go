@@ -11,9 +11,9 @@ var apiLaws = []*Law{{
 	ID: "API-2", Name: "only-true-controls",
 	Sentence: "An owner reference without controller set to true is no ControllerRef and does not prevent an " +
 		"adoption.",
-	Needs:   Commits,
-	Unasked: "refusals other than the server's own message",
-	New:     On(onlyTrueControls, sim.Refusal),
+	Needs:     Commits,
+	Unchecked: "refusals other than the server's own message",
+	New:       On(onlyTrueControls, sim.Refusal),
 }, {
 	ID: "API-3", Name: "complete-references",
 	Sentence: "Every stored owner reference has an apiVersion, a kind, a name and a UID, and does not refer to " +
@@ -28,10 +28,10 @@ var apiLaws = []*Law{{
 	New:   On(oneWinner, sim.Commit),
 }, {
 	ID: "API-5", Name: "restart-moves-nothing",
-	Sentence: "A restarted controller takes no object from an owner that exists and selects it.",
-	Needs:    Commits | Reads | Rest,
-	Unasked:  "changes after the next user action",
-	New:      On(restartMovesNothing, sim.Commit, sim.FaultHit),
+	Sentence:  "A restarted controller takes no object from an owner that exists and selects it.",
+	Needs:     Commits | Reads | SettledWorld,
+	Unchecked: "changes after the next user action",
+	New:       On(restartMovesNothing, sim.Commit, sim.FaultHit),
 }, {
 	ID: "API-6", Name: "replace-takes-over",
 	Sentence: "A controller that replaces a list of owner references sends the resourceVersion it read, or it " +
@@ -64,18 +64,18 @@ var threeLaws = []*Law{{
 	New:     On(dontInterfere, sim.Commit),
 }, {
 	ID: "LAW-3", Name: "dont-share",
-	Sentence: "A controller counts only objects that it owns, both for the number it wants and in its status.",
-	Needs:    Commits | Reads | Deliveries | Syncs | Rest,
-	Unasked:  "that a status counts enough (EXACT-8), and status fields that the contract does not name",
-	New:      On(dontShare, sim.Commit, sim.Settled),
+	Sentence:  "A controller counts only objects that it owns, both for the number it wants and in its status.",
+	Needs:     Commits | Reads | Deliveries | Syncs | SettledWorld,
+	Unchecked: "that a status counts enough (EXACT-8), and status fields that the contract does not name",
+	New:       On(dontShare, sim.Commit, sim.Settled),
 }}
 
 var fightLaws = []*Law{{
 	ID: "NOFIGHT-1", Name: "never-fight",
-	Sentence: "Without interference, controllers settle: no state of the cluster recurs with a write in between.",
-	Needs:    Commits | Rest,
-	Unasked:  "endless writes without a recurring state",
-	New:      On(neverFight, sim.Fighting, sim.Settled),
+	Sentence:  "Without interference, controllers settle: no state of the cluster recurs with a write in between.",
+	Needs:     Commits | SettledWorld,
+	Unchecked: "endless writes without a recurring state",
+	New:       On(neverFight, sim.Fighting, sim.Settled),
 }, {
 	ID: "NOFIGHT-2", Name: "few-handovers",
 	Sentence: "Between two user actions, an object with unchanged labels changes owners at most as often as the " +
@@ -86,7 +86,7 @@ var fightLaws = []*Law{{
 	ID: "NOFIGHT-3", Name: "exact-sum",
 	Sentence: "Controllers with the same selector settle with exactly the active dependents that they want in " +
 		"total, each with its own.",
-	Needs: Commits | Rest,
+	Needs: Commits | SettledWorld,
 	New:   On(exactSum, sim.Settled),
 }}
 
@@ -99,13 +99,13 @@ var adoptLaws = []*Law{{
 }, {
 	ID: "ADOPT-2", Name: "adopt-all-matching",
 	Sentence: "Once settled, no orphan is left that a controller selects and would adopt.",
-	Profile:  Upstream, Needs: Commits | Rest,
+	Profile:  Upstream, Needs: Commits | SettledWorld,
 	New: On(adoptAll, sim.Settled),
 }, {
-	ID: "ADOPT-3", Name: "status-only-when-going",
+	ID: "ADOPT-3", Name: "status-only-when-terminating",
 	Sentence: "For a terminating object, its controller only writes status; while its own finalizer holds the " +
 		"object it may delete its dependents.",
-	Needs: Commits | Reads | Syncs, Rested: true,
+	Needs: Commits | Reads | Syncs, FromSettled: true,
 	New: On(statusOnly, sim.Commit),
 }, {
 	ID: "ADOPT-4", Name: "recheck-before-adopting",
@@ -114,35 +114,35 @@ var adoptLaws = []*Law{{
 	Profile: Upstream, Needs: Commits | Reads | Syncs, Races: true,
 	New: On(recheck, sim.Commit),
 }, {
-	ID: "ADOPT-5", Name: "spare-the-dying",
+	ID: "ADOPT-5", Name: "skip-terminating-orphans",
 	Sentence: "A terminating object is not adopted.",
 	Needs:    Commits | Reads,
 	New:      On(sparesDying, sim.Commit),
 }, {
-	ID: "ADOPT-6", Name: "losers-let-be",
-	Sentence: "A controller that lost the race for an orphan leaves the object alone afterwards.",
-	Needs:    Commits | Reads | Syncs,
-	Unasked:  "losers whose write was not refused",
-	New:      newLosers,
+	ID: "ADOPT-6", Name: "losers-stay-away",
+	Sentence:  "A controller that lost the race for an orphan leaves the object alone afterwards.",
+	Needs:     Commits | Reads | Syncs,
+	Unchecked: "losers whose write was not refused",
+	New:       newLosers,
 }, {
 	ID: "ADOPT-7", Name: "orphans-stay-orphans",
 	Sentence: "A controller object that is being deleted does not adopt what its orphan finalizer has orphaned.",
 	Needs:    Commits | Reads | Syncs,
 	New:      On(orphansStayOrphans, sim.Commit),
 }, {
-	ID: "ADOPT-8", Name: "namesakes-are-strangers",
+	ID: "ADOPT-8", Name: "recreated-is-another",
 	Sentence: "A recreated controller object (same name, new UID) inherits nothing, and a decision made for the " +
 		"one is not applied to the other.",
-	Needs: Commits | Reads | Syncs, Rested: true,
-	Unasked: "inheritance by other means than a write",
-	New:     On(successor, sim.Commit),
+	Needs: Commits | Reads | Syncs, FromSettled: true,
+	Unchecked: "inheritance by other means than a write",
+	New:       On(successor, sim.Commit),
 }}
 
 var orphanLaws = []*Law{{
-	ID: "ORPHAN-1", Name: "release-what-left",
+	ID: "ORPHAN-1", Name: "release-non-matching",
 	Sentence: "A controller releases the objects that no longer match, and no others, and removes only its own " +
 		"reference from them.",
-	Needs: Commits | Rest,
+	Needs: Commits | SettledWorld,
 	New:   On(release, sim.Commit, sim.Settled),
 }, {
 	ID: "ORPHAN-2", Name: "release-tolerates-gone",
@@ -153,11 +153,11 @@ var orphanLaws = []*Law{{
 	ID: "ORPHAN-3", Name: "policy-decides",
 	Sentence: "After a controller object is gone, its dependents are orphaned or gone, as the deletion policy " +
 		"said.",
-	Needs: Commits | Rest | Table,
+	Needs: Commits | SettledWorld | Table,
 	New:   On(policyDecides, sim.Settled),
 }, {
 	ID: "ORPHAN-4", Name: "any-owner-counts",
 	Sentence: "The garbage collector treats a ControllerRef like any other owner reference.",
-	Needs:    Commits | Reads | Rest | Table,
+	Needs:    Commits | Reads | SettledWorld | Table,
 	New:      On(bitBlind, sim.Commit, sim.Settled),
 }}

@@ -24,7 +24,7 @@ type process struct {
 	former      []work // of the incarnation before: its last requests may still arrive
 	queue       view.Queue
 
-	rested  bool // the world has settled in this life
+	settled bool // the world has settled in this life
 	synced  bool // every informer of this incarnation has had its initial list
 	early   int  // index of its first write before that; -1 for none
 	version uint64
@@ -175,7 +175,7 @@ func (p *process) restart(incarnation int) {
 		c.Clear()
 	}
 	p.queue.Clear()
-	p.synced, p.rested, p.early, p.version, p.kind = false, false, -1, 0, ""
+	p.synced, p.settled, p.early, p.version, p.kind = false, false, -1, 0, ""
 	p.createdUnseen, p.roofs = nil, nil
 	p.forgot = false
 	clear(p.gone)

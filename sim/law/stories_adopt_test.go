@@ -119,19 +119,19 @@ var adoptStories = []story{
 		p := orphaned(t, a)
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
-	{"ADOPT-8", "adopts its namesake's orphans", kept, func(t *tape) {
+	{"ADOPT-8", "adopts the orphans of an earlier object of its name", kept, func(t *tape) {
 		a, p := t.orphan(1)
 		t.user(a, nil)
 		b := t.stored(a.again())
 		t.adopts("rs", b, p)
 	}},
-	{"ADOPT-8", "takes its namesake's for its own", broken, func(t *tape) {
+	{"ADOPT-8", "takes the dependents of an earlier object of its name for its own", broken, func(t *tape) {
 		a, p := t.owning(1)
 		t.user(a, nil)
 		b := t.stored(a.again())
 		t.commit("rs", "delete", b, p, nil)
 	}},
-	{"ADOPT-8", "writes its namesake's status", committed, func(t *tape) {
+	{"ADOPT-8", "writes the status of a recreated object", committed, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a)
 		t.user(a, nil)

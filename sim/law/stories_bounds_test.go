@@ -171,7 +171,7 @@ var mostStories = []story{
 		t.appears("job", p, "default/a")
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
 	}},
-	{"LAW-3", "has one at rest that is being deleted", kept, func(t *tape) {
+	{"LAW-3", "has one when settled that is being deleted", kept, func(t *tape) {
 		a := set("a", 0)
 		a.Counted = 1
 		t.exist(a, pod("p", a).dying(cleanup))
@@ -295,7 +295,7 @@ var timeStories = []story{
 	{"TTL-1", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
 }
 
-// leaves comes to rest with an object still there.
+// leaves settles with an object still there.
 func (t *tape) leaves(r *thing, reason string, down bool) {
 	t.exist(r)
 	t.show("ttl", r)

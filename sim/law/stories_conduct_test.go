@@ -27,7 +27,7 @@ var watchStories = []story{
 		s := t.seen("a", "b")
 		t.deliver("rs", nil, pod("p", s[0]), "default/a", "default/b")
 	}},
-	{"WATCH-1", "a namesake of the owner", broken, func(t *tape) {
+	{"WATCH-1", "a recreated owner", broken, func(t *tape) {
 		s := t.seen("a")
 		t.deliver("rs", nil, pod("p", s[0].again()), "default/a")
 	}},

@@ -9,7 +9,7 @@ var exactStories = []story{
 		a, p := t.family(0, "p")
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
 	}},
-	{"EXACT-4", "a namesake of it", broken, func(t *tape) {
+	{"EXACT-4", "a recreated object", broken, func(t *tape) {
 		a, p := t.family(0, "p")
 		t.user(p[0], nil)
 		next := t.stored(p[0].again())
@@ -211,7 +211,7 @@ var exactStories = []story{
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted = 2 }) })
 	}},
-	{"EXACT-8", "too few at rest", broken, func(t *tape) {
+	{"EXACT-8", "too few when settled", broken, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a, pod("p", a).on("n1"))
 		t.settled()

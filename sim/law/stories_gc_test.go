@@ -152,7 +152,7 @@ var gcStories = []story{
 		t.refuse("gc", "get", nil, a, nil, 404, "not found")
 		t.commit("gc", "delete", nil, p, nil)
 	}},
-	{"GC-5", "found a namesake", kept, func(t *tape) {
+	{"GC-5", "found a recreated object", kept, func(t *tape) {
 		a, p := t.dependent()
 		t.user(a, nil)
 		b := t.stored(a.again())

@@ -114,14 +114,14 @@ var idiomStories = []story{
 		t.commit("op", "create", a, nil, q)
 		t.commit("op", "patch", a, q, edited(q)).Saw = p
 	}},
-	{"LAW-1b", "an apply over what a namesake had applied", committed, func(t *tape) {
+	{"LAW-1b", "an apply over what an earlier object of the name had applied", committed, func(t *tape) {
 		a, _ := t.app(nil)
 		p := pod("p", a.again())
 		t.exist(p)
 		r := t.commit("op", "patch", a, p, p.owned(controlledBy(a)))
 		r.Saw, r.Guards = nil, applied
 	}},
-	{"LAW-1b", "an update over what a namesake had made", broken, func(t *tape) {
+	{"LAW-1b", "an update over what an earlier object of the name had made", broken, func(t *tape) {
 		a, _ := t.app(nil)
 		p := pod("p", a.again())
 		t.exist(p)
@@ -244,7 +244,7 @@ var trackingStories = []story{
 	{"LAW-2", "takes its finalizer off what another has and is not going", broken, func(t *tape) {
 		t.unhands(func(p *thing) *thing { return p.held(tracking) })
 	}},
-	{"ADOPT-8", "takes its finalizer off what is going and was a namesake's", kept, func(t *tape) {
+	{"ADOPT-8", "takes its finalizer off a terminating dependent of an earlier object", kept, func(t *tape) {
 		t.unhands(func(p *thing) *thing { return p.dying(tracking) })
 	}},
 	{"ADOPT-3", "takes its finalizer off a dependent while it is going", kept, func(t *tape) {

@@ -170,7 +170,7 @@ var lawStories = []story{
 		t.exist(a, b, pod("p", b))
 		t.settled()
 	}},
-	{"LAW-3", "says so at rest", broken, func(t *tape) {
+	{"LAW-3", "says so when settled", broken, func(t *tape) {
 		a := set("a", 0)
 		a.Counted = 1
 		t.exist(a)

@@ -58,7 +58,7 @@ func placing() []Actor {
 					}
 					return ""
 				}}}}},
-		crew(),
+		second(),
 	}
 }
 

@@ -50,7 +50,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	if after == nil {
 		verb = "delete"
 	}
-	t.unasked(verb, is, is, after).Process = "doubling"
+	t.unexercised(verb, is, is, after).Process = "doubling"
 }
 
 // limits has it make so many pods for an owner that allows some.
@@ -62,7 +62,7 @@ func (t *tape) limits(most, made int) (own, last *thing) {
 	for range made {
 		last = pod("p", own)
 		asked := len(t.records)
-		r := t.unasked("create", nil, nil, last)
+		r := t.unexercised("create", nil, nil, last)
 		r.Process, r.Asked = "limiting", asked
 		t.show("limiting", last)
 	}
@@ -77,7 +77,7 @@ func (t *tape) beside(f func(p *thing)) {
 	f(p)
 	t.show("limiting", own, p)
 	asked := len(t.records)
-	r := t.unasked("create", nil, nil, pod("second", own))
+	r := t.unexercised("create", nil, nil, pod("second", own))
 	r.Process, r.Asked = "limiting", asked
 }
 
@@ -87,8 +87,8 @@ func fleet(name string, replicas int) *thing {
 	return o
 }
 
-// unasked is a commit of a program: nobody knows for which of its objects it is.
-func (t *tape) unasked(verb string, saw, before, after *thing) *sim.Record {
+// unexercised is a commit of a program: nobody knows for which of its objects it is.
+func (t *tape) unexercised(verb string, saw, before, after *thing) *sim.Record {
 	r := t.commit("program", verb, nil, before, after)
 	r.Saw, r.Guards = value(saw), sim.Guards{}
 	return r
@@ -103,12 +103,12 @@ func (t *tape) away(f, g func(own, other, p *thing) *thing) {
 	saw := t.stored(f(own, other, p))
 	t.show("program", saw)
 	is := t.becomes(saw, g(own, other, saw))
-	t.unasked("delete", saw, is, nil)
+	t.unexercised("delete", saw, is, nil)
 }
 
 func ofOwn(own, _, p *thing) *thing { return p.owned(controlledBy(own)) }
 func nobodys(_, _, p *thing) *thing { return p.owned() }
-func strangers(_, _, p *thing) *thing {
+func othersObject(_, _, p *thing) *thing {
 	return p.owned(metav1.OwnerReference{APIVersion: "v1", Kind: "App", Name: "a", UID: "a", Controller: new(true)})
 }
 
@@ -116,14 +116,14 @@ var programStories = []story{
 	{"LAW-2", "a program deletes what was its own when it looked, and is nobody's", committed, func(t *tape) {
 		t.away(ofOwn, nobodys)
 	}},
-	{"LAW-2", "a program deletes what was its own when it looked, and is a stranger's", committed, func(t *tape) {
-		t.away(ofOwn, strangers)
+	{"LAW-2", "a program deletes what was its own when it looked, and is another owner's", committed, func(t *tape) {
+		t.away(ofOwn, othersObject)
 	}},
 	{"LAW-2", "a program deletes what was an orphan when it looked", broken, func(t *tape) {
 		t.away(nobodys, nobodys)
 	}},
-	{"LAW-2", "a program deletes what was a stranger's when it looked", broken, func(t *tape) {
-		t.away(strangers, nobodys)
+	{"LAW-2", "a program deletes what was another owner's when it looked", broken, func(t *tape) {
+		t.away(othersObject, nobodys)
 	}},
 	{"LAW-2", "a program deletes what has come to be that of another of its objects", kept, func(t *tape) {
 		t.away(ofOwn, func(_, other, p *thing) *thing { return p.owned(controlledBy(other)) })
@@ -131,38 +131,38 @@ var programStories = []story{
 	{"LAW-2", "a program writes to an orphan that another controller of it works on", kept, func(t *tape) {
 		t.labels(nobodys)
 	}},
-	{"LAW-2", "a program writes to a stranger's object of a kind that another controller of it works on", kept, func(t *tape) {
-		t.labels(strangers)
+	{"LAW-2", "a program writes to an object of another owner of a kind that another controller of it works on", kept, func(t *tape) {
+		t.labels(othersObject)
 	}},
-	{"LAW-2", "a program takes a stranger's object of a kind that another controller of it works on", broken, func(t *tape) {
-		t.writes(strangers, func(own, p *thing) *thing { return p.owned(controlledBy(own)) })
+	{"LAW-2", "a program takes an object of another owner of a kind that another controller of it works on", broken, func(t *tape) {
+		t.writes(othersObject, func(own, p *thing) *thing { return p.owned(controlledBy(own)) })
 	}},
-	{"LAW-2", "a program deletes a stranger's object of a kind that another controller of it works on", broken, func(t *tape) {
-		t.writes(strangers, func(_, _ *thing) *thing { return nil })
+	{"LAW-2", "a program deletes an object of another owner of a kind that another controller of it works on", broken, func(t *tape) {
+		t.writes(othersObject, func(_, _ *thing) *thing { return nil })
 	}},
 	{"LAW-1", "a program that has another controller makes a pod for that one's object", kept, func(t *tape) {
 		t.another(func(app, p *thing) {})
 	}},
 	{"LAW-1", "a program makes a pod for an object of a kind that it does not watch", broken, func(t *tape) {
 		app := t.stored(object("Gadget", "a"))
-		t.unasked("create", nil, nil, pod("p", app))
+		t.unexercised("create", nil, nil, pod("p", app))
 	}},
 	{"LAW-1", "a program makes a pod for an object that nobody has", broken, func(t *tape) {
-		t.unasked("create", nil, nil, strangers(nil, nil, pod("p", nil)))
+		t.unexercised("create", nil, nil, othersObject(nil, nil, pod("p", nil)))
 	}},
 	{"LAW-1", "a program makes a pod for an object of another program", broken, func(t *tape) {
 		rs := t.stored(set("web", 1))
-		t.unasked("create", nil, nil, pod("p", rs))
+		t.unexercised("create", nil, nil, pod("p", rs))
 	}},
 	{"LAW-2", "a program that has another controller deletes what that one has made", kept, func(t *tape) {
-		t.another(func(app, p *thing) { t.unasked("delete", p, p, nil) })
+		t.another(func(app, p *thing) { t.unexercised("delete", p, p, nil) })
 	}},
 	{"LAW-2", "a program deletes what somebody else has made for an object that is nobody's", broken, func(t *tape) {
 		app := object("Gadget", "a")
 		p := pod("p", app)
 		t.exist(app, p)
 		t.show("program", app, p)
-		t.unasked("delete", p, p, nil)
+		t.unexercised("delete", p, p, nil)
 	}},
 	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own.dying("orphan") })
@@ -170,7 +170,7 @@ var programStories = []story{
 	{"ADOPT-4", "a program adopts, and nobody knows whether it looked", kept, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own })
 	}},
-	{"LAW-1b", "a program gives what its owner's namesake left to the owner", broken, func(t *tape) {
+	{"LAW-1b", "a program gives what an earlier owner of the name left to the owner", broken, func(t *tape) {
 		was := fleet("own", 1)
 		p, own := pod("p", was), was.again()
 		t.exist(was, p)
@@ -178,7 +178,7 @@ var programStories = []story{
 		t.user(was, nil)
 		t.exist(own)
 		t.show("program", own)
-		t.unasked("patch", p, p, p.owned(controlledBy(own)))
+		t.unexercised("patch", p, p, p.owned(controlledBy(own)))
 	}},
 	{"NOFIGHT-3", "a program lacks what it is forbidden", kept, func(t *tape) { t.denied(403) }},
 	{"NOFIGHT-3", "a program lacks what it is forbidden, and another says in an event that it is, too", kept,
@@ -187,7 +187,7 @@ var programStories = []story{
 		t.deniedBefore(403, func() { t.user(nil, pod("room", nil)) })
 	}},
 	{"NOFIGHT-3", "a program lacks what it was refused otherwise", broken, func(t *tape) { t.denied(500) }},
-	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {
+	{"EXACT-4", "a program deletes a recreated object instead of the one it saw", broken, func(t *tape) {
 		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
 	}},
 	{"EXACT-2", "a program makes another though it was told of as many as are asked for", broken, func(t *tape) {
@@ -213,25 +213,25 @@ var programStories = []story{
 		t.abroad(3, 1, 3, 0)
 	}},
 	{"LAW-1", "a program outside makes what has no owner", broken, func(t *tape) {
-		t.unasked("create", nil, nil, pod("p", nil)).Process = "outsider"
+		t.unexercised("create", nil, nil, pod("p", nil)).Process = "outsider"
 	}},
-	{"LAW-2", "a program outside deletes what is a stranger's", broken, func(t *tape) {
+	{"LAW-2", "a program outside deletes what is another owner's", broken, func(t *tape) {
 		p := pod("p", nil)
-		p = strangers(nil, nil, p)
+		p = othersObject(nil, nil, p)
 		t.exist(p)
-		r := t.unasked("delete", nil, p, nil)
+		r := t.unexercised("delete", nil, p, nil)
 		r.Process, r.Guards.ResourceVersion = "outsider", true
 	}},
-	{"LAW-2", "a program outside deletes what it cannot have known to be a stranger's", committed, func(t *tape) {
+	{"LAW-2", "a program outside deletes what it cannot have known to be another owner's", committed, func(t *tape) {
 		p := pod("p", nil)
-		p = strangers(nil, nil, p)
+		p = othersObject(nil, nil, p)
 		t.exist(p)
-		t.unasked("delete", nil, p, nil).Process = "outsider"
+		t.unexercised("delete", nil, p, nil).Process = "outsider"
 	}},
 	{"LAW-2", "a program outside deletes an orphan", kept, func(t *tape) {
 		p := pod("p", nil)
 		t.exist(p)
-		t.unasked("delete", nil, p, nil).Process = "outsider"
+		t.unexercised("delete", nil, p, nil).Process = "outsider"
 	}},
 	{"EXACT-2", "a program makes as many as are asked for", kept, func(t *tape) { t.fills(2, 2) }},
 	{"EXACT-2", "a program makes as many as were asked for once", kept, func(t *tape) {
@@ -239,7 +239,7 @@ var programStories = []story{
 		less := own.as(func(o *thing) { o.Replicas = 1 })
 		t.user(own, less)
 		t.show("program", less)
-		t.unasked("create", nil, nil, pod("late", own)).Asked = len(t.records)
+		t.unexercised("create", nil, nil, pod("late", own)).Asked = len(t.records)
 	}},
 }
 
@@ -249,7 +249,7 @@ func (t *tape) another(then func(app, p *thing)) {
 	p := pod("p", app)
 	t.exist(app)
 	t.show("program", app)
-	t.unasked("create", nil, nil, p)
+	t.unexercised("create", nil, nil, p)
 	t.show("program", p)
 	then(app, p)
 }
@@ -262,7 +262,7 @@ func (t *tape) takes(f func(own *thing) *thing) {
 	if is := f(own); is != own {
 		t.user(own, is)
 	}
-	t.unasked("patch", p, p, p.owned(controlledBy(own)))
+	t.unexercised("patch", p, p, p.owned(controlledBy(own)))
 }
 
 // A collector that is a program lets an owner go that was to orphan a dependent, which it
@@ -284,9 +284,9 @@ func TestAProgramThatCollects(t *testing.T) {
 		j.Kinds = served
 		tp.observed(j)
 		for _, id := range []string{"GC-3", "GC-4"} {
-			i := slices.IndexFunc(j.Breaches(), func(b Breach) bool { return b.Law.ID == id })
-			if i < 0 || j.Breaches()[i].Strength == Committed != opaque {
-				t.Errorf("opaque %t: %s: %v", opaque, id, j.Breaches())
+			i := slices.IndexFunc(j.Violations(), func(b Violation) bool { return b.Law.ID == id })
+			if i < 0 || j.Violations()[i].Strength == Committed != opaque {
+				t.Errorf("opaque %t: %s: %v", opaque, id, j.Violations())
 			}
 		}
 	}
@@ -329,7 +329,7 @@ func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 		t.user(own, less)
 	}
 	for i := range made {
-		r := t.unasked("create", nil, nil, pod("p", own))
+		r := t.unexercised("create", nil, nil, pod("p", own))
 		r.Process, r.Lost = "outsider", i < told
 	}
 	return own
@@ -343,7 +343,7 @@ func (t *tape) fills(want, made int) *thing {
 	for range made {
 		p := pod("p", own)
 		asked := len(t.records)
-		t.unasked("create", nil, nil, p).Asked = asked
+		t.unexercised("create", nil, nil, p).Asked = asked
 		t.show("program", p)
 	}
 	return own

@@ -197,7 +197,7 @@ func TestPromisedLate(t *testing.T) {
 	tp.commit("gc", "patch", nil, b, b.held(cleanup))
 	tp.show("gc", b.held(cleanup), p)
 	tp.commit("gc", "patch", nil, p, p.owned())
-	for _, b := range judge(tp).Breaches() {
+	for _, b := range judge(tp).Violations() {
 		if b.Law.ID != "GC-3" || b.Strength != Committed {
 			t.Errorf("breaks %s", b)
 		}

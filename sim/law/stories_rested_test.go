@@ -5,64 +5,64 @@ import "github.com/threelaws/threelaws/sim"
 // restedStories are of programs after a rest: whatever they looked at since, they had been shown
 // what there was then.
 var restedStories = []story{
-	{"ADOPT-3", "a program adopts for one that was going at rest", broken, func(t *tape) {
+	{"ADOPT-3", "a program adopts for one that was going when settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		p := pod("p", nil)
 		t.exist(p)
 		t.show("program", p)
-		t.unasked("patch", p, p, p.owned(controlledBy(own)))
+		t.unexercised("patch", p, p, p.owned(controlledBy(own)))
 	}},
-	{"ADOPT-3", "a program makes something for one that was going at rest", broken, func(t *tape) {
+	{"ADOPT-3", "a program makes something for one that was going when settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
-		t.unasked("create", nil, nil, pod("q", own))
+		t.unexercised("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program makes something for one that began to go since the rest", kept, func(t *tape) {
 		t.settled()
 		own := t.goesBefore(func() {})
-		t.unasked("create", nil, nil, pod("q", own))
+		t.unexercised("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program has crashed since the rest", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		t.fault("program", "crash")
 		t.fault("program", "restart")
-		t.unasked("create", nil, nil, pod("q", own)).Incarnation = 1
+		t.unexercised("create", nil, nil, pod("q", own)).Incarnation = 1
 	}},
 	{"ADOPT-3", "what a program asked before it crashed is done after the next rest", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		t.fault("program", "crash")
 		t.fault("program", "restart")
 		t.settled()
-		t.unasked("create", nil, nil, pod("q", own))
+		t.unexercised("create", nil, nil, pod("q", own))
 	}},
-	{"ADOPT-3", "a program was not shown at rest that its owner is going", kept, func(t *tape) {
+	{"ADOPT-3", "a program was not shown when settled that its owner is going", kept, func(t *tape) {
 		own := t.goesBefore(func() {
 			t.fault("program", "hold").Object = fleet("", 0).ref()
 			t.settled()
 		})
-		t.unasked("create", nil, nil, pod("q", own))
+		t.unexercised("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program makes something for one that was going when time was up", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled().Reason = CutShort })
-		t.unasked("create", nil, nil, pod("q", own))
+		t.unexercised("create", nil, nil, pod("q", own))
 	}},
-	{"ADOPT-3", "a program makes something for another kind's that was going at rest", kept, func(t *tape) {
+	{"ADOPT-3", "a program makes something for another kind's that was going when settled", kept, func(t *tape) {
 		app := t.stored(object("App", "a"))
 		t.user(app, app.dying("example.com/foreign"))
 		t.settled()
 		s := object("Secret", "s").owned(controlledBy(app))
-		t.unasked("create", nil, nil, s)
+		t.unexercised("create", nil, nil, s)
 	}},
-	{"ADOPT-3", "a program writes to what is its owner's, which was going at rest", kept, func(t *tape) {
+	{"ADOPT-3", "a program writes to what is its owner's, which was going when settled", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		p := t.stored(pod("q", own))
 		t.show("program", p)
-		t.unasked("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"note": "it goes"} }))
+		t.unexercised("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"note": "it goes"} }))
 	}},
-	{"ADOPT-8", "a program deletes what belongs to a namesake that was gone at rest", broken, func(t *tape) {
+	{"ADOPT-8", "a program deletes what belongs to an earlier object that was gone when settled", broken, func(t *tape) {
 		p := t.comesBack(func() { t.settled() })
-		t.unasked("delete", p, p, nil)
+		t.unexercised("delete", p, p, nil)
 	}},
-	{"ADOPT-8", "a program deletes what belongs to a namesake in no namespace that was gone at rest", broken,
+	{"ADOPT-8", "a program deletes what belongs to an earlier object in no namespace that was gone when settled", broken,
 		func(t *tape) {
 			next := fleet("own", 0).as(func(o *thing) { o.Namespace = "" })
 			t.exist(next)
@@ -71,26 +71,26 @@ var restedStories = []story{
 			p := pod("p", next.again())
 			t.exist(p)
 			t.show("program", p)
-			t.unasked("delete", p, p, nil)
+			t.unexercised("delete", p, p, nil)
 		}},
-	{"ADOPT-8", "a program writes to what was another's when it looked, and belongs to a namesake", committed,
+	{"ADOPT-8", "a program writes to what was another's when it looked, and belongs to an earlier object", committed,
 		func(t *tape) {
 			p := t.comesBack(func() { t.settled() })
-			t.unasked("delete", p.owned(controlledBy(fleet("other", 0))), p, nil)
+			t.unexercised("delete", p.owned(controlledBy(fleet("other", 0))), p, nil)
 		}},
-	{"ADOPT-8", "a program takes its finalizer off what belongs to a namesake", kept, func(t *tape) {
+	{"ADOPT-8", "a program takes its finalizer off what belongs to an earlier object", kept, func(t *tape) {
 		p := t.comesBack(func() { t.settled() }, handle)
-		t.unasked("update", p, p, p.held())
+		t.unexercised("update", p, p, p.held())
 	}},
-	{"ADOPT-8", "a program has crashed since the rest, and may not have seen the namesake go", kept,
+	{"ADOPT-8", "a program has crashed since the rest, and may not have seen the earlier object deleted", kept,
 		func(t *tape) {
 			p := t.comesBack(func() { t.settled() })
 			t.fault("program", "crash")
 			t.fault("program", "restart")
 			t.show("program", p)
-			t.unasked("delete", p, p, nil).Incarnation = 1
+			t.unexercised("delete", p, p, nil).Incarnation = 1
 		}},
-	{"ADOPT-8", "a program deletes what belongs to a namesake that went since the rest", kept, func(t *tape) {
+	{"ADOPT-8", "a program deletes what belongs to an earlier object that went since the rest", kept, func(t *tape) {
 		own := fleet("own", 1)
 		p := pod("p", own)
 		t.exist(own, p)
@@ -100,9 +100,9 @@ var restedStories = []story{
 		t.user(own, nil)
 		t.user(nil, next)
 		t.deliver("program", own, next)
-		t.unasked("delete", p, p, nil)
+		t.unexercised("delete", p, p, nil)
 	}},
-	{"ADOPT-8", "a program deletes what belongs to a namesake that was going at rest, and went since", kept,
+	{"ADOPT-8", "a program deletes what belongs to an earlier object that was going when settled, and went since", kept,
 		func(t *tape) {
 			own := t.goesBefore(func() { t.settled() })
 			p := t.stored(pod("q", own))
@@ -111,7 +111,7 @@ var restedStories = []story{
 			t.user(nil, next)
 			t.show("program", p)
 			t.deliver("program", own, next)
-			t.unasked("delete", p, p, nil)
+			t.unexercised("delete", p, p, nil)
 		}},
 	{"ADOPT-8", "a program deletes what its owner has made since the rest, of which its cache shows another", kept,
 		func(t *tape) {
@@ -125,22 +125,22 @@ var restedStories = []story{
 			p := pod("p", next)
 			t.exist(p)
 			t.show("program", p)
-			t.unasked("delete", p, p, nil)
+			t.unexercised("delete", p, p, nil)
 		}},
-	{"ADOPT-8", "a program writes to what it does not make, and a namesake owns that was gone at rest", kept,
+	{"ADOPT-8", "a program writes to what it does not make, and an earlier object of the name owns that was gone when settled", kept,
 		func(t *tape) {
 			p := t.comesBack(func() { t.settled() })
 			s := object("Secret", "s").owned(p.OwnerReferences...)
 			t.exist(s)
-			t.unasked("update", s, s, s.as(func(s *thing) { s.Annotations = map[string]string{"seen": "yes"} }))
+			t.unexercised("update", s, s, s.as(func(s *thing) { s.Annotations = map[string]string{"seen": "yes"} }))
 		}},
-	{"ADOPT-8", "a program tidies up what belongs to one that was gone at rest, and has no namesake", kept,
+	{"ADOPT-8", "a program tidies up what belongs to one that was gone when settled, and was not recreated", kept,
 		func(t *tape) {
 			p := pod("p", fleet("gone", 1))
 			t.settled()
 			t.exist(p)
 			t.show("program", p)
-			t.unasked("delete", p, p, nil)
+			t.unexercised("delete", p, p, nil)
 		}},
 }
 
@@ -157,7 +157,7 @@ func (t *tape) goesBefore(then func()) (own *thing) {
 	return own
 }
 
-// comesBack has a pod come back that a fleet owned which has been gone, and has a namesake,
+// comesBack has a pod come back that a fleet owned which has been deleted and recreated,
 // since something happened.
 func (t *tape) comesBack(then func(), finalizers ...string) (p *thing) {
 	own := fleet("own", 0)

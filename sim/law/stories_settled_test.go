@@ -65,7 +65,7 @@ var fightStories = []story{
 }
 
 var restStories = []story{
-	{"EXACT-7", "at rest", kept, func(t *tape) { t.settled() }},
+	{"EXACT-7", "when settled", kept, func(t *tape) { t.settled() }},
 	{"EXACT-7", "given up", broken, func(t *tape) {
 		t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"})
 	}},
@@ -195,9 +195,9 @@ var namespaceStories = []story{
 	}},
 }
 
-// crew is another controller of Apps, beside the operator: it keeps Secrets for them.
-func crew() Actor {
-	return Actor{Process: "crew", Controller: "crew", For: kind("App"), Owns: kinds("Secret"),
+// second is another controller of Apps, beside the operator: it keeps Secrets for them.
+func second() Actor {
+	return Actor{Process: "second", Controller: "second", For: kind("App"), Owns: kinds("Secret"),
 		Contract: Contract{
 			Selector: selectorOf,
 			Replicas: func(o runtime.Object) int { return o.(*thing).Replicas },
@@ -234,7 +234,7 @@ var sharedKindStories = []story{
 	}},
 	{"NOFIGHT-3", "the second controller of a kind is down, the first is not", kept, func(t *tape) {
 		t.manned(1)
-		t.fault("crew", "crash")
+		t.fault("second", "crash")
 		t.settled()
 	}},
 	{"NOFIGHT-3", "the first controller of a kind is down, the second is not", broken, func(t *tape) {
@@ -263,7 +263,7 @@ var sharedKindStories = []story{
 }
 
 // What an owner selects each controller of its kind reads for itself, and one that is
-// upgraded reads it anew.
+// upgraded reads it again.
 func TestSelectorIsOfItsController(t *testing.T) {
 	all := func(runtime.Object) labels.Selector { return labels.Everything() }
 	none := func(runtime.Object) labels.Selector { return labels.Nothing() }

@@ -8,12 +8,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What operators by strangers do, rightly and wrongly.
-var strangerStories = []story{
+// What third-party operators do, rightly and wrongly.
+var otherStories = []story{
 	{"LAW-2", "its own with another owner, left as it is", kept, func(t *tape) {
 		t.shares(func(p, b *thing) *thing { return p.labelled("other") })
 	}},
-	{"LAW-2", "its own, whose list of owners it writes anew", broken, func(t *tape) {
+	{"LAW-2", "its own, whose list of owners it rewrites", broken, func(t *tape) {
 		t.shares(func(p, b *thing) *thing { return p.owned(p.OwnerReferences[0]) })
 	}},
 	{"LAW-2", "its own, whose other owner is gone", kept, func(t *tape) {
@@ -154,14 +154,14 @@ func (t *tape) lists(process string, owner *thing) {
 		For: owner.ref(), SawFor: owner})
 }
 
-// A breach is told so that one sees what is wrong.
+// The text of a violation shows what is wrong.
 func TestTold(t *testing.T) {
 	gone, a := set("a", 0), set("a", 1).again()
 	for _, c := range []struct {
 		law, text string
 		tell      func(t *tape)
 	}{
-		{"ADOPT-8", "treated as its own by a namesake of its owner rs/a", func(t *tape) {
+		{"ADOPT-8", "treated as its own by a recreated owner rs/a", func(t *tape) {
 			p := pod("p", gone)
 			t.exist(a, p)
 			t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
@@ -202,7 +202,7 @@ func TestListedGone(t *testing.T) {
 	a, p := tp.family(1, "p")
 	tp.user(p[0], nil)
 	tp.sync("rs", a, func() { tp.lists("rs", a); tp.commit("rs", "create", a, nil, pod("q", a)) })
-	for _, b := range judge(tp).Breaches() {
+	for _, b := range judge(tp).Violations() {
 		if b.Law.ID == "EXACT-2" {
 			t.Error(b)
 		}

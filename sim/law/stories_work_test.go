@@ -179,7 +179,7 @@ var workStories = []story{
 			t.commit("rs", "create", a, nil, pod("q", a).on("n1"))
 		})
 	}},
-	{"EXACT-3", "twins that the owner may have", kept, func(t *tape) {
+	{"EXACT-3", "mayDuplicate that the owner may have", kept, func(t *tape) {
 		a := object("DaemonSet", "a")
 		a.Surge = 1
 		t.exist(a, pod("p", a).on("n1"))

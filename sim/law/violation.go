@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Breach is one violation of a law.
-type Breach struct {
+// Violation is one violation of a law.
+type Violation struct {
 	Law      *Law
 	Strength Strength
 	Record   int    // index of the record of the violation
@@ -22,7 +22,7 @@ type Breach struct {
 }
 
 // String returns the violation in one line: "dont-interfere at 12: owned by rs/web-b".
-func (b Breach) String() string {
+func (b Violation) String() string {
 	s := b.Law.Name + " at " + strconv.Itoa(b.Record) + ": " + b.Text
 	if b.Strength == Committed {
 		s += " (as committed)"
@@ -35,10 +35,10 @@ func (j *Judge) Report(s Strength, text string) {
 	if j.actor != nil && j.actor.Actor.Opaque && j.checks[j.current].law.Races && j.record.Op == sim.Commit {
 		s = Committed // what it had seen when it read is not known
 	}
-	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
+	j.report(Violation{Strength: s, Record: j.record.Index, Text: text})
 }
 
-func (j *Judge) report(b Breach) {
+func (j *Judge) report(b Violation) {
 	if b.Record < j.forgiven {
 		return
 	}
@@ -60,47 +60,47 @@ func (j *Judge) report(b Breach) {
 }
 
 // keep adds a violation. j.informed is the index of the first Informed one, or the number of all if there is none.
-func (j *Judge) keep(b Breach) {
-	if b.Strength == Committed && j.informed == len(j.breaches) {
+func (j *Judge) keep(b Violation) {
+	if b.Strength == Committed && j.informed == len(j.violations) {
 		j.informed++
 	}
-	j.breaches = append(j.breaches, b)
+	j.violations = append(j.violations, b)
 }
 
-// Breaches returns the violations so far, in the order in which they were found. The judge owns the slice.
-func (j *Judge) Breaches() []Breach { return j.breaches }
+// Violations returns the violations so far, in the order in which they were found. The judge owns the slice.
+func (j *Judge) Violations() []Violation { return j.violations }
 
 // First returns the violation that fails the run: the first Informed one, or with Strict the first of any strength.
 // It returns nil while the run passes.
-func (j *Judge) First() *Breach {
+func (j *Judge) First() *Violation {
 	i := j.informed
 	if j.Strict {
 		i = 0
 	}
-	if i < len(j.breaches) {
-		return &j.breaches[i]
+	if i < len(j.violations) {
+		return &j.violations[i]
 	}
 	return nil
 }
 
 // Fails reports whether a violation fails the run.
-func (j *Judge) Fails(b *Breach) bool { return b.Strength == Informed || j.Strict }
+func (j *Judge) Fails(b *Violation) bool { return b.Strength == Informed || j.Strict }
 
 // Since drops all violations before the record with that index, and ignores later reports about those records
 // ("laws since=switch").
 func (j *Judge) Since(index int) {
 	j.forgiven = index
-	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.Record < index })
+	j.violations = slices.DeleteFunc(j.violations, func(b Violation) bool { return b.Record < index })
 	for i := range j.checks {
 		j.checks[i].count = 0
 	}
-	j.informed = slices.IndexFunc(j.breaches, func(b Breach) bool { return b.Strength == Informed })
+	j.informed = slices.IndexFunc(j.violations, func(b Violation) bool { return b.Strength == Informed })
 	if j.informed < 0 {
-		j.informed = len(j.breaches)
+		j.informed = len(j.violations)
 	}
-	for i := range j.breaches {
+	for i := range j.violations {
 		for k := range j.checks {
-			if j.checks[k].law == j.breaches[i].Law {
+			if j.checks[k].law == j.violations[i].Law {
 				j.checks[k].count++
 			}
 		}

@@ -169,7 +169,7 @@ const leastMemory = 1000
 
 // Broken returns the violation that fails the run: the first informed one, or the first of any strength if
 // the judge is strict; nil if there is none.
-func (t *Trial) Broken() *law.Breach { return t.Judge.First() }
+func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.
 func (t *Trial) Stop() { t.Cluster.Stop() }

@@ -176,7 +176,7 @@ func install(t *testing.T, bin string) {
 	}
 }
 
-// check runs threelaws check as a stranger does: without the variables of this repository's Makefile. The second value is
+// check runs threelaws check as a user does: without the variables of this repository's Makefile. The second value is
 // what it printed to stderr.
 func check(t *testing.T, bin, dir string, flags ...string) (r *report, stderr string) {
 	t.Helper()

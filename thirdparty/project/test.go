@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "explore the worlds in testdata anew, and rewrite what was found")
+	update = flag.Bool("update", false, "explore the worlds in testdata again, and rewrite what was found")
 	tell   = flag.Bool("tell", false, "rewrite what is told of it alone")
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 // Test explores each world of testdata, holds it to what its file says, and replays what
-// breaks a law from its shortest form. What was found is told in testdata/verdict.md, of
+// violates a law from its shortest form. What was found is told in testdata/verdict.md, of
 // which docs/evidence/third-party.md is made.
 func Test(t *testing.T, s Project) {
 	s.definitions(t)
@@ -30,7 +30,7 @@ func Test(t *testing.T, s Project) {
 	for _, w := range all {
 		t.Run(w.name, func(t *testing.T) {
 			w.explore(t, &s)
-			if w.guilty() {
+			if w.violates() {
 				w.replay(t, &s)
 			}
 		})
@@ -43,7 +43,7 @@ func Test(t *testing.T, s Project) {
 		write(t, verdict, is)
 	}
 	if was, err := os.ReadFile(verdict); err != nil || string(was) != is {
-		t.Errorf("%s is not what was found: -update writes it anew (%v)", verdict, err)
+		t.Errorf("%s is not what was found: -update rewrites it (%v)", verdict, err)
 	}
 }
 
@@ -55,7 +55,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 		t.Fatal(err)
 	}
 	o.Budget, o.Workers = budget, 1
-	if w.guilty() && !*update {
+	if w.violates() && !*update {
 		o.First, o.Budget = true, 1 // the shortest form is there
 	}
 	x, err := scenarios.Explore(t.Context(), w.file, w.until, s.registry(), o)
@@ -63,19 +63,19 @@ func (w *world) explore(t *testing.T, s *Project) {
 		t.Fatalf("%s: %v", w.name, err)
 	}
 	w.x = x
-	guilty := len(x.Failures) > 0
-	if guilty != w.guilty() {
-		t.Fatalf("%s: guilty: %t, want %t\n%s", w.name, guilty, w.guilty(), x.Text())
+	violates := len(x.Failures) > 0
+	if violates != w.violates() {
+		t.Fatalf("%s: violates: %t, want %t\n%s", w.name, violates, w.violates(), x.Text())
 	}
 	if *update {
 		step.Golden = x.Text()
 		write(t, w.file.Name, s.without(t, string(w.file.Format())))
-		if guilty {
+		if violates {
 			write(t, w.shrunk(), s.without(t, string(x.Failures[0].File)))
 		}
 	}
-	if !guilty && x.Text() != step.Golden {
-		t.Errorf("%s: -update writes it anew:\n%s", w.name, x.Text())
+	if !violates && x.Text() != step.Golden {
+		t.Errorf("%s: -update rewrites it:\n%s", w.name, x.Text())
 	}
 }
 
@@ -85,13 +85,13 @@ func (w *world) replay(t *testing.T, s *Project) {
 	if err != nil {
 		t.Fatalf("%v: -update writes it", err)
 	}
-	law, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "# "), " is broken: ")
+	law, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "# "), " is violated: ")
 	f := s.parse(t, w.shrunk(), string(raw))
 	r := scenarios.Interpret(f, scenarios.Options{Registry: s.registry(), Twice: true, Update: *update,
 		Inspect: func(run *scenarios.Run) {
 			for _, found := range run.Failures() {
-				if found.Expected() && found.Breach.Law == law && w.small == nil {
-					w.small, w.law = run.Page(&found), found.Breach.Law
+				if found.Expected() && found.Violation.Law == law && w.small == nil {
+					w.small, w.law = run.Page(&found), found.Violation.Law
 				}
 			}
 		}})

@@ -65,8 +65,8 @@ func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
 	return f
 }
 
-// guilty reports whether the file says that a law is broken.
-func (w *world) guilty() bool { return w.file.Steps[w.until].Expect }
+// violates reports whether the file says that a law is violated.
+func (w *world) violates() bool { return w.file.Steps[w.until].Expect }
 
 // read reads the comment on top.
 func (w *world) read(text string) {

@@ -133,11 +133,11 @@ func (w *world) plain(t *testing.T) *scenarios.File {
 
 type end struct {
 	state, law string
-	restless   bool
+	unsettled  bool
 }
 
 func (e end) String() string {
-	return e.state + "laws broken: " + e.law + fmt.Sprintf("; at rest: %t\n", !e.restless)
+	return e.state + "laws violated: " + e.law + fmt.Sprintf("; when settled: %t\n", !e.unsettled)
 }
 
 func choices(seed uint64) sim.Choices {
@@ -158,7 +158,7 @@ func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 	for _, b := range out.Findings {
 		e.law += b.Law
 	}
-	e.restless = !out.Settled
+	e.unsettled = !out.Settled
 	return e
 }
 
@@ -167,15 +167,15 @@ func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 func TestUpstreamComesToTheSameEnd(t *testing.T) {
 	all, _ := worlds(t)
 	all = sample(all, 1)
-	began, runs, restless := time.Now(), 0, 0
+	began, runs, unsettled := time.Now(), 0, 0
 	for _, w := range all {
 		if !strings.Contains(w.name, *only) {
 			continue
 		}
 		at := time.Now()
 		is := w.play(t, ours(), sim.Zero{})
-		if is.restless {
-			restless++
+		if is.unsettled {
+			unsettled++
 			continue
 		}
 		differs, reached := "", map[end]bool{is: true}
@@ -199,6 +199,6 @@ func TestUpstreamComesToTheSameEnd(t *testing.T) {
 			t.Logf("%s took %v", w.name, took)
 		}
 	}
-	t.Logf("%d worlds, %d of which not even ours bring to rest, %d runs of upstream's, in %v", len(all), restless, runs,
+	t.Logf("%d worlds, %d of which not even ours bring to rest, %d runs of upstream's, in %v", len(all), unsettled, runs,
 		time.Since(began).Round(time.Second))
 }

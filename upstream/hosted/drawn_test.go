@@ -64,16 +64,16 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 		switch left := time.Duration(i)*between - w.World.Clock.Elapsed(); {
 		case left > 0:
 			w.World.Clock.Advance(left)
-		case left < 0 && !e.restless:
-			t.Fatalf("%s came to rest too late for its next act, %v behind", d, -left)
+		case left < 0 && !e.unsettled:
+			t.Fatalf("%s settled too late for its next act, %v behind", d, -left)
 		}
 		if err := a.on(w); err != nil {
 			t.Fatal(err)
 		}
-		e.restless = e.restless || !w.Settle(trial.Limits{Steps: 50_000}).Settled
+		e.unsettled = e.unsettled || !w.Settle(trial.Limits{Steps: 50_000}).Settled
 	}
 	broken := map[string]bool{}
-	for _, b := range w.Judge.Breaches() {
+	for _, b := range w.Judge.Violations() {
 		if b.Strength == law.Informed {
 			broken[b.Law.ID] = true
 			e.divides = e.divides || strings.HasSuffix(b.Text, "divide by zero, at replicaset/replica_set.go:967")
@@ -96,7 +96,7 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 // that he breaks, says so. A program that is refused a name that is taken, and tries again ever later, is at
 // rest where ours is not: of it WRITE-7 says that it has not come to the right end.
 func (e *told) neverRests() bool {
-	return e.restless || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
+	return e.unsettled || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
 		return slices.Contains([]string{"EXACT-7", "NOFIGHT-1", "WRITE-7", "WRITE-8"}, id)
 	})
 }
@@ -186,7 +186,7 @@ func comparesDrawnWorlds(t *testing.T) {
 	if testing.Short() {
 		worlds = shortWorlds
 	}
-	began, n, writes, restless, lawless, found, others := time.Now(), 0, 0, 0, 0, 0, 0
+	began, n, writes, unsettled, lawless, found, others := time.Now(), 0, 0, 0, 0, 0, 0
 	for seed := range worlds {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			d, theirs := theirs(t, seed)
@@ -202,18 +202,18 @@ func comparesDrawnWorlds(t *testing.T) {
 			n, writes = n+1, writes+theirs.writes
 			switch {
 			case theirs.neverRests():
-				restless++
+				unsettled++
 			case theirs.law != "":
 				lawless++
 			}
 		})
 	}
-	if n == worlds && (restless+found > n/50 || others > n/20 || writes < 5*n) {
+	if n == worlds && (unsettled+found > n/50 || others > n/20 || writes < 5*n) {
 		t.Errorf("of %d worlds %d never rest, %d end otherwise by a finding, %d not as by our default schedule, and "+
-			"upstream's wrote %d times: that says little", n, restless, found, others, writes)
+			"upstream's wrote %d times: that says little", n, unsettled, found, others, writes)
 	}
-	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, %d that end "+
-		"otherwise by a finding, %d as by another schedule of ours than the default one, in %v", n, writes, restless,
+	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is violated, %d that end "+
+		"otherwise by a finding, %d as by another schedule of ours than the default one, in %v", n, writes, unsettled,
 		lawless, found, others, time.Since(began).Round(time.Second))
 }
 

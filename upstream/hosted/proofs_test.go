@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
-var update = flag.Bool("update", false, "explore the worlds in testdata anew, and rewrite docs/evidence/findings.md")
+var update = flag.Bool("update", false, "explore the worlds in testdata again, and rewrite docs/evidence/findings.md")
 
 const (
 	page    = "../../docs/evidence/findings.md"
@@ -60,8 +60,8 @@ func proofs(t *testing.T) []*proof {
 	return all
 }
 
-// guilty reports whether the file expects a violation.
-func (p *proof) guilty() bool { return p.until < 0 || p.file.Steps[p.until].Expect }
+// violates reports whether the file expects a violation.
+func (p *proof) violates() bool { return p.until < 0 || p.file.Steps[p.until].Expect }
 
 func (p *proof) read(text string) {
 	for l := range strings.Lines(text) {
@@ -95,8 +95,8 @@ func (p *proof) explore(t *testing.T, first bool) *scenarios.Exploration {
 	if err != nil {
 		t.Fatalf("%s: %v", p.name, err)
 	}
-	if guilty := len(x.Failures) > 0; guilty != p.guilty() {
-		t.Errorf("%s: guilty: %t, want %t\n%s", p.name, guilty, p.guilty(), x.Text())
+	if violates := len(x.Failures) > 0; violates != p.violates() {
+		t.Errorf("%s: violates: %t, want %t\n%s", p.name, violates, p.violates(), x.Text())
 	}
 	return x
 }
@@ -120,7 +120,7 @@ func (p *proof) rewrite(t *testing.T) {
 
 // Every known violation by upstream's own controllers is found again, and is replayed from
 // its shortest form, as small as it was: the same steps, the same law, the same words.
-func TestUpstreamIsFoundGuiltyAgain(t *testing.T) {
+func TestUpstreamsViolationsReplay(t *testing.T) {
 	all := proofs(t)
 	for _, p := range all {
 		if !strings.Contains(p.name, *only) || p.until < 0 {
@@ -131,14 +131,14 @@ func TestUpstreamIsFoundGuiltyAgain(t *testing.T) {
 			p.rewrite(t)
 		case long():
 			if is, s := p.explore(t, false).Text(), p.file.Steps[p.until]; is != s.Golden {
-				t.Errorf("%s: -update writes it anew:\n%s", p.name, is)
+				t.Errorf("%s: -update rewrites it:\n%s", p.name, is)
 			}
 		default:
 			p.explore(t, true)
 		}
 	}
 	for _, p := range all {
-		if p.guilty() {
+		if p.violates() {
 			p.replay(t)
 		}
 	}
@@ -161,7 +161,7 @@ func (p *proof) replay(t *testing.T) {
 		Update: *update && p.until < 0, Inspect: func(run *scenarios.Run) {
 			for _, found := range run.Failures() {
 				if found.Expected() && p.small == nil {
-					p.small, p.law = run.Page(&found), found.Breach.Law
+					p.small, p.law = run.Page(&found), found.Violation.Law
 				}
 			}
 		}})
@@ -170,7 +170,7 @@ func (p *proof) replay(t *testing.T) {
 		t.Errorf("%s, replayed: %s: %v", p.name, r.Verdict, r.Errors)
 	case p.small == nil:
 		t.Fatalf("%s, replayed, breaks no law", p.name)
-	case p.until >= 0 && !strings.HasPrefix(string(raw), "# "+p.law+" is broken: "):
+	case p.until >= 0 && !strings.HasPrefix(string(raw), "# "+p.law+" is violated: "):
 		t.Errorf("%s, replayed, breaks %s", p.name, p.law)
 	case p.small.Step() == 0 || p.small.Step() > longest:
 		t.Errorf("%s: %d steps: not small", p.name, p.small.Step())
@@ -196,7 +196,7 @@ bugs. Each schedule below was found by exploring a plain world, and minimized. O
 The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
 ` + "```sh" + `
-cd upstream && go test ./hosted -run TestUpstreamIsFoundGuiltyAgain -update
+cd upstream && go test ./hosted -run TestUpstreamsViolationsReplay -update
 ` + "```" + `
 
 The command with upstream's controllers explores a world, or replays a minimized schedule:

@@ -39,7 +39,7 @@ func New(without Without) host.Controller {
 	c := declared("current")
 	c.Contract.Profile = law.Upstream
 	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-		return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+		return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
 	}}}
 	c.Contract.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
@@ -188,7 +188,7 @@ type Without struct {
 	ChildUID    bool // own Jobs of any controller of the CronJob's name (RULES J88)
 	ByReference bool // own Jobs with the template's labels, not those that refer to it
 	Name        bool // use server-generated names for Jobs
-	Stranger    bool // treat any Job of the name as the one started before
+	AnyOwner    bool // treat any Job of the name as the one started before
 	Victim      bool // replace a Job whoever owns it now
 	Newest      bool // clean up the last of the ended Jobs, not the first
 	Itself      bool // ... and the Job that is due itself, if the status does not list it yet
@@ -204,9 +204,9 @@ type Without struct {
 	History     bool // clean up finished Jobs while it is terminating (RULES J91)
 }
 
-// oversteps reports the deletion of a running Job of the schedule's last time: only the Job of a later time may replace
+// exceedsBounds reports the deletion of a running Job of the schedule's last time: only the Job of a later time may replace
 // it (EXACT-11). The Job's name, which is immutable, tells its time.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	cj, job := owner.(*batchv1.CronJob), before
 	if after != nil {

@@ -178,7 +178,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
 		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,
-		Victim: true, Stranger: true}}
+		Victim: true, AnyOwner: true}}
 	s := &round{reconciler: r, ctx: ctx, cj: cj.DeepCopy(), now: p.env.Now(), polls: true}
 	for _, job := range p.jobs {
 		if p.parent(job) == cj.UID {

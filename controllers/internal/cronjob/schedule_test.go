@@ -106,7 +106,7 @@ func TestScheduleThatNeverComes(t *testing.T) {
 	}
 }
 
-func TestOversteps(t *testing.T) {
+func TestExceedsBounds(t *testing.T) {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: batchv1.CronJobSpec{Schedule: "*/2 * * * *"}}
 	for _, c := range []struct {
 		name, job string
@@ -125,17 +125,17 @@ func TestOversteps(t *testing.T) {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: c.job,
 			Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
 		now := time.Unix(0, 0).Add(c.after)
-		if got := oversteps(cj, nil, job, nil, now, nil); (got != "") != c.too {
+		if got := exceedsBounds(cj, nil, job, nil, now, nil); (got != "") != c.too {
 			t.Errorf("%s: %q", c.name, got)
 		}
-		if oversteps(cj, nil, job, job, now, nil)+oversteps(cj, nil, nil, job, now, nil) != "" {
+		if exceedsBounds(cj, nil, job, job, now, nil)+exceedsBounds(cj, nil, nil, job, now, nil) != "" {
 			t.Errorf("%s: a write is no deletion", c.name)
 		}
 	}
 	unreadable := &batchv1.CronJob{ObjectMeta: cj.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "now and then"}}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
 		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
-	if oversteps(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
+	if exceedsBounds(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
 		t.Error("of a schedule that nobody can read it is not known when the next is due")
 	}
 }
@@ -166,7 +166,7 @@ func TestHistory(t *testing.T) {
 	} {
 		cj := &batchv1.CronJob{Spec: batchv1.CronJobSpec{SuccessfulJobsHistoryLimit: x.limit,
 			FailedJobsHistoryLimit: x.limit}}
-		if got := oversteps(cj, x.others, x.which, nil, time.Time{}, nil); (got != "") != x.forgotten {
+		if got := exceedsBounds(cj, x.others, x.which, nil, time.Time{}, nil); (got != "") != x.forgotten {
 			t.Errorf("%s: %q", x.name, got)
 		}
 	}

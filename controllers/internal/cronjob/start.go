@@ -134,7 +134,7 @@ func (s *round) create(at time.Time) error {
 			return err
 		}
 		job := obj.(*batchv1.Job)
-		if !metav1.IsControlledBy(job, s.cj) && !s.without.Stranger || listed(s.cj, job.UID) {
+		if !metav1.IsControlledBy(job, s.cj) && !s.without.AnyOwner || listed(s.cj, job.UID) {
 			return nil
 		}
 	}

@@ -107,7 +107,7 @@ func New(o Options) host.Controller {
 			Identity:       identity,
 			Profile:        law.Upstream,
 			Active:         active,
-			AllowDuplicate: twins,
+			AllowDuplicate: mayDuplicate,
 		},
 	}
 	if o.Era == ControllerRef || o.Era == Current {
@@ -122,7 +122,7 @@ func New(o Options) host.Controller {
 				return lacks(f.Owner, f.After, f.All)
 			}},
 			&law.Invariant{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+				return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
 			}})
 	}
 	return c

@@ -25,8 +25,8 @@ func identity(obj runtime.Object) string {
 	return ""
 }
 
-// twins: a set that surges may have two pods of different templates on a node.
-func twins(owner, a, b runtime.Object) bool {
+// mayDuplicate: a set that surges may have two pods of different templates on a node.
+func mayDuplicate(owner, a, b runtime.Object) bool {
 	p, ok := a.(*corev1.Pod)
 	q, fine := b.(*corev1.Pod)
 	return ok && fine && surges(owner.(*appsv1.DaemonSet)) && p.Labels[hashLabel] != q.Labels[hashLabel]
@@ -42,7 +42,7 @@ func active(obj runtime.Object) bool {
 func onEachNode(f *law.Facts) string {
 	what := amiss(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
-		if what = neglects(f.Owner, f.Dependents, f.All); what != "" {
+		if what = waitsForMissingNode(f.Owner, f.Dependents, f.All); what != "" {
 			what += ", and was looked at since"
 		}
 	}
@@ -85,16 +85,16 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 		switch {
 		case run && len(have) == 0 && !leaving:
 			return "none on " + node.Name
-		case len(have) > 2 || len(have) == 2 && !twins(owner, have[0], have[1]):
+		case len(have) > 2 || len(have) == 2 && !mayDuplicate(owner, have[0], have[1]):
 			return "more than one on " + node.Name
 		}
 	}
 	return ""
 }
 
-// neglects reports a pod that waits for a missing node. No event tells that, but a reconcile of the set deletes it
+// waitsForMissingNode reports a pod that waits for a missing node. No event tells that, but a reconcile of the set deletes it
 // (RULES G73).
-func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
+func waitsForMissingNode(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	if selector(owner) == nil {
 		return ""
 	}
@@ -162,9 +162,9 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return "ds/" + set.Name + " has no revision " + hash
 }
 
-// oversteps describes how deleting a pod, or creating one beside another, exceeds the bounds of an update (EXACT-11).
+// exceedsBounds describes how deleting a pod, or creating one beside another, exceeds the bounds of an update (EXACT-11).
 // It ignores pods that are not available or must leave their node: these may always go.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	all func(kind string) []runtime.Object) string {
 	l := newLook(owner.(*appsv1.DaemonSet), others, now, all(nodeKind.Kind))
 	was, _ := before.(*corev1.Pod)

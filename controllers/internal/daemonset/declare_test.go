@@ -19,12 +19,12 @@ func TestAmiss(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"}}
 	tainted := nodeNamed("n", corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoExecute})
 	for _, c := range []struct {
-		name            string
-		node            *corev1.Node
-		own             []*corev1.Pod
-		surge           string
-		counts          int32
-		amiss, neglects string
+		name                       string
+		node                       *corev1.Node
+		own                        []*corev1.Pod
+		surge                      string
+		counts                     int32
+		amiss, waitsForMissingNode string
 	}{
 		{"one", nodeNamed("n"), []*corev1.Pod{daemon("a", "n")}, "0", 1, "", ""},
 		{"none", nodeNamed("n"), nil, "0", 0, "none on n", ""},
@@ -67,10 +67,10 @@ func TestAmiss(t *testing.T) {
 		if got := amiss(set, own, all); got != c.amiss {
 			t.Errorf("%s: amiss %q, want %q", c.name, got, c.amiss)
 		}
-		if got := neglects(set, own, all); got != c.neglects {
-			t.Errorf("%s: neglects %q, want %q", c.name, got, c.neglects)
+		if got := waitsForMissingNode(set, own, all); got != c.waitsForMissingNode {
+			t.Errorf("%s: waitsForMissingNode %q, want %q", c.name, got, c.waitsForMissingNode)
 		}
-		if set.Spec.Selector = nil; amiss(set, own, all) != "" || neglects(set, own, all) != "" {
+		if set.Spec.Selector = nil; amiss(set, own, all) != "" || waitsForMissingNode(set, own, all) != "" {
 			t.Errorf("%s: amiss for a set that is left alone", c.name)
 		}
 	}
@@ -119,8 +119,8 @@ func stood(node, hash string, available bool) *corev1.Pod {
 	return p
 }
 
-// TestOversteps: of the nodes a to d, the last should not have a pod.
-func TestOversteps(t *testing.T) {
+// TestExceedsBounds: of the nodes a to d, the last should not have a pod.
+func TestExceedsBounds(t *testing.T) {
 	ends := stood("a", "old", true)
 	ends.Status.Phase = corev1.PodFailed
 	rolls := func(unavailable, surge intstr.IntOrString) *appsv1.RollingUpdateDaemonSet {
@@ -189,7 +189,7 @@ func TestOversteps(t *testing.T) {
 			nodes = append(nodes, node)
 		}
 		all := func(string) []runtime.Object { return nodes }
-		got := oversteps(set, x.others, x.was, x.is, time.Time{}, all)
+		got := exceedsBounds(set, x.others, x.was, x.is, time.Time{}, all)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}

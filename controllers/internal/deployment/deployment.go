@@ -150,7 +150,7 @@ func New(o Options) host.Controller {
 			Identity: identity,
 			Counts:   counts(),
 			Invariants: []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+				return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
 			}}},
 			Profile: law.Upstream,
 		},

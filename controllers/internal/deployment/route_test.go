@@ -149,7 +149,7 @@ func TestSelectsNoneWithoutLabels(t *testing.T) {
 }
 
 // The laws hear how a scaled ReplicaSet exceeds the bounds of a rollout.
-func TestOversteps(t *testing.T) {
+func TestExceedsBounds(t *testing.T) {
 	sized := func(name, image string, size, available int32) *appsv1.ReplicaSet {
 		rs := setOf(name, image, size, "1")
 		rs.Status.AvailableReplicas = available
@@ -193,7 +193,7 @@ func TestOversteps(t *testing.T) {
 				rs.Spec.Template = u.d.Spec.Template
 			}
 		}
-		got := oversteps(u.d, c.others, c.before, c.after, time.Time{}, nil)
+		got := exceedsBounds(u.d, c.others, c.before, c.after, time.Time{}, nil)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -237,9 +237,9 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	return int(*n), true
 }
 
-// oversteps describes how scaling, creating or deleting a ReplicaSet exceeds the bounds of a rollout (EXACT-11).
+// exceedsBounds describes how scaling, creating or deleting a ReplicaSet exceeds the bounds of a rollout (EXACT-11).
 // Resizing the Deployment, and a paused Deployment, are not rollouts: the difference is then shared.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	if after == nil {
 		if rs := before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {

@@ -56,7 +56,7 @@ func New(o Options) host.Controller {
 	if o.Era == Current {
 		c.Contract.Counts = slices.Concat(counts, onces)
 		c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-			return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+			return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
 		}}}
 		c.Backoff = host.Backoff{First: time.Second, Longest: time.Minute}
 	}

@@ -169,7 +169,7 @@ func TestWants(t *testing.T) {
 }
 
 // The deletion of a pod at work leaves too few, but for a Job that may have ended by what its pods are like.
-func TestOversteps(t *testing.T) {
+func TestExceedsBounds(t *testing.T) {
 	works := func(name string) *corev1.Pod { return aPod(name) }
 	uncounted := func(succeeded, failed int) func(j *batchv1.Job) {
 		return func(j *batchv1.Job) {
@@ -212,11 +212,11 @@ func TestOversteps(t *testing.T) {
 		for _, p := range c.others {
 			others = append(others, p)
 		}
-		if got := oversteps(a.job, others, works("a"), nil, time.Time{}, nil); (got != "") != c.too {
+		if got := exceedsBounds(a.job, others, works("a"), nil, time.Time{}, nil); (got != "") != c.too {
 			t.Errorf("%s: %q", name, got)
 		}
-		if oversteps(a.job, others, aPod("a", phase(corev1.PodFailed)), nil, time.Time{}, nil) != "" ||
-			oversteps(a.job, others, works("a"), works("a"), time.Time{}, nil) != "" {
+		if exceedsBounds(a.job, others, aPod("a", phase(corev1.PodFailed)), nil, time.Time{}, nil) != "" ||
+			exceedsBounds(a.job, others, works("a"), works("a"), time.Time{}, nil) != "" {
 			t.Errorf("%s: one that has ended is missed, or one that stays", name)
 		}
 	}

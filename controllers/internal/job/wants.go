@@ -122,10 +122,10 @@ func unlessLeft(owner runtime.Object, n int) int {
 	return n
 }
 
-// oversteps reports that deleting a running pod leaves fewer than a Job wants (EXACT-11). It skips Jobs that may end
+// exceedsBounds reports that deleting a running pod leaves fewer than a Job wants (EXACT-11). It skips Jobs that may end
 // because of their pods: upstream deletes first and writes the condition afterwards. In an Indexed Job, pods are not
 // interchangeable.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	j := owner.(*batchv1.Job)
 	if after != nil || !pod.Active(before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {

@@ -62,7 +62,7 @@ type Without struct {
 	FirstSeenDying  bool // creations that are first seen while they are being deleted stay expected
 	FailedCreation  bool // creations that failed stay expected
 	MissingDeletion bool // deletions of pods that were gone already stay expected
-	Successor       bool // expectations of a set are taken for those of its namesake
+	Successor       bool // expectations of a set are kept for its recreated successor
 	Missing         bool // expectations of a set that a sync finds gone are kept
 	DeleteErrors    bool // a deletion that was refused is not tried again
 

@@ -103,7 +103,7 @@ func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	}
 	for i := range s.set.Spec.VolumeClaimTemplates {
 		claim := s.cachedClaim(s.set.Spec.VolumeClaimTemplates[i].Name, ordinal(p))
-		if claim != nil && namesakeOwns(claim, p, pod.Kind) {
+		if claim != nil && recreatedOwns(claim, p, pod.Kind) {
 			return true
 		}
 	}
@@ -117,9 +117,9 @@ func policy(set *appsv1.StatefulSet) (whenScaled, whenDeleted bool) {
 	return p != nil && p.WhenScaled == gone, p != nil && p.WhenDeleted == gone
 }
 
-// heirs returns whether the pod or the set should own a pod's claims. The pod should if it is unwanted and its claims
+// claimOwners returns whether the pod or the set should own a pod's claims. The pod should if it is unwanted and its claims
 // go with it; the set should if they go with the set; or neither (RULES F65).
-func heirs(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
+func claimOwners(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 	whenScaled, whenDeleted := policy(set)
 	ofPod = whenScaled && !wants(set, ordinal(p))
 	return ofPod, whenDeleted && !ofPod
@@ -128,7 +128,7 @@ func heirs(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 // rightlyOwned reports whether the owners of a pod's claim need no change. A claim of an earlier set or pod is left to
 // the garbage collector (ADOPT-8), and another controller's claim to that controller (LAW-2).
 func (s *syncing) rightlyOwned(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
-	if (namesakeOwns(claim, s.set, Kind) || namesakeOwns(claim, p, pod.Kind)) && !s.options.Without.Namesake {
+	if (recreatedOwns(claim, s.set, Kind) || recreatedOwns(claim, p, pod.Kind)) && !s.options.Without.Recreated {
 		return true
 	}
 	ofSet, ofPod := owner(claim, s.set), owner(claim, p)
@@ -138,7 +138,7 @@ func (s *syncing) rightlyOwned(claim *corev1.PersistentVolumeClaim, p *corev1.Po
 	if ofSet != nil && !controls(ofSet) || ofPod != nil && !controls(ofPod) {
 		return false
 	}
-	wantPod, wantSet := heirs(s.set, p)
+	wantPod, wantSet := claimOwners(s.set, p)
 	return (ofPod != nil) == wantPod && (ofSet != nil) == wantSet
 }
 
@@ -153,7 +153,7 @@ func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []m
 	if s.strange(claim, p) {
 		return refs
 	}
-	switch ofPod, ofSet := heirs(s.set, p); {
+	switch ofPod, ofSet := claimOwners(s.set, p); {
 	case ofPod:
 		refs = append(refs, *metav1.NewControllerRef(p, pod.Kind))
 	case ofSet:
@@ -178,8 +178,8 @@ func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bo
 	})
 }
 
-// namesakeOwns reports whether an owner with an object's name and kind is another incarnation of it.
-func namesakeOwns(claim *corev1.PersistentVolumeClaim, obj metav1.Object, kind schema.GroupVersionKind) bool {
+// recreatedOwns reports whether an owner with an object's name and kind is another incarnation of it.
+func recreatedOwns(claim *corev1.PersistentVolumeClaim, obj metav1.Object, kind schema.GroupVersionKind) bool {
 	for i := range claim.OwnerReferences {
 		if r := &claim.OwnerReferences[i]; names(r, obj, kind) {
 			return r.UID != obj.GetUID()

@@ -58,7 +58,7 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 	}{
 		"ensure": {func(s *syncing) error { return s.ensureClaims(t.Context(), p) }, 0},
 		"create": {func(s *syncing) error { return s.create(t.Context(), p) }, 1},
-		"mend":   {func(s *syncing) error { return s.mendOnce(t.Context(), p) }, 0},
+		"mend":   {func(s *syncing) error { return s.repairOnce(t.Context(), p) }, 0},
 	} {
 		client := &noOwners{}
 		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Era: Current},
@@ -106,7 +106,7 @@ func TestMendsTheSamePod(t *testing.T) {
 		client := &noOwners{refuses: apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "web-0", nil)}
 		s := &syncing{set: set, reconciler: &reconciler{options: &Options{Era: Current},
 			env: &host.Env{Client: client}, pods: pods}}
-		if err := s.mend(t.Context(), p); !apierrors.IsConflict(err) || len(client.wrote) != c.tries {
+		if err := s.repair(t.Context(), p); !apierrors.IsConflict(err) || len(client.wrote) != c.tries {
 			t.Errorf("%s: %v after %d tries, want %d", name, err, len(client.wrote), c.tries)
 		}
 	}

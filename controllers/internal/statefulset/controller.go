@@ -72,7 +72,7 @@ type Without struct {
 	ClaimEvents bool // nobody is woken by claims
 	GoingSeen   bool // claims are given to a pod that is seen to be going, not to one that is about to
 	StaleClaim  bool // a pod is made although a claim of its is about to go
-	Namesake    bool // claims of an earlier set or pod of the name are taken for its own
+	Recreated   bool // claims of an earlier set or pod of the name are taken for its own
 	Strange     bool // claims that somebody else controls get an owner more
 }
 

@@ -37,7 +37,7 @@ func declare(c *host.Controller, g Era) {
 				return ""
 			}},
 			{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-				return oversteps(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
+				return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
 			}},
 		}
 	}
@@ -109,7 +109,7 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 				continue
 			}
 			scaled, _ := policy(set)
-			if claim.DeletionTimestamp != nil || scaled && namesakeOwns(claim, p, pod.Kind) {
+			if claim.DeletionTimestamp != nil || scaled && recreatedOwns(claim, p, pod.Kind) {
 				return "pvc/" + name + " is going"
 			}
 			there = true
@@ -129,7 +129,7 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 	if !ok || !member(set, p.Name, &Without{}) {
 		return ""
 	}
-	if ofPod, _ := heirs(set, p); !ofPod {
+	if ofPod, _ := claimOwners(set, p); !ofPod {
 		return ""
 	}
 	for i := range set.Spec.VolumeClaimTemplates {
@@ -137,7 +137,7 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 		for _, obj := range all(claimKind.Kind) {
 			claim := obj.(*corev1.PersistentVolumeClaim)
 			if claim.Name != name || claim.Namespace != set.Namespace || claim.DeletionTimestamp != nil ||
-				namesakeOwns(claim, set, Kind) || namesakeOwns(claim, p, pod.Kind) || owner(claim, p) != nil {
+				recreatedOwns(claim, set, Kind) || recreatedOwns(claim, p, pod.Kind) || owner(claim, p) != nil {
 				continue
 			}
 			if c := metav1.GetControllerOfNoCopy(claim); c == nil || c.UID == set.UID {
@@ -171,8 +171,8 @@ func counts() []law.Count {
 	}
 }
 
-// oversteps describes how deleting or creating a pod comes too early (EXACT-11). An ended pod may always go.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+// exceedsBounds describes how deleting or creating a pod comes too early (EXACT-11). An ended pod may always go.
+func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	l := row{set: owner.(*appsv1.StatefulSet), now: now, pods: map[int]*corev1.Pod{}}
 	for _, obj := range others {

@@ -89,7 +89,7 @@ func TestLacksAndStrands(t *testing.T) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "pod")
 			f.c.OwnerReferences[0].Controller = nil
 		}, "", ""},
-		{"the claim is a stranger's", func(f *fixture) {
+		{"the claim is another owner's", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "db-0", "db")
 		}, "", ""},
 		{"the pod is wanted", func(f *fixture) {
@@ -131,7 +131,7 @@ func TestLacksAndStrands(t *testing.T) {
 }
 
 // The set is web with three pods. A name that ends in ! is not available, one that ends in + has ended.
-func TestOversteps(t *testing.T) {
+func TestExceedsBounds(t *testing.T) {
 	named := func(name string) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimRight(name, "!+")}}
 		if !strings.HasSuffix(name, "!") {
@@ -200,7 +200,7 @@ func TestOversteps(t *testing.T) {
 		if x.is != "" {
 			is = named(x.is)
 		}
-		got := oversteps(set, others, was, is, time.Time{}, nil)
+		got := exceedsBounds(set, others, was, is, time.Time{}, nil)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}

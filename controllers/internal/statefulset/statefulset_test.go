@@ -96,7 +96,7 @@ func TestRetention(t *testing.T) {
 	}
 	ofSet, ofPod := ref(Kind, "web", "set"), ref(pod.Kind, "web-1", "pod")
 	former, formerPod := ref(Kind, "web", "former"), ref(pod.Kind, "web-1", "former")
-	stranger := ref(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "cm", "cm")
+	foreign := ref(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "cm", "cm")
 	quiet, quietPod := ofSet, ofPod
 	quiet.Controller, quietPod.Controller = nil, nil
 	elsewhere := ref(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: Kind.Kind}, "web", "else")
@@ -124,12 +124,12 @@ func TestRetention(t *testing.T) {
 		{"of an earlier pod and of this one", keep, keep, 2, refs(formerPod, ofPod), refs(formerPod, ofPod)},
 		{"of one of another group, which has the name", drop, keep, 2, refs(elsewhere), refs(elsewhere, ofSet)},
 		{"of one of another kind, which has the name", drop, keep, 2, refs(other), refs(other, ofSet)},
-		{"controlled by a stranger, goes with the set", drop, keep, 2, refs(stranger), refs(stranger)},
-		{"controlled by a stranger, goes with the pod", keep, drop, 1, refs(stranger), refs(stranger)},
-		{"controlled by a stranger, and the pod's", drop, drop, 2, refs(stranger, quietPod), refs(stranger)},
-		{"controlled by a stranger", drop, drop, 2, refs(stranger), refs(stranger)},
-		{"controlled by a stranger, and owned", drop, drop, 2, refs(stranger, quiet), refs(stranger)},
-		{"controlled by a stranger, and kept", keep, keep, 2, refs(stranger), refs(stranger)},
+		{"controlled by another owner, goes with the set", drop, keep, 2, refs(foreign), refs(foreign)},
+		{"controlled by another owner, goes with the pod", keep, drop, 1, refs(foreign), refs(foreign)},
+		{"controlled by another owner, and the pod's", drop, drop, 2, refs(foreign, quietPod), refs(foreign)},
+		{"controlled by another owner", drop, drop, 2, refs(foreign), refs(foreign)},
+		{"controlled by another owner, and owned", drop, drop, 2, refs(foreign, quiet), refs(foreign)},
+		{"controlled by another owner, and kept", keep, keep, 2, refs(foreign), refs(foreign)},
 	} {
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
 		set.Spec.Replicas = &c.replicas

@@ -167,7 +167,7 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 	if s.options.Era != Current {
 		return false, nil
 	}
-	return false, s.mend(ctx, p)
+	return false, s.repair(ctx, p)
 }
 
 // remove deletes an unwanted pod. It reports whether the pods after it must wait: an ordered set waits for its end, and
@@ -240,13 +240,13 @@ func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 // attempts limits the tries of a conflicting pod write.
 const attempts = 4
 
-// mend restores what makes a pod the set's: its labels, volumes, and the owners of its claims. After a conflict it
+// repair restores what makes a pod the set's: its labels, volumes, and the owners of its claims. After a conflict it
 // retries with the cached pod, unless that is another pod or not the set's any more (LAW-2, EXACT-4). Upstream updates
 // whatever has the name.
-func (s *syncing) mend(ctx context.Context, p *corev1.Pod) error {
+func (s *syncing) repair(ctx context.Context, p *corev1.Pod) error {
 	var err error
 	for range attempts {
-		if err = s.mendOnce(ctx, p); !apierrors.IsConflict(err) {
+		if err = s.repairOnce(ctx, p); !apierrors.IsConflict(err) {
 			return err
 		}
 		obj, exists, _ := s.pods.GetByKey(p.Namespace + "/" + nameOf(s.set, ordinal(p)))
@@ -262,7 +262,7 @@ func (s *syncing) mend(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-func (s *syncing) mendOnce(ctx context.Context, p *corev1.Pod) error {
+func (s *syncing) repairOnce(ctx context.Context, p *corev1.Pod) error {
 	changed := *p
 	right := identified(s.set, p)
 	if !right {

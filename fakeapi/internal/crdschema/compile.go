@@ -123,7 +123,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape caches a schema in the form that values are read by. [model.Structural] makes its parts anew at each call.
+// shape caches a schema in the form that values are read by. [model.Structural] makes its parts again at each call.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema

@@ -26,7 +26,7 @@ function say() {
   fed.status.className = fed.lost ? "lost" : "";
 }
 
-// kept says that a step is kept, and which laws were broken that the page does not tell of meanwhile.
+// kept says that a step is kept, and which laws were violated that the page does not tell of meanwhile.
 function kept() {
   const laws = new Set(fed.ahead.breaks.map((b) => b.law));
   for (const b of view.run.breaks) laws.delete(b.law);

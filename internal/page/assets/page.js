@@ -41,7 +41,7 @@ function gather(run) {
   $("fold").value = view.want.fold;
 }
 
-// firstPick is the record that is shown first: of the broken law, or the last.
+// firstPick is the record that is shown first: of the violation, or the last.
 function firstPick(run) {
   const b = run.breaks.find((x) => x.line && !x.race) || run.breaks.find((x) => x.line);
   if (b) return run.lines[b.line - 1].record;
@@ -58,7 +58,7 @@ function options(select, entries, chosen) {
   select.value = chosen;
 }
 
-// mostVerdicts is how many broken laws are told of before the lanes.
+// mostVerdicts is how many violations are told of before the lanes.
 const mostVerdicts = 2;
 
 // drawVerdict says what the run came to, before anything is looked at.
@@ -66,7 +66,7 @@ function drawVerdict(run) {
   const into = $("verdict"), copy = run.replay && el("button", { type: "button", id: "copy", on: () => copied(run.replay) }, "Copy");
   into.replaceChildren();
   for (const b of run.breaks.slice(0, mostVerdicts)) {
-    const box = el("div", { class: "verdict" + (b.race ? " race" : "") }, el("div", { class: "law" }, b.law + (b.race ? ": a race is lost" : " is broken") + (b.line ? " at step " + b.line : "")));
+    const box = el("div", { class: "verdict" + (b.race ? " race" : "") }, el("div", { class: "law" }, b.law + (b.race ? ": a race is lost" : " is violated") + (b.line ? " at step " + b.line : "")));
     if (b.story && b.first) box.append(el("p", { class: "story" }, b.story.join(", then ") + (b.last - b.first + 1 > b.story.length ? ", …" : "") + " — ", el("span", { class: "forever" }, "and so on, for ever.")));
     else if (b.story) box.append(el("p", { class: "story" }, b.story.join(", ") + (b.text ? ": " : "."), b.text || ""));
     else if (b.text) box.append(el("p", { class: "story" }, b.text));
@@ -76,7 +76,7 @@ function drawVerdict(run) {
   const more = run.breaks.length - mostVerdicts;
   if (more > 0 && page.feed) into.append(before(run.breaks.slice(mostVerdicts)));
   else if (more > 0) into.append(el("p", { class: "small" }, more + (more === 1 ? " more is" : " more are") + " marked below"));
-  if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is broken" + (page.feed ? " so far" : ""))));
+  if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is violated" + (page.feed ? " so far" : ""))));
   const small = [run.small, run.replay && "run it again: "].filter(Boolean).join(" · ");
   if (small) into.append(el("p", { class: "small" }, small, run.replay ? el("code", {}, run.replay) : "", copy || ""));
   fit();
@@ -185,7 +185,7 @@ function found() {
   else to(next);
 }
 
-// broken goes to the next step that broke a law.
+// broken goes to the next step that violated a law.
 function broken() {
   const all = view.rows.map((r, i) => (r.line && r.line.breaks ? i : -1)).filter((i) => i >= 0);
   const next = all.find((i) => i > view.pick) ?? all[0];
@@ -203,7 +203,7 @@ function drawTable(from) {
   let body = into.querySelector("tbody");
   if (!body) {
     body = el("tbody", {});
-    into.append(el("table", {}, el("thead", {}, el("tr", {}, ...["step", "at", "what happened", "what changed, and why", "broken law"].map((h) => el("th", { scope: "col" }, h)))), body));
+    into.append(el("table", {}, el("thead", {}, el("tr", {}, ...["step", "at", "what happened", "what changed, and why", "violation"].map((h) => el("th", { scope: "col" }, h)))), body));
   }
   view.rows.slice(from, from + mostRows).forEach((row) => {
     const l = row.line;

@@ -45,7 +45,7 @@ function says(run, row) {
     case "read": return who + " reads " + (what || "a list");
     case "syncStart": return who + " begins to sync " + (what || nameOf(run, r.f));
     case "syncEnd": return who + (r.d ? " fails to sync " : " has synced ") + (what || nameOf(run, r.f));
-    case "settled": return "the world is at rest";
+    case "settled": return "the world has settled";
   }
   return [who, r.v || r.o, what].filter(Boolean).join(" ");
 }

@@ -40,7 +40,7 @@ func main() {
 		os.Exit(2)
 	}
 	fmt.Print(conform.Text(r, 100, o.Controller != ""))
-	if len(r.Amiss()) > 0 {
+	if len(r.Wrong()) > 0 {
 		os.Exit(1)
 	}
 }

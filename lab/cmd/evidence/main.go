@@ -46,7 +46,7 @@ var pages = []struct {
 		return m.tests("fidelity", ".", "./fakeapi/httpapi", "TestVectors|TestRichSequences|TestDocumentedKinds")
 	}},
 	{"findings", func(m *measured) ([]byte, error) {
-		return m.tests("findings", "upstream", "./hosted", "TestUpstreamIsFoundGuiltyAgain")
+		return m.tests("findings", "upstream", "./hosted", "TestUpstreamsViolationsReplay")
 	}},
 	{"comparison", func(m *measured) ([]byte, error) {
 		if err := m.run("kubectltest", "run", "./comparison"); err != nil {

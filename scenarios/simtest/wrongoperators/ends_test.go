@@ -38,7 +38,7 @@ var wrongEnds = []wrong{{
 				}
 				return o.merge(fleets, f.GetName(), finalizers(), "")
 			},
-		}))}, Settled: true, User: user("delete fleet/a")},
+		}))}, SettleFirst: true, User: user("delete fleet/a")},
 }, {
 	name: "retries for ever a name that is taken", law: "EXACT-7",
 	says: []string{"already exists", "fleet"},
@@ -92,14 +92,14 @@ func asObject(data map[string]any) *unstructured.Unstructured {
 var subtleEnds = []wrong{{
 	name: "recreates its members while the garbage collector deletes them", law: "ADOPT-3",
 	says: []string{"create", "known to be going"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), With: []string{"gc"}, Settled: true, Schedules: 50,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), With: []string{"gc"}, SettleFirst: true, Schedules: 50,
 		Controllers: []host.Controller{
 			unclaimed(operates("fleet", fleets, ships, doing{sync: (*operator).keeps, dying: (*operator).keeps}))},
 		User: user("delete fleet/a --cascade=foreground")},
 }, {
 	name: "adds its finalizer to an owner that is being deleted", law: "EXACT-7",
 	says: []string{"finalizers", "again and again"},
-	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/pier]")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/pier]")), SettleFirst: true,
 		Schedules: 1,
 		Controllers: []host.Controller{holding(operates("fleet", fleets, ships, doing{sync: (*operator).keeps,
 			dying: func(o *operator, f metav1.Object) error {
@@ -110,13 +110,13 @@ var subtleEnds = []wrong{{
 	name: "waits for another's finalizer, which waits for its own", law: "EXACT-6",
 	says: []string{"fleet/a stays terminating, held by example.com/anchor and example.com/pier alone"},
 	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/anchor, example.com/pier]")),
-		Settled:     true,
+		SettleFirst: true,
 		Controllers: []host.Controller{lastOff("first", "example.com/anchor"), lastOff("second", "example.com/pier")},
 		User:        user("delete fleet/a")},
 }, {
 	name: "recreates a deleted member for an owner that is gone", law: "LAW-1",
 	says: []string{"created for fleet/a, which is gone"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), With: []string{"gc"}, Settled: true, Schedules: 30,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), With: []string{"gc"}, SettleFirst: true, Schedules: 30,
 		Controllers: []host.Controller{unclaimed(operates("fleet", fleets, ships, doing{
 			sync: func(o *operator, f metav1.Object) error {
 				o.seen[f.GetName()] = string(f.GetUID())
@@ -135,7 +135,7 @@ var subtleEnds = []wrong{{
 }, {
 	name: "removes its finalizer by clearing the list", law: "FIN-1",
 	says: []string{"another's finalizer orphan taken off"},
-	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/anchor]")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/anchor]")), SettleFirst: true,
 		Controllers: []host.Controller{holding(operates("fleet", fleets, ships, doing{sync: (*operator).keeps,
 			dying: func(o *operator, f metav1.Object) error {
 				if err := o.merge(fleets, f.GetName(), finalizers(), ""); err != nil {
@@ -203,7 +203,7 @@ spec: {hard: {count/configmaps: "2"}}
 
 // growing is a world with too little quota for a growing fleet, until the user raises it.
 func growing(refused func(o *operator, f metav1.Object, err error) error) simtest.Case {
-	return simtest.Case{World: world(room, fleet("a", 1, "north")), With: []string{"resourcequota"}, Settled: true,
+	return simtest.Case{World: world(room, fleet("a", 1, "north")), With: []string{"resourcequota"}, SettleFirst: true,
 		Schedules: 20,
 		User: user("patch fleet/a type=merge '{spec: {replicas: 4}}'", "settle",
 			"patch quota/room type=merge '{spec: {hard: {count/configmaps: \"9\"}}}'"),

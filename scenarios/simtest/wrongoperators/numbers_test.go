@@ -18,7 +18,7 @@ import (
 var wrongNumbers = []wrong{{
 	name: "remembers what it deleted, and counts it", law: "EXACT-1",
 	says: []string{"leaves fleet/a with 0, it wants 1"},
-	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 2, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			own := o.owned(f)
 			for i := len(own); i < wanted(f); i++ {
@@ -37,7 +37,7 @@ var wrongNumbers = []wrong{{
 }, {
 	name: "counts terminating members and deletes another", law: "EXACT-1",
 	says: []string{"leaves rs/a with 0, it wants 1", "delete"},
-	run: simtest.Case{World: replicaSet("a", 2, "web"), Settled: true,
+	run: simtest.Case{World: replicaSet("a", 2, "web"), SettleFirst: true,
 		Controllers: []host.Controller{
 			operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
 				own := o.owned(f)
@@ -159,7 +159,7 @@ var subtleWork = []wrong{{
 }, {
 	name: "leaves the ship of a former name behind", law: "EXACT-2",
 	says: []string{"brings fleet/a to 2, it wants 1", "spec.flagship"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			name := f.GetName() + "-" + field(f, "flagship") + "x"
 			if o.has(name) {
@@ -187,7 +187,7 @@ var subtleWork = []wrong{{
 }, {
 	name: "deletes one too many", law: "EXACT-1",
 	says: []string{"leaves fleet/a with 1, it wants 2"},
-	run: simtest.Case{World: world(fleet("a", 3, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 3, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			own := o.owned(f)
 			for i := len(own); i < wanted(f); i++ {
@@ -207,7 +207,7 @@ var subtleWork = []wrong{{
 }, {
 	name: "deletes a changed member before its replacement exists", law: "EXACT-1",
 	says: []string{"leaves fleet/a with 0, it wants 1"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			for _, m := range o.owned(f) {
 				if m.(*corev1.ConfigMap).Data["color"] != field(f, "color") {
@@ -221,7 +221,7 @@ var subtleWork = []wrong{{
 }, {
 	name: "lists live, and then acts by its older cache", law: "EXACT-1",
 	says: []string{"leaves rs/a with 0, it wants 1"},
-	run: simtest.Case{World: replicaSet("a", 2, "web"), Settled: true,
+	run: simtest.Case{World: replicaSet("a", 2, "web"), SettleFirst: true,
 		Controllers: []host.Controller{
 			operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
 				own := o.owned(f)
@@ -270,11 +270,11 @@ func twoKeys() host.Controller {
 
 var secrets = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// crews is a second operator on fleets. It should keep two Secrets for each, and creates this many.
-func crews(makes int) host.Controller {
-	c := operates("crew", fleets, secrets, doing{sync: func(o *operator, f metav1.Object) error {
+// second is a second operator on fleets. It should keep two Secrets for each, and creates this many.
+func second(makes int) host.Controller {
+	c := operates("second", fleets, secrets, doing{sync: func(o *operator, f metav1.Object) error {
 		for i := range makes {
-			name := fmt.Sprintf("%s-crew-%d", f.GetName(), i)
+			name := fmt.Sprintf("%s-second-%d", f.GetName(), i)
 			if o.has(name) {
 				continue
 			}
@@ -297,5 +297,5 @@ func manned(c host.Controller) simtest.Case {
 // wrongPartners work on a kind that another operator also works on.
 var wrongPartners = []wrong{{
 	name: "creates too few of its own part", law: "NOFIGHT-3", says: []string{"fleet/a wants 2, owns 1"},
-	run: manned(crews(1)),
+	run: manned(second(1)),
 }}

@@ -123,7 +123,7 @@ func paints(color string) host.Controller {
 var subtleOwners = []wrong{{
 	name: "adds itself as a second owner of an existing object", law: "LAW-2",
 	says: []string{"patch cm/boat", "owners: +fleet/", "owned by fleet/"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 			x, ok, _ := o.members.GetByKey("default/boat")
 			if !ok {
@@ -142,7 +142,7 @@ var subtleOwners = []wrong{{
 }, {
 	name: "removes the finalizer of another operator", law: "FIN-1",
 	says: []string{"another's finalizer example.com/anchor taken off"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			for _, m := range o.owned(f) {
 				if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) > 0 { // it hangs
@@ -153,9 +153,9 @@ var subtleOwners = []wrong{{
 		}), anchors()}, User: user("delete cm/a-0")},
 }, {
 	name: "replaces the list of owners and drops another's", law: "LAW-2",
-	says: []string{"patch", "owners: -cm/crew", "takes off the reference to cm/crew, which is there"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: crew}\n"),
-		Settled: true, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+	says: []string{"patch", "owners: -cm/second", "takes off the reference to cm/second, which is there"},
+	run: simtest.Case{World: world(fleet("a", 1, "north"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: second}\n"),
+		SettleFirst: true, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			for _, m := range o.owned(f) {
 				if m.GetLabels()["tier"] != f.GetLabels()["tier"] {
 					patch := refs(*metav1.NewControllerRef(f, fleets))
@@ -164,7 +164,7 @@ var subtleOwners = []wrong{{
 				}
 			}
 			return o.keeps(f)
-		})}, User: []simtest.Action{simtest.Do("join-the-crew", joinTheCrew),
+		})}, User: []simtest.Action{simtest.Do("add-owner", addOwner),
 			simtest.Verb("label fleet/a tier=front")}},
 }, {
 	name: "deletes what has its name as a prefix", law: "LAW-2",
@@ -181,7 +181,7 @@ var subtleOwners = []wrong{{
 }, {
 	name: "deletes the members of an owner that its cache does not have yet", law: "LAW-2",
 	says: []string{"create fleet/a", "owned by fleet/a"},
-	run: simtest.Case{World: world(fleet("b", 0, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("b", 0, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting((*operator).keeps), unclaimed(operates("janitor", fleets, ships, doing{
 			sync: func(*operator, metav1.Object) error { return nil },
 			gone: func(o *operator, name string) error {
@@ -207,8 +207,8 @@ var subtleOwners = []wrong{{
 		})}},
 }, {
 	name: "knows its members by the name of their owner only", law: "ADOPT-8",
-	says: []string{"a namesake of its owner fleet/a"},
-	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+	says: []string{"a recreated owner fleet/a"},
+	run: simtest.Case{World: world(fleet("a", 2, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			have := 0
 			for _, x := range o.members.List() {
@@ -256,8 +256,8 @@ var subtleOwners = []wrong{{
 }, {
 	name: "releases by dropping the whole list of owners", law: "ORPHAN-1",
 	says: []string{"with references of others changed"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: crew}\n"),
-		Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: second}\n"),
+		SettleFirst: true,
 		Controllers: []host.Controller{counting(unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 			for _, m := range o.owned(f) {
 				if m.GetLabels()["sea"] != field(f, "sea") {
@@ -267,13 +267,13 @@ var subtleOwners = []wrong{{
 				}
 			}
 			return o.keeps(f)
-		})))}, User: []simtest.Action{simtest.Do("join-the-crew", joinTheCrew),
+		})))}, User: []simtest.Action{simtest.Do("add-owner", addOwner),
 			simtest.Verb("label cm/a-0 sea=south")}},
 }, {
 	name: "adopts while it is being deleted", law: "ADOPT-3",
 	says: []string{"known to be going"},
 	run: simtest.Case{World: world(fleet("a", 0, "north", ", finalizers: [example.com/pier]"), ship("x", "north")),
-		Settled: true,
+		SettleFirst: true,
 		Controllers: []host.Controller{
 			holding(operates("fleet", fleets, ships,
 				doing{sync: (*operator).keeps, dying: func(o *operator, f metav1.Object) error {
@@ -287,7 +287,7 @@ var subtleOwners = []wrong{{
 }, {
 	name: "takes surplus from another fleet", law: "LAW-1b",
 	says: []string{"taken from fleet/b by fleet/a"},
-	run: simtest.Case{World: world(fleet("a", 0, "north"), fleet("b", 2, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 0, "north"), fleet("b", 2, "north")), SettleFirst: true,
 		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 			if f.GetName() == "b" || len(o.owned(f)) >= wanted(f) {
 				return o.keeps(f)
@@ -321,10 +321,10 @@ func anchors() host.Controller {
 			}})
 }
 
-// joinTheCrew adds the crew as another owner of the ship.
-func joinTheCrew(user host.Client) error {
+// addOwner adds it as another owner of the ship.
+func addOwner(user host.Client) error {
 	ctx := context.Background()
-	crew, err := user.Get(ctx, ships, "default", "crew")
+	second, err := user.Get(ctx, ships, "default", "second")
 	if err != nil {
 		return err
 	}
@@ -335,8 +335,8 @@ func joinTheCrew(user host.Client) error {
 	c := x.(*corev1.ConfigMap).DeepCopy()
 	c.OwnerReferences =
 		append(c.OwnerReferences,
-			metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "crew",
-				UID: crew.(metav1.Object).GetUID()})
+			metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "second",
+				UID: second.(metav1.Object).GetUID()})
 	_, err = user.Update(ctx, c)
 	return err
 }

@@ -21,7 +21,7 @@ import (
 var wrongIdentities = []wrong{{
 	name: "numbers its members by their count", law: "EXACT-3",
 	says: []string{"is 1 of fleet/a, as cm/"},
-	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 2, "north")), SettleFirst: true,
 		Controllers: []host.Controller{numbered(fleeting(func(o *operator, f metav1.Object) error {
 			for i := len(o.owned(f)); i < wanted(f); i++ {
 				if o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] != "" {
@@ -39,7 +39,7 @@ var wrongIdentities = []wrong{{
 }, {
 	name: "deletes by name what it has recreated", law: "EXACT-4",
 	says: []string{"delete meant for an earlier ConfigMap of that name"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 			if m, ok, _ := o.members.GetByKey("default/a-0"); ok {
 				if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
@@ -55,7 +55,7 @@ var wrongIdentities = []wrong{{
 	name: "starts from an older list and deletes what it has created since", law: "EXACT-5",
 	says: []string{"delete", "shown a newer one before a restart"},
 	run: simtest.Case{World: world(fleet("a", 1, "north")), Faults: map[string]int{"stale": 1}, Strict: true,
-		Settled: true, Schedules: 200,
+		SettleFirst: true, Schedules: 200,
 		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 			m, ok, _ := o.members.GetByKey("default/a-0")
 			if !ok {
@@ -70,7 +70,7 @@ var wrongIdentities = []wrong{{
 }, {
 	name: "drops the version so that its update never conflicts", law: "EXACT-5",
 	says: []string{"update", "shown a newer one"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			m, ok, _ := o.members.GetByKey("default/a-0")
 			if !ok {
@@ -122,25 +122,25 @@ var wrongRollouts = []wrong{{
 }, {
 	name: "deletes the flagship before the ships that follow it", law: "EXACT-9",
 	says: []string{"deleted from under cm/a-1: its flagship a-0 is not there"},
-	run: simtest.Case{World: world(led("a", 2, "a-0")), Settled: true, Controllers: []host.Controller{
+	run: simtest.Case{World: world(led("a", 2, "a-0")), SettleFirst: true, Controllers: []host.Controller{
 		convoy(fleeting((*operator).sinks))}, User: user("patch fleet/a type=merge '{spec: {replicas: 0}}'")},
 }, {
 	name: "leaves the cargo of a ship behind", law: "EXACT-10",
 	says: []string{"leaves secret/a-1 behind, which is to go with it"},
 	run: simtest.Case{World: world(fleet("a", 2, "north"),
-		"apiVersion: v1\nkind: Secret\nmetadata: {name: a-1}\n"), Settled: true,
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: a-1}\n"), SettleFirst: true,
 		Controllers: []host.Controller{laden(fleeting((*operator).keeps))},
 		User:        user("patch fleet/a type=merge '{spec: {replicas: 1}}'")},
 }, {
 	name: "paints all ships at once", law: "EXACT-11",
 	says: []string{"leaves 0 of 2 at sea"},
-	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 2, "north")), SettleFirst: true,
 		Controllers: []host.Controller{atSea(fleeting((*operator).paints))},
 		User:        user("patch fleet/a type=merge '{spec: {color: red}}'")},
 }, {
 	name: "counts ships at home again at each reconcile", law: "EXACT-12",
 	says: []string{"home is 2, there have been no more than 1"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 1, "north")), SettleFirst: true,
 		Controllers: []host.Controller{homing(fleeting((*operator).tallies))},
 		User:        user("annotate cm/a-0 home=yes")},
 }}
@@ -274,7 +274,7 @@ var moreSubtle = []wrong{{
 }, {
 	name: "deletes a collection", law: "LAW-2",
 	says: []string{"deletecollection pod/b-0", "owned by rs/b"},
-	run: simtest.Case{World: replicaSet("a", 0, "web") + "---\n" + replicaSet("b", 1, "web"), Settled: true,
+	run: simtest.Case{World: replicaSet("a", 0, "web") + "---\n" + replicaSet("b", 1, "web"), SettleFirst: true,
 		Controllers: []host.Controller{
 			unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
 				if wanted(f) == 0 && len(o.all(f)) > 0 {
@@ -293,7 +293,7 @@ var moreSubtle = []wrong{{
 }, {
 	name: "overwrites its owner from a copy, unconditionally", law: "EXACT-5",
 	says: []string{"replicas: 1 -> 0", "puts back what has been changed since it was read"},
-	run: simtest.Case{World: replicaSet("a", 0, "web"), Strict: true, Settled: true,
+	run: simtest.Case{World: replicaSet("a", 0, "web"), Strict: true, SettleFirst: true,
 		Controllers: []host.Controller{
 			unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
 				if f.GetLabels()["tier"] == f.GetAnnotations()["tier"] {
@@ -307,7 +307,7 @@ var moreSubtle = []wrong{{
 }, {
 	name: "never removes a finalizer that it does not declare", law: "EXACT-6",
 	says: []string{"finalizers: +example.com/anchor", "fleet/a stays terminating, held by example.com/anchor alone"},
-	run: simtest.Case{World: world(fleet("a", 0, "north")), Settled: true,
+	run: simtest.Case{World: world(fleet("a", 0, "north")), SettleFirst: true,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			if len(f.GetFinalizers()) == 0 {
 				return o.merge(fleets, f.GetName(), finalizers(anchor), "")
@@ -346,6 +346,6 @@ var tallying = host.Controller{Name: "tally", For: ships,
 var wrongOrders = []wrong{{
 	name: "decides by what its cache lacks", law: "EXACT-13",
 	says: []string{"cm/result: data.is is 0, and 1 in a quiet run"},
-	run: simtest.Case{SameEnd: true, Settled: true, Controllers: []host.Controller{tallying}, User: []simtest.Action{
+	run: simtest.Case{SameEnd: true, SettleFirst: true, Controllers: []host.Controller{tallying}, User: []simtest.Action{
 		simtest.Apply("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")}},
 }}

@@ -46,7 +46,7 @@ func TestWrongOperators(t *testing.T) {
 				t.Errorf("found by %s, want %s", f.Law, want)
 			}
 			for _, v := range violations(t, &w.run, f) { // if one record violates several laws, the first is named
-				if v.Law != f.Law && v.Record != f.Page.Breach.Record {
+				if v.Law != f.Law && v.Record != f.Page.Violation.Record {
 					t.Errorf("minimized it violates %s: %s", v.Law, v.Text)
 				}
 			}
@@ -68,7 +68,7 @@ func violations(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (lis
 		t.Fatal(err)
 	}
 	res := scenarios.Interpret(file, scenarios.Options{Registry: c.Registry(), Inspect: func(r *scenarios.Run) {
-		for _, b := range r.Breaches() {
+		for _, b := range r.Violations() {
 			if !b.Race || c.Strict {
 				list = append(list, b)
 			}
@@ -94,7 +94,7 @@ func TestRightOperator(t *testing.T) {
 
 // A controller that does its part of the work on a kind is not reported for the part of another.
 func TestRightPartners(t *testing.T) {
-	c := manned(crews(2))
+	c := manned(second(2))
 	c.Schedules = 100
 	simtest.Check(t, c)
 }

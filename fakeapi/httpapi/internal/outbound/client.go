@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// mostClients is how many clients are kept: with more, all are made anew.
+	// mostClients is how many clients are kept: with more, all are recreated.
 	mostClients = 200
 	// mostTime is what a webhook has that names no time of its own.
 	mostTime = 30 * time.Second

@@ -34,7 +34,7 @@ func TestSince(t *testing.T) {
 }
 
 // A key is hot that fails and is taken again soon, and no more once it was put into the queue
-// anew or a second has passed.
+// again or a second has passed.
 func TestHot(t *testing.T) {
 	q, k := NewQueue(), Key{"default", "a"}
 	for i, c := range []struct {
