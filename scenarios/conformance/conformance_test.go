@@ -175,10 +175,10 @@ func TestVerdicts(t *testing.T) {
 	got := verdicts(t, prepared(t, sample(widget(false, wrong{shares: true}))), "one-owner", "orphan", "somebody-elses")
 	for name, want := range map[string]string{
 		"take-ownership":            "held:",
-		"dont-interfere":            "broken: broken in orphan",
+		"dont-interfere":            "violated: violated in orphan",
 		"adopt-matching-only":       "does not apply: it adopts nothing",
 		"exact-status":              "not judged: which numbers of its status count dependents: declare Counts",
-		"finalizers-hold":           "not exercised: nothing that could have broken it happened in these worlds",
+		"finalizers-hold":           "not exercised: nothing that could have violated it happened in these worlds",
 		"nothing-stays-terminating": "does not apply: it puts no finalizers on objects",
 		"never-mutate":              "", // not a law of ownership
 		"collect-without-owner":     "", // a law for the garbage collector
@@ -206,7 +206,7 @@ func TestInvariantsOfSubject(t *testing.T) {
 	s := sample(widget(false, wrong{}))
 	s.Invariants = []*law.Invariant{least("few-enough", 100), least("none-at-all", 0)}
 	got := verdicts(t, prepared(t, s), "one-owner", "orphan")
-	if got["few-enough"] != "held:" || got["none-at-all"] != "broken: broken in one-owner" {
+	if got["few-enough"] != "held:" || got["none-at-all"] != "violated: violated in one-owner" {
 		t.Errorf("few-enough is %q, none-at-all %q", got["few-enough"], got["none-at-all"])
 	}
 }
