@@ -138,10 +138,11 @@ type search struct {
 	cover   *Coverage
 	err     error
 
-	item  int // of the part of the search
-	base  int // how many decisions of the stack stay as they are
-	limit int // split: the number of decisions after which a part begins; 0 otherwise
-	parts [][]decision
+	item   int // of the part of the search
+	before int // runs of the processes before this one
+	base   int // how many decisions of the stack stay as they are
+	limit  int // split: the number of decisions after which a part begins; 0 otherwise
+	parts  [][]decision
 
 	stack []decision // grows and shrinks; what lies beyond its end is reused
 	pos   int        // decisions replayed or made in this run
@@ -331,7 +332,7 @@ func (s *search) failed(out *Outcome) {
 		}
 	}
 	s.cover.Failures = append(s.cover.Failures, Failing{
-		Index: s.cover.Runs - 1, Strategy: "exhaustive",
+		Index: s.before + s.cover.Runs - 1, Strategy: "exhaustive",
 		Violation: out.Findings[0], Outcome: out, Schedule: s.schedule(),
 	})
 }

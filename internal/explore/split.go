@@ -89,6 +89,7 @@ func (s *search) part() {
 // Mark holds the place of an exhaustive search. A killed search continues from it and the marks before it.
 type Mark struct {
 	Item   int      `json:"item"` // of the parts
+	Runs   int      `json:"runs"` // up to here, of all processes
 	Stack  []Frame  `json:"stack,omitempty"`
 	Ended  bool     `json:"ended,omitempty"` // nothing is left
 	Table  []uint64 `json:"-"`               // each state since the mark before, how many actions sleep in it, and these
@@ -107,7 +108,7 @@ type Frame struct {
 
 // Add adds the mark that follows.
 func (m *Mark) Add(next *Mark) {
-	m.Item, m.Stack, m.Ended = next.Item, next.Stack, next.Ended
+	m.Item, m.Runs, m.Stack, m.Ended = next.Item, next.Runs, next.Stack, next.Ended
 	m.Table, m.Finals = append(m.Table, next.Table...), append(m.Finals, next.Finals...)
 }
 
@@ -127,7 +128,7 @@ func (m *Mark) States() (states []uint64, err error) {
 func (s *search) mark(ended bool) *Mark {
 	m := s.visited.journal
 	s.visited.journal = s.newJournal()
-	m.Item, m.Ended = s.item, ended
+	m.Item, m.Runs, m.Ended = s.item, s.before+s.cover.Runs, ended
 	for i := range s.stack {
 		d := &s.stack[i]
 		f := Frame{State: d.state}
@@ -158,7 +159,7 @@ func (s *search) load(m *Mark) {
 	for _, f := range m.Finals {
 		s.visited.final(f, false)
 	}
-	s.visited.journal, s.item = journal, m.Item
+	s.visited.journal, s.item, s.before = journal, m.Item, m.Runs
 	if m.Ended || len(m.Stack) == 0 {
 		return
 	}
