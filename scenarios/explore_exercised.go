@@ -79,7 +79,7 @@ func (a *asked) of(controller, id string) *Said {
 	return s
 }
 
-// Said is what a law said about a controller in all schedules of an exploration.
+// Said counts what a law found about a controller in all schedules of an exploration.
 type Said struct {
 	Controller string // "" for a violation that is nobody's alone
 	Law        string // its clause

@@ -154,7 +154,7 @@ func faultsArg(faults map[string]int) string {
 // Progress is the progress of drawing schedules; [ExploreOptions].Progress receives it.
 type Progress = explore.Progress
 
-// Coverage is what an exhaustive search has seen so far. [ExploreOptions].Covered receives it; [NotVaried] describes
+// Coverage describes how far an exhaustive search has come. [ExploreOptions].Covered receives it; [NotVaried] describes
 // it.
 type Coverage = explore.Coverage
 

@@ -13,10 +13,10 @@ var verbInstall = &Verb{
 	Name: "install", Args: "PATH...", Min: 1, Max: -1,
 	Summary: "create objects before anything happens",
 	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
-directory next to it, whose CustomResourceDefinitions are read, as define reads them. The
-objects exist when a world begins. They are created once for all schedules, so large CRDs
-cost no time in each. A minimized failure keeps them, and names the files. Only schedule
-and judge may come before install.`,
+directory next to it, such as config/crd/bases. In a directory, define reads the CRDs in
+the files .yaml, .yml and .json. A file written from a failure contains the CRDs that it
+needs. The manifests of apply may contain CRDs, too. Define a kind before a step names it,
+and before its controller starts.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,
 	check:    checkInstall,
@@ -57,8 +57,8 @@ var verbDefine = &Verb{
 	Name: "define", Args: "PATH...", Min: 1, Max: -1,
 	Summary: "define the kinds of CustomResourceDefinitions",
 	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
-directory next to it, such as config/crd/bases. Of a directory, the files .yaml, .yml and
-.json are read, and their CustomResourceDefinitions only. A file written from a failure
+directory next to it, such as config/crd/bases. In a directory, define reads the CustomResourceDefinitions
+of the files .yaml, .yml and .json. A file written from a failure
 contains the definitions that it needs. The manifests of apply may contain definitions,
 too. Define a kind before a step names it, and before its controller starts.`,
 	Example: "define config/crd/bases\ncontrollers widget\napply world.yaml",

@@ -327,11 +327,7 @@ var notYetPlain = map[string]int{
 	"internal/goroutine":                 2,
 	"internal/live":                      1,
 	"internal/render":                    1,
-	"scenarios":                          5,
-	"scenarios/casefile":                 1,
-	"scenarios/simtest":                  3,
 	"sim/internal/quiet":                 1,
-	"sim/law":                            7,
 }
 
 // Help texts, sentences of laws, and doc comments use the field's terms.

@@ -100,7 +100,7 @@ var writeLaws = []*Law{{
 var gcLaws = []*Law{{
 	ID: "GC-1", Name: "collect-without-owner",
 	Sentence: "(a) Once settled, every object with owners has one that exists, and no object with another owner " +
-		"keeps a reference to a deleted one. (b) The collector removes no reference to an existing owner. (c) " +
+		"keeps a reference to a deleted one. (b) The garbage collector removes no reference to an existing owner. (c) " +
 		"Its deletions also delete dependents, unless a finalizer of the object orphans them.",
 	Needs: Commits | Reads | Deliveries | SettledWorld | Table,
 	New:   On(collectAll, sim.Commit, sim.Settled),
@@ -131,7 +131,7 @@ var gcLaws = []*Law{{
 }, {
 	ID: "GC-6", Name: "resolve-unseen-owners",
 	Sentence: "(a) References to owners that no informer has shown are resolved. (b) Owners that wait for each " +
-		"other do not wait forever. (c) The collector clears blockOwnerDeletion only to break such a cycle.",
+		"other do not wait forever. (c) The garbage collector clears blockOwnerDeletion only to break such a cycle.",
 	Needs: Commits | Deliveries | SettledWorld | Table,
 	New:   On(resolveAll, sim.Commit, sim.Settled),
 }, {
