@@ -224,8 +224,8 @@ func (j *Judge) Reset() {
 }
 
 // Digest hashes what the judge remembers beyond the world's own state: duties of orphaning deletions, lost races,
-// and what the garbage collector was shown and has read. An exhaustive search merges two histories only if the laws have
-// the same future too. Digest leaves out facts that only decide which law's name a violation of NOFIGHT-3 gets:
+// and what the garbage collector was shown and has read. An exhaustive search merges two histories only if the laws
+// have the same future too. Digest leaves out facts that only decide which law's name a violation of NOFIGHT-3 gets:
 // whether a process was off, saw events reordered, or had others change what it manages.
 func (j *Judge) Digest(h *sim.Hash) {
 	j.state.digest(h, j.HotLoop, j.now)
