@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -94,38 +93,5 @@ func TestQuotaChangesWhileItIsUsed(t *testing.T) {
 	r, _ = create(s, pod("three"))
 	if r.Err == nil || !strings.Contains(r.Err.Error(), "status unknown for quota: b, resources: count/pods") {
 		t.Errorf("nobody knows what is used: %v", r.Err)
-	}
-}
-
-// The cost of 50,000 Pods under one quota, and under quotas of three names.
-func BenchmarkCreateUnderQuota(b *testing.B) {
-	limits := corev1.ResourceList{"cpu": resource.MustParse("1m")}
-	for _, c := range []struct {
-		of     string
-		hard   map[corev1.ResourceName]string
-		limits corev1.ResourceList
-	}{
-		{"nothing", nil, nil},
-		{"pods", map[corev1.ResourceName]string{"pods": "100000000"}, nil},
-		{"nothing,limits", nil, limits},
-		{"limits", map[corev1.ResourceName]string{"pods": "100000000", "count/pods": "100000000",
-			"limits.cpu": "100000000"}, limits},
-	} {
-		b.Run("of="+c.of, func(b *testing.B) {
-			s := full(b)
-			if c.hard != nil {
-				limited(b, s, "q", c.hard)
-			}
-			p := pod("")
-			p.Spec.Containers[0].Resources.Limits = c.limits
-			req := &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}
-			b.ResetTimer()
-			for i := range b.N {
-				p.Name = fmt.Sprintf("n%08d", i)
-				if r, _ := s.Do(noon, req); r.Err != nil {
-					b.Fatal(r.Err)
-				}
-			}
-		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
@@ -232,41 +231,4 @@ func TestRulesCostTooMuch(t *testing.T) {
 	if len(told) != 1 {
 		t.Errorf("three servers say %d different things", len(told))
 	}
-}
-
-// BenchmarkRules validates a Gateway with two doors. The cost of a rule is the difference to no rules.
-func BenchmarkRules(b *testing.B) {
-	u := portal(b, `{class: c, addresses: {a: 10.0.0.1, b: 10.0.0.2}, doors: [`+httpDoor+
-		`, {name: b, port: 443, protocol: HTTPS, tls: {mode: Terminate}}]}`)
-	measure := func(b *testing.B, change func(*apiextensionsv1.JSONSchemaProps)) time.Duration {
-		s, k := portals(b, change)
-		if refusal, _ := write(s, k, Create, u); refusal != "" {
-			b.Fatal(refusal)
-		}
-		old := s.Lookup(k, "default", "p")
-		now := old.DeepCopyObject()
-		check := func(obj, old runtime.Object) {
-			if errs, _ := k.row.Main.Judge(obj, old, true); len(errs) > 0 {
-				b.Fatal(errs)
-			}
-		}
-		check(now, old)
-		b.ResetTimer()
-		for range b.N {
-			check(now, old)
-		}
-		return b.Elapsed()
-	}
-	const rules = 1 + 2 + 2 + 2 // evaluated for each object: its class, its addresses, its doors, each door
-	bare := func(spec *apiextensionsv1.JSONSchemaProps) {
-		spec.XValidations = nil
-		doors, addresses := spec.Properties["doors"], spec.Properties["addresses"]
-		doors.XValidations, doors.Items.Schema.XValidations = nil, nil
-		addresses.AdditionalProperties.Schema.XValidations = nil
-		spec.Properties["doors"], spec.Properties["addresses"] = doors, addresses
-	}
-	without := measure(b, bare)
-	with := measure(b, nil)
-	b.ReportMetric(float64(with-without)/float64(b.N)/rules, "ns/rule")
-	b.ReportMetric(float64(with)/float64(b.N), "ns/op")
 }
