@@ -11,7 +11,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -281,29 +280,6 @@ func TestScaleOfVersions(t *testing.T) {
 	refused(t, s, &strategic, 415, "accepted media types include")
 }
 
-func applying(k *Kind, name, text string) *Request {
-	r := &Request{Verb: Patch, PatchType: types.ApplyPatchType, Kind: k, Namespace: "default", Name: name,
-		Patch: []byte(text)}
-	r.PatchO.FieldManager = "me"
-	return r
-}
-
-func TestApplyToCustomObjects(t *testing.T) {
-	s := New(Options{ManagedFields: true})
-	define(t, s, things(t, one(`{s: {type: string}, e: {type: object, x-kubernetes-embedded-resource: true, properties: {size: {type: integer}}}}`)))
-	k := thingKind(s, "v1")
-	const head = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"x"},"spec":`
-	obj := must(t, s, applying(k, "x", head+`{"e":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}}}`)).Object
-	if at(obj, ".spec.e.metadata.name") != "p" {
-		t.Errorf("%v", obj)
-	}
-	fields := string(obj.(metav1.Object).GetManagedFields()[0].FieldsV1.Raw)
-	if !strings.Contains(fields, `"f:metadata":{"f:name":{}}`) {
-		t.Errorf("managed: %s", fields)
-	}
-	refused(t, s, applying(k, "x", head+`{"s":null}}`), 422, `spec.s in body must be of type string: "null"`)
-}
-
 // A list of objects with keys may be reordered although it has become too long.
 func TestReorderedListsAreLetPass(t *testing.T) {
 	s := New(Options{})
@@ -329,36 +305,6 @@ func condition(s *Server, name string, kind apiextensionsv1.CustomResourceDefini
 		}
 	}
 	return ""
-}
-
-func TestDefinitionConditions(t *testing.T) {
-	s := New(Options{})
-	d := things(t, one("{}"))
-	d.Name, d.Spec.Group = "things.x.k8s.io", "x.k8s.io"
-	d.Annotations = map[string]string{"api-approved.kubernetes.io": "unapproved, testing"}
-	define(t, s, d)
-	if got := condition(s, d.Name, apiextensionsv1.KubernetesAPIApprovalPolicyConformant); got != "False UnapprovedAnnotation" {
-		t.Errorf("approval: %q", got)
-	}
-	url := "https://127.0.0.1:1/convert"
-	d = things(t, one("{}"))
-	d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter,
-		Webhook: &apiextensionsv1.WebhookConversion{ConversionReviewVersions: []string{"v1"},
-			ClientConfig: &apiextensionsv1.WebhookClientConfig{URL: &url, CABundle: []byte("none")}}}
-	define(t, s, d)
-	if got := condition(s, d.Name, apiextensionsv1.Established); got != "False InvalidCABundle" {
-		t.Errorf("established: %q", got)
-	}
-	d = d.DeepCopy()
-	d.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
-	define(t, s, d)
-	if got := condition(s, d.Name, apiextensionsv1.Established); got != "True InitialNamesAccepted" {
-		t.Errorf("established: %q", got)
-	}
-	d = d.DeepCopy()
-	d.ResourceVersion = s.Lookup(definitionKind, "", d.Name).(*crd.Definition).ResourceVersion
-	d.Spec.Conversion.Webhook.ClientConfig.CABundle = []byte("none")
-	refused(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: runtime.Object(d)}, 422, "caBundle")
 }
 
 // An object above etcd's limit is refused, of either kind, and on every way to it, unless the limit is off.
