@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -330,4 +331,34 @@ func TestObjectsAboveEtcdsLimit(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestDefinitionConditions(t *testing.T) {
+	s := New(Options{})
+	d := things(t, one("{}"))
+	d.Name, d.Spec.Group = "things.x.k8s.io", "x.k8s.io"
+	d.Annotations = map[string]string{"api-approved.kubernetes.io": "unapproved, testing"}
+	define(t, s, d)
+	if got := condition(s, d.Name, apiextensionsv1.KubernetesAPIApprovalPolicyConformant); got != "False UnapprovedAnnotation" {
+		t.Errorf("approval: %q", got)
+	}
+	url := "https://127.0.0.1:1/convert"
+	d = things(t, one("{}"))
+	d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter,
+		Webhook: &apiextensionsv1.WebhookConversion{ConversionReviewVersions: []string{"v1"},
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{URL: &url, CABundle: []byte("none")}}}
+	define(t, s, d)
+	if got := condition(s, d.Name, apiextensionsv1.Established); got != "False InvalidCABundle" {
+		t.Errorf("established: %q", got)
+	}
+	d = d.DeepCopy()
+	d.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
+	define(t, s, d)
+	if got := condition(s, d.Name, apiextensionsv1.Established); got != "True InitialNamesAccepted" {
+		t.Errorf("established: %q", got)
+	}
+	d = d.DeepCopy()
+	d.ResourceVersion = s.Lookup(definitionKind, "", d.Name).(*crd.Definition).ResourceVersion
+	d.Spec.Conversion.Webhook.ClientConfig.CABundle = []byte("none")
+	refused(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: runtime.Object(d)}, 422, "caBundle")
 }

@@ -280,3 +280,31 @@ func TestTypedNamesAreOfThePreferredVersion(t *testing.T) {
 		t.Errorf("widget is %v of %q", k.GVK, all)
 	}
 }
+
+func TestDefinitionNeedsItsNames(t *testing.T) {
+	s := crdServer(t, Options{})
+	rival := widgetDefinition(t)
+	rival.Name, rival.Spec.Names.Plural, rival.Spec.Names.Singular, rival.Spec.Names.ShortNames = "wodgets.example.com",
+		"wodgets", "wodget", nil
+	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: rival})
+	conditions := func() string {
+		var all []string
+		for _, c := range s.Lookup(definitionKind, "", "wodgets.example.com").(*crd.Definition).Status.Conditions {
+			all = append(all, string(c.Type)+"="+string(c.Status)+" "+c.Reason)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := conditions(); got != "NamesAccepted=False ListKindConflict, Established=False NotAccepted" {
+		t.Fatal(got)
+	}
+	if s.KindNamed("wodgets") != nil {
+		t.Fatal("a definition without its names is served")
+	}
+	must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: "widgets.example.com"})
+	if got := conditions(); got != "NamesAccepted=True NoConflicts, Established=True InitialNamesAccepted" {
+		t.Fatal(got)
+	}
+	if k := s.KindNamed("wodgets"); k == nil || k.GVK.Kind != "Widget" {
+		t.Fatal("freed names are not given")
+	}
+}
