@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -147,20 +146,6 @@ func TestCustomObjectIsPrunedDefaultedAndValidated(t *testing.T) {
 	refused(t, s, widget(t, "v1", "B_", "{}").of(k), 422, "metadata.name: Invalid value")
 }
 
-func TestTransitionRule(t *testing.T) {
-	s := crdServer(t, Options{})
-	k := widgetKind(s, "v1")
-	must(t, s, widget(t, "v1", "a", "{fixed: x}").of(k))
-	patch := func(text string) *Request {
-		return &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType,
-			Patch: []byte(text)}
-	}
-	refused(t, s, patch(`{"spec":{"fixed":"y"}}`), 422, `spec.fixed: Invalid value: "y": fixed is immutable`)
-	must(t, s, patch(`{"spec":{"color":"red"}}`))
-	refused(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a",
-		PatchType: types.StrategicMergePatchType, Patch: []byte(`{}`)}, 415, "application/apply-patch+yaml")
-}
-
 func TestRatchet(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
@@ -260,24 +245,6 @@ func TestDefinitionIsChecked(t *testing.T) {
 		d := widgetDefinition(t)
 		c.change(d, d.Spec.Versions[0].Schema.OpenAPIV3Schema)
 		refused(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d}, 422, c.text)
-	}
-}
-
-// Names that people type find the preferred version of a CRD: a patch in another version would lose fields.
-func TestTypedNamesAreOfThePreferredVersion(t *testing.T) {
-	d := widgetDefinition(t)
-	d.Spec.Versions[0].Name, d.Spec.Versions[1].Name = "v1beta1", "v1beta2"
-	d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true
-	s := New(Options{})
-	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d})
-	var all []string
-	for _, k := range s.Served() {
-		if k.GVK.Kind == "Widget" {
-			all = append(all, k.GVK.Version)
-		}
-	}
-	if k := s.KindNamed("widget"); k.GVK.Version != "v1beta2" || !slices.Equal(all, []string{"v1beta2", "v1beta1"}) {
-		t.Errorf("widget is %v of %q", k.GVK, all)
 	}
 }
 

@@ -147,25 +147,6 @@ func TestRulesOfNewObjects(t *testing.T) {
 	}
 }
 
-// Rules on changes see the old state of what can be told from it.
-func TestRulesOfChanges(t *testing.T) {
-	const was = "{class: c, doors: [" + httpDoor + "]}"
-	for _, c := range []struct{ spec, want string }{
-		{was, ""},
-		{"{class: d, doors: [" + httpDoor + "]}", "spec.class: Forbidden: the class stays"},
-		{"{class: c, doors: [{name: b, port: 1, protocol: TCP}, {name: a, port: 79, protocol: HTTP}]}",
-			`spec.doors[1]: Invalid value: ports only grow`},
-	} {
-		s, k := portals(t, nil)
-		if got, _ := write(s, k, Create, portal(t, was)); got != "" {
-			t.Fatal(got)
-		}
-		if got, _ := write(s, k, Update, portal(t, c.spec)); strings.TrimPrefix(got, invalidly) != c.want {
-			t.Errorf("%s is told\n%s\nwant\n%s", c.spec, got, c.want)
-		}
-	}
-}
-
 // What was there before its rule did is let pass while it stays as it is, with a warning.
 func TestRulesOfWhatWasThere(t *testing.T) {
 	lax := func(spec *apiextensionsv1.JSONSchemaProps) {
