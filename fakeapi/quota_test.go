@@ -27,7 +27,17 @@ func used(s *Server, quota string, name corev1.ResourceName) string {
 	return n.String()
 }
 
-func create(s *Server, p *corev1.Pod, dryRun ...string) (Response, []Event) {
-	return s.Do(noon, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p,
-		Create: metav1.CreateOptions{DryRun: dryRun}})
+func create(s *Server, p *corev1.Pod) (Response, []Event) {
+	return s.Do(noon, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
+}
+
+// A create of a name that is taken has been charged when that is found out.
+func TestQuotaKeepsTheChargeOfAConflict(t *testing.T) {
+	s := New(Options{})
+	limited(t, s, "q", map[corev1.ResourceName]string{"pods": "9"})
+	create(s, pod("a"))
+	r, events := create(s, pod("a"))
+	if r.Code != 409 || len(events) != 1 || events[0].Kind != quotaKind || used(s, "q", "pods") != "2" {
+		t.Errorf("%v, %+v, used %s", r.Err, events, used(s, "q", "pods"))
+	}
 }
