@@ -24,18 +24,6 @@ func TestIndependentActionsCommute(t *testing.T) {
 	t.Logf("%d pairs", pairs)
 }
 
-// Racing adopters are covered whole, and keep every law in every behaviour.
-func TestAdoptersExhaustively(t *testing.T) {
-	cover, err := explore.Exhaust{Program: adopters(t, 2, 2)}.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(cover)
-	if !cover.Complete || len(cover.Failures) > 0 || cover.States < 100 {
-		t.Errorf("%v: %v", cover, cover.Failures)
-	}
-}
-
 // rivals is a program: a ReplicaSet and a ReplicationController race for
 // orphans, a collector and a kubelet beside them; four processes whose actions
 // are often independent.
@@ -59,4 +47,26 @@ func rivals(tb testing.TB) explore.Program {
 		}
 		return outcome(c, choices)
 	}
+}
+
+func orphanPod(name, app string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+}
+
+// outcome runs a trial to its end under the choices, with every law asked.
+func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
+	t.World.SetChoices(choices)
+	how := t.Settle(trial.Limits{Stop: func() bool { return t.Broken() != nil }})
+	o := &explore.Outcome{Steps: t.World.Steps(), Hash: t.World.Hash(), Settled: how.Settled, Fight: how.Fight}
+	if !how.Ended {
+		o.State = t.World.StateHash()
+	}
+	if b := t.Broken(); b != nil {
+		o.Findings = append(o.Findings, explore.Finding{Law: b.Law.ID, Text: b.Text, Informed: true})
+	}
+	t.Recycle()
+	return o
 }

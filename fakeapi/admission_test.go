@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,25 +90,6 @@ func TestOwnersNeedLeave(t *testing.T) {
 	const want = `pods "p" is forbidden: cannot set an ownerRef on a resource you can't delete: , <nil>`
 	if r.Err == nil || r.Err.Error() != want {
 		t.Errorf("an adoption: %v, want %s", r.Err, want)
-	}
-}
-
-// A Job without labels gets those of its template and its selector. A generated name leaves out the selector's.
-func TestLabelsOfJobs(t *testing.T) {
-	for name, want := range map[string]int{"j": 5, "": 1} {
-		s := New(Options{})
-		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, GenerateName: "j-"}}
-		j.Spec.Template.Labels = map[string]string{"a": "b"}
-		j.Spec.Template.Spec = pod("x").Spec
-		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-		r, _ := s.Do(noon, &Request{Verb: Create, Kind: jobKind, Namespace: "default", Object: j})
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		made := r.Object.(*batchv1.Job)
-		if len(made.Labels) != want || len(made.Spec.Template.Labels) != 5 {
-			t.Errorf("named %q it has %v, its template %v", name, made.Labels, made.Spec.Template.Labels)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	"errors"
-	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,52 +94,6 @@ func level(t *testing.T, obj any) any {
 	return value
 }
 
-// Reads and writes in another version than the stored one are converted.
-func TestConversionByFunction(t *testing.T) {
-	s, v1, v2 := gaugeServer(t, levels)
-	from := strconv.FormatUint(s.Version(), 10)
-	if r := must(t, s, &Request{Verb: Create, Kind: v2, Namespace: "default", Object: gauge(v2, "a", "7cm")}); level(t,
-		r.Object) != "7cm" {
-		t.Errorf("a create in v2 is answered with %v", r.Object)
-	}
-	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "b", int64(8))})
-	get := func(k *Kind, name string) any {
-		return level(t, must(t, s, &Request{Verb: Get, Kind: k, Namespace: "default", Name: name}).Object)
-	}
-	if a, b := get(v1, "a"), get(v2, "b"); a != int64(7) || b != "8cm" {
-		t.Errorf("a is %v in v1, b is %v in v2", a, b)
-	}
-	if r := must(t, s, &Request{Verb: List, Kind: v2}); len(r.Items) != 2 || level(t, r.Items[1]) != "8cm" {
-		t.Errorf("a list in v2 shows %v", r.Items)
-	}
-	r := must(t, s, &Request{Verb: Patch, Kind: v2, Namespace: "default", Name: "b", PatchType: types.MergePatchType,
-		Patch: []byte(`{"spec":{"level":"9cm"}}`)})
-	if level(t, r.Object) != "9cm" || get(v1, "b") != int64(9) {
-		t.Errorf("a patch in v2 makes %v, which is %v in v1", r.Object, get(v1, "b"))
-	}
-	must(t, s, &Request{Verb: Update, Kind: v2, Subresource: "status", Namespace: "default", Name: "b",
-		Object: func() *unstructured.Unstructured {
-			u := r.Object.DeepCopyObject().(*unstructured.Unstructured)
-			u.Object["status"] = map[string]any{"level": "1cm"}
-			return u
-		}()})
-	w, err := s.Watch(v2, "", "", metav1.ListOptions{ResourceVersion: from})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seen []any
-	for _, ev := range w.Next() {
-		seen = append(seen, level(t, ev.Object))
-	}
-	if len(seen) != 4 || seen[0] != "7cm" || seen[2] != "9cm" {
-		t.Errorf("a watch in v2 shows %v", seen)
-	}
-	u := s.Lookup(v1, "default", "b").(*unstructured.Unstructured)
-	if at, _, _ := unstructured.NestedInt64(u.Object, "status", "level"); at != 1 {
-		t.Errorf("status written in v2 is %v in v1", u.Object["status"])
-	}
-}
-
 // A failed conversion is an error, never the unconverted object.
 func TestConversionThatFails(t *testing.T) {
 	change := func(f func(u *unstructured.Unstructured)) Convert {
@@ -205,26 +158,6 @@ func TestConversionThatFails(t *testing.T) {
 				t.Errorf("stored is %v", obj)
 			}
 		})
-	}
-}
-
-// A webhook changes labels and annotations, and no other metadata.
-func TestConversionKeepsMetadata(t *testing.T) {
-	s, v1, v2 := gaugeServer(t, func(u *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured,
-		error) {
-		out, err := levels(u, to)
-		if err == nil && to.Version == "v2" {
-			out.SetLabels(map[string]string{"seen": "v2"})
-			out.SetFinalizers([]string{"example.com/no"})
-			out.SetResourceVersion("77")
-		}
-		return out, err
-	})
-	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "a", int64(1))})
-	u := must(t, s, &Request{Verb: Get, Kind: v2, Namespace: "default", Name: "a"}).Object.(*unstructured.Unstructured)
-	if !maps.Equal(u.GetLabels(), map[string]string{"seen": "v2"}) || len(u.GetFinalizers()) > 0 ||
-		u.GetResourceVersion() == "77" {
-		t.Errorf("it is shown as %v", u)
 	}
 }
 

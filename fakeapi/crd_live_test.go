@@ -281,29 +281,6 @@ func TestScaleOfVersions(t *testing.T) {
 	refused(t, s, &strategic, 415, "accepted media types include")
 }
 
-func applying(k *Kind, name, text string) *Request {
-	r := &Request{Verb: Patch, PatchType: types.ApplyPatchType, Kind: k, Namespace: "default", Name: name,
-		Patch: []byte(text)}
-	r.PatchO.FieldManager = "me"
-	return r
-}
-
-func TestApplyToCustomObjects(t *testing.T) {
-	s := New(Options{ManagedFields: true})
-	define(t, s, things(t, one(`{s: {type: string}, e: {type: object, x-kubernetes-embedded-resource: true, properties: {size: {type: integer}}}}`)))
-	k := thingKind(s, "v1")
-	const head = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"x"},"spec":`
-	obj := must(t, s, applying(k, "x", head+`{"e":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}}}`)).Object
-	if at(obj, ".spec.e.metadata.name") != "p" {
-		t.Errorf("%v", obj)
-	}
-	fields := string(obj.(metav1.Object).GetManagedFields()[0].FieldsV1.Raw)
-	if !strings.Contains(fields, `"f:metadata":{"f:name":{}}`) {
-		t.Errorf("managed: %s", fields)
-	}
-	refused(t, s, applying(k, "x", head+`{"s":null}}`), 422, `spec.s in body must be of type string: "null"`)
-}
-
 // A list of objects with keys may be reordered although it has become too long.
 func TestReorderedListsAreLetPass(t *testing.T) {
 	s := New(Options{})
@@ -329,6 +306,31 @@ func condition(s *Server, name string, kind apiextensionsv1.CustomResourceDefini
 		}
 	}
 	return ""
+}
+
+// An object above etcd's limit is refused, of either kind, and on every way to it, unless the limit is off.
+func TestObjectsAboveEtcdsLimit(t *testing.T) {
+	const limit = "etcdserver: request is too large"
+	big := strings.Repeat("x", 16<<17)
+	for _, unlimited := range []bool{false, true} {
+		s := New(Options{Unlimited: unlimited})
+		define(t, s, things(t, one("{a: {type: string}}")))
+		small := thing(t, "v1", "x", "spec: {a: a}").of(thingKind(s, "v1"))
+		must(t, s, small)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Name: "E", Value: big}}}}}}
+		for _, req := range []*Request{
+			{Verb: Create, Kind: podKind, Namespace: "default", Object: pod},
+			{Verb: Patch, PatchType: types.MergePatchType, Kind: small.Kind, Namespace: "default", Name: "x",
+				Patch: []byte(`{"spec":{"a":"` + big + `"}}`)},
+		} {
+			if unlimited {
+				must(t, s, req)
+			} else {
+				refused(t, s, req, 500, limit)
+			}
+		}
+	}
 }
 
 func TestDefinitionConditions(t *testing.T) {
@@ -359,29 +361,4 @@ func TestDefinitionConditions(t *testing.T) {
 	d.ResourceVersion = s.Lookup(definitionKind, "", d.Name).(*crd.Definition).ResourceVersion
 	d.Spec.Conversion.Webhook.ClientConfig.CABundle = []byte("none")
 	refused(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: runtime.Object(d)}, 422, "caBundle")
-}
-
-// An object above etcd's limit is refused, of either kind, and on every way to it, unless the limit is off.
-func TestObjectsAboveEtcdsLimit(t *testing.T) {
-	const limit = "etcdserver: request is too large"
-	big := strings.Repeat("x", 16<<17)
-	for _, unlimited := range []bool{false, true} {
-		s := New(Options{Unlimited: unlimited})
-		define(t, s, things(t, one("{a: {type: string}}")))
-		small := thing(t, "v1", "x", "spec: {a: a}").of(thingKind(s, "v1"))
-		must(t, s, small)
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}, Spec: corev1.PodSpec{
-			Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Name: "E", Value: big}}}}}}
-		for _, req := range []*Request{
-			{Verb: Create, Kind: podKind, Namespace: "default", Object: pod},
-			{Verb: Patch, PatchType: types.MergePatchType, Kind: small.Kind, Namespace: "default", Name: "x",
-				Patch: []byte(`{"spec":{"a":"` + big + `"}}`)},
-		} {
-			if unlimited {
-				must(t, s, req)
-			} else {
-				refused(t, s, req, 500, limit)
-			}
-		}
-	}
 }

@@ -1,12 +1,10 @@
 package fakeapi
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -148,20 +146,6 @@ func TestCustomObjectIsPrunedDefaultedAndValidated(t *testing.T) {
 	refused(t, s, widget(t, "v1", "B_", "{}").of(k), 422, "metadata.name: Invalid value")
 }
 
-func TestTransitionRule(t *testing.T) {
-	s := crdServer(t, Options{})
-	k := widgetKind(s, "v1")
-	must(t, s, widget(t, "v1", "a", "{fixed: x}").of(k))
-	patch := func(text string) *Request {
-		return &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType,
-			Patch: []byte(text)}
-	}
-	refused(t, s, patch(`{"spec":{"fixed":"y"}}`), 422, `spec.fixed: Invalid value: "y": fixed is immutable`)
-	must(t, s, patch(`{"spec":{"color":"red"}}`))
-	refused(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a",
-		PatchType: types.StrategicMergePatchType, Patch: []byte(`{}`)}, 415, "application/apply-patch+yaml")
-}
-
 func TestRatchet(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
@@ -181,124 +165,6 @@ func TestRatchet(t *testing.T) {
 	must(t, s, patch(`{"spec":{"color":"blue"}}`))
 	refused(t, s, patch(`{"spec":{"max":8}}`), 422,
 		"spec.max: Invalid value: 8: spec.max in body should be less than or equal to 5")
-}
-
-func TestVersionsShowOneObject(t *testing.T) {
-	s := crdServer(t, Options{ManagedFields: true})
-	v1, v2 := widgetKind(s, "v1"), widgetKind(s, "v2")
-	w, err := s.Watch(v2, "default", "", metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := must(t, s, widget(t, "v2", "a", "{max: 4, color: red}").of(v2)).Object
-	if made.GetObjectKind().GroupVersionKind() != v2.GVK || at(made, ".spec.color") != nil ||
-		at(made, ".spec.replicas") != int64(1) {
-		t.Fatalf("created in v2: %v", made)
-	}
-	stored := must(t, s, &Request{Verb: Get, Kind: v1, Namespace: "default", Name: "a"}).Object
-	if stored.GetObjectKind().GroupVersionKind() != v1.GVK || at(stored, ".spec.max") != int64(4) {
-		t.Fatalf("stored: %v", stored)
-	}
-	must(t, s, &Request{Verb: Patch, Kind: v1, Namespace: "default", Name: "a", PatchType: types.MergePatchType,
-		Patch: []byte(`{"spec":{"max":5}}`)})
-	must(t, s, &Request{Verb: Patch, Kind: v2, Namespace: "default", Name: "a", PatchType: types.ApplyPatchType,
-		Patch:  []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"a"},"spec":{"fixed":"z"}}`),
-		PatchO: metav1.PatchOptions{FieldManager: "me"}})
-	list := must(t, s, &Request{Verb: List, Kind: v2, Namespace: "default"})
-	if len(list.Items) != 1 || at(list.Items[0], ".spec.color") != nil || at(list.Items[0], ".spec.fixed") != "z" {
-		t.Fatalf("listed in v2: %v", list.Items)
-	}
-	for _, ev := range w.Next() { // in v2
-		if ev.Object.GetObjectKind().GroupVersionKind() != v2.GVK {
-			t.Fatalf("watched in v2: %v", ev)
-		}
-	}
-	if gone := must(t, s, &Request{Verb: Delete, Kind: v2, Namespace: "default",
-		Name: "a"}); gone.Object.(*metav1.Status).Details.Kind != "widgets" {
-		t.Fatalf("deleted in v2: %v", gone.Object)
-	}
-}
-
-func TestCustomScale(t *testing.T) {
-	s := crdServer(t, Options{ManagedFields: true})
-	k := widgetKind(s, "v1")
-	must(t, s, widget(t, "v1", "a", "{replicas: 2}").of(k))
-	r := must(t, s, &Request{Verb: Patch, Kind: k, Subresource: "scale", Namespace: "default", Name: "a",
-		PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"replicas":5}}`)})
-	obj := s.Lookup(k, "default", "a")
-	if at(obj, ".spec.replicas") != int64(5) || at(obj, ".metadata.generation") != int64(2) {
-		t.Fatalf("%v\n%v", r.Object, obj)
-	}
-}
-
-func TestClusterScopedScale(t *testing.T) {
-	s := New(Options{})
-	d := widgetDefinition(t)
-	d.Spec.Scope = apiextensionsv1.ClusterScoped
-	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d})
-	k := widgetKind(s, "v1")
-	o := widget(t, "v1", "a", "{replicas: 2}").of(k)
-	o.Namespace = ""
-	must(t, s, o)
-	must(t, s, &Request{Verb: Patch, Kind: k, Subresource: "scale", Name: "a", PatchType: types.MergePatchType,
-		Patch: []byte(`{"spec":{"replicas":5}}`)})
-	if obj := s.Lookup(k, "", "a"); at(obj, ".spec.replicas") != int64(5) {
-		t.Fatal(obj)
-	}
-}
-
-func TestDefinitionNeedsItsNames(t *testing.T) {
-	s := crdServer(t, Options{})
-	rival := widgetDefinition(t)
-	rival.Name, rival.Spec.Names.Plural, rival.Spec.Names.Singular, rival.Spec.Names.ShortNames = "wodgets.example.com",
-		"wodgets", "wodget", nil
-	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: rival})
-	conditions := func() string {
-		var all []string
-		for _, c := range s.Lookup(definitionKind, "", "wodgets.example.com").(*crd.Definition).Status.Conditions {
-			all = append(all, string(c.Type)+"="+string(c.Status)+" "+c.Reason)
-		}
-		return strings.Join(all, ", ")
-	}
-	if got := conditions(); got != "NamesAccepted=False ListKindConflict, Established=False NotAccepted" {
-		t.Fatal(got)
-	}
-	if s.KindNamed("wodgets") != nil {
-		t.Fatal("a definition without its names is served")
-	}
-	must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: "widgets.example.com"})
-	if got := conditions(); got != "NamesAccepted=True NoConflicts, Established=True InitialNamesAccepted" {
-		t.Fatal(got)
-	}
-	if k := s.KindNamed("wodgets"); k == nil || k.GVK.Kind != "Widget" {
-		t.Fatal("freed names are not given")
-	}
-}
-
-func TestDefinitionGoesWithItsLastObject(t *testing.T) {
-	s := crdServer(t, Options{})
-	k := widgetKind(s, "v1")
-	must(t, s, widget(t, "v1", "a", "{}").of(k))
-	first := metadata.Of(s.Lookup(k, "default", "a")).GetUID()
-	held := widget(t, "v1", "b", "{}")
-	held.Object.(*unstructured.Unstructured).SetFinalizers([]string{"example.com/hold"})
-	must(t, s, held.of(k))
-	fork := s.Fork()
-	must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: "widgets.example.com"})
-	refused(t, s, widget(t, "v1", "c", "{}").of(k), 403,
-		"create not allowed while custom resource definition is terminating")
-	must(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "b", PatchType: types.MergePatchType,
-		Patch: []byte(`{"metadata":{"finalizers":null}}`)})
-	if s.Lookup(definitionKind, "", "widgets.example.com") != nil || widgetKind(s, "v1") != nil {
-		t.Fatal("the definition is still there")
-	}
-	refused(t, s, widget(t, "v1", "d", "{}").of(k), 400, "not served")
-	must(t, fork, widget(t, "v1", "c", "{}").of(widgetKind(fork, "v1")))
-	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: widgetDefinition(t)})
-	must(t, s, widget(t, "v1", "a", "{}").of(k))
-	if metadata.Of(s.Lookup(widgetKind(s, "v1"), "default", "a")).GetUID() == first {
-		t.Fatal("an object has the uid of one that is gone")
-	}
 }
 
 // Later defaults show in older objects, and the next write stores them.
@@ -382,20 +248,30 @@ func TestDefinitionIsChecked(t *testing.T) {
 	}
 }
 
-// Names that people type find the preferred version of a CRD: a patch in another version would lose fields.
-func TestTypedNamesAreOfThePreferredVersion(t *testing.T) {
-	d := widgetDefinition(t)
-	d.Spec.Versions[0].Name, d.Spec.Versions[1].Name = "v1beta1", "v1beta2"
-	d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true
-	s := New(Options{})
-	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d})
-	var all []string
-	for _, k := range s.Served() {
-		if k.GVK.Kind == "Widget" {
-			all = append(all, k.GVK.Version)
+func TestDefinitionNeedsItsNames(t *testing.T) {
+	s := crdServer(t, Options{})
+	rival := widgetDefinition(t)
+	rival.Name, rival.Spec.Names.Plural, rival.Spec.Names.Singular, rival.Spec.Names.ShortNames = "wodgets.example.com",
+		"wodgets", "wodget", nil
+	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: rival})
+	conditions := func() string {
+		var all []string
+		for _, c := range s.Lookup(definitionKind, "", "wodgets.example.com").(*crd.Definition).Status.Conditions {
+			all = append(all, string(c.Type)+"="+string(c.Status)+" "+c.Reason)
 		}
+		return strings.Join(all, ", ")
 	}
-	if k := s.KindNamed("widget"); k.GVK.Version != "v1beta2" || !slices.Equal(all, []string{"v1beta2", "v1beta1"}) {
-		t.Errorf("widget is %v of %q", k.GVK, all)
+	if got := conditions(); got != "NamesAccepted=False ListKindConflict, Established=False NotAccepted" {
+		t.Fatal(got)
+	}
+	if s.KindNamed("wodgets") != nil {
+		t.Fatal("a definition without its names is served")
+	}
+	must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: "widgets.example.com"})
+	if got := conditions(); got != "NamesAccepted=True NoConflicts, Established=True InitialNamesAccepted" {
+		t.Fatal(got)
+	}
+	if k := s.KindNamed("wodgets"); k == nil || k.GVK.Kind != "Widget" {
+		t.Fatal("freed names are not given")
 	}
 }

@@ -138,42 +138,6 @@ func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	}
 }
 
-// What a validating webhook says of every operation is heard, in the words of the real server.
-func TestValidatingWebhooks(t *testing.T) {
-	var seen []string
-	no := &metav1.Status{Message: "not you", Code: 403, Reason: metav1.StatusReasonForbidden}
-	s := New(Options{Webhooks: answers{"v.example.com": func(r *asked) *answer {
-		seen = append(seen, fmt.Sprintf("%s %s %s/%s %v %v %s %s", r.Operation, r.Resource.Resource, r.Namespace,
-			r.Name,
-			r.Object.Raw != nil, r.OldObject.Raw != nil, r.UserInfo.Username, r.RequestKind.Kind))
-		if r.Name == "bad" {
-			return &answer{Result: no, Warnings: []string{"w", "w"}}
-		}
-		return &answer{Allowed: true, Warnings: []string{"careful"}}
-	}}})
-	must(t, s, configMap("bad", nil))
-	configure(t, s, validatingHooks, "v", "")
-	if r := must(t, s, configMap("good", nil)); !slices.Equal(r.Warnings, []string{"careful"}) {
-		t.Errorf("warnings %q", r.Warnings)
-	}
-	const why = `admission webhook "v.example.com" denied the request: not you`
-	r, _ := s.Do(epoch, &Request{Verb: Delete, Kind: configMapKind, Namespace: "default", Name: "bad"})
-	if r.Err == nil || r.Err.ErrStatus.Message != why || r.Code != 403 || len(r.Warnings) != 1 {
-		t.Errorf("delete: %v %d, warnings %q", r.Err, r.Code, r.Warnings)
-	}
-	refused(t, s, &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "bad",
-		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"a":"b"}}}`)}, 403, why)
-	must(t, s, &Request{Verb: DeleteCollection, Kind: configMapKind, Namespace: "default",
-		List: metav1.ListOptions{FieldSelector: "metadata.name=good"}})
-	want := []string{"CREATE configmaps default/good true false admin ConfigMap",
-		"DELETE configmaps default/bad false true admin ConfigMap",
-		"UPDATE configmaps default/bad true true admin ConfigMap",
-		"DELETE configmaps default/ false true admin ConfigMap"}
-	if !slices.Equal(seen, want) {
-		t.Errorf("asked %q, want %q", seen, want)
-	}
-}
-
 // A denial, a failure and nonsense are told apart, and the failure policy is about failures.
 func TestWebhookAnswers(t *testing.T) {
 	kind := admissionv1.PatchTypeJSONPatch

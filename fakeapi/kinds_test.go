@@ -1,15 +1,11 @@
 package fakeapi
 
 import (
-	"strings"
 	"testing"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,58 +24,6 @@ func made[T runtime.Object](t testing.TB, s *Server, k *Kind, text string) T {
 func got[T runtime.Object](t testing.TB, s *Server, k *Kind, name string) T {
 	t.Helper()
 	return must(t, s, &Request{Verb: Get, Kind: k, Namespace: "default", Name: name}).Object.(T)
-}
-
-const hpa = `{metadata: {name: a}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}`
-
-func TestAutoscalerVersions(t *testing.T) {
-	s := New(Options{ManagedFields: true})
-	first := made[*autoscalingv1.HorizontalPodAutoscaler](t, s, autoscalerV1Kind,
-		hpa+`, targetCPUUtilizationPercentage: 50}}`)
-	if *first.Spec.MinReplicas != 1 || *first.Spec.TargetCPUUtilizationPercentage != 50 ||
-		first.APIVersion != "autoscaling/v1" {
-		t.Fatalf("%+v", first)
-	}
-	v2 := got[*autoscalingv2.HorizontalPodAutoscaler](t, s, autoscalerKind, "a")
-	if len(v2.Spec.Metrics) != 1 || *v2.Spec.Metrics[0].Resource.Target.AverageUtilization != 50 ||
-		v2.ResourceVersion != first.ResourceVersion {
-		t.Fatalf("%+v", v2)
-	}
-	v2 = v2.DeepCopy()
-	v2.Spec.Metrics = append(v2.Spec.Metrics,
-		autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{
-			Metric: autoscalingv2.MetricIdentifier{Name: "rps"},
-			Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType,
-				AverageValue: mustQuantity(t, "10")}}})
-	v2.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{}
-	must(t, s, &Request{Verb: Update, Kind: autoscalerKind, Namespace: "default", Name: "a", Object: v2})
-	v1 := got[*autoscalingv1.HorizontalPodAutoscaler](t, s, autoscalerV1Kind, "a")
-	want := `[{"type":"Pods","pods":{"metricName":"rps","targetAverageValue":"10"}}]`
-	if v1.Annotations["autoscaling.alpha.kubernetes.io/metrics"] != want {
-		t.Fatalf("%s, want %s", v1.Annotations["autoscaling.alpha.kubernetes.io/metrics"], want)
-	}
-	if !strings.HasPrefix(v1.Annotations["autoscaling.alpha.kubernetes.io/behavior"],
-		`{"ScaleUp":{"StabilizationWindowSeconds":0,"SelectPolicy":"Max","Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":15}`) {
-		t.Fatal(v1.Annotations["autoscaling.alpha.kubernetes.io/behavior"])
-	}
-	must(t, s, &Request{Verb: Patch, Kind: autoscalerV1Kind, Namespace: "default", Name: "a",
-		PatchType: types.StrategicMergePatchType, Patch: []byte(`{"spec":{"targetCPUUtilizationPercentage":70}}`)})
-	v2 = got[*autoscalingv2.HorizontalPodAutoscaler](t, s, autoscalerKind, "a")
-	if len(v2.Spec.Metrics) != 2 || v2.Spec.Metrics[0].Pods == nil ||
-		*v2.Spec.Metrics[1].Resource.Target.AverageUtilization != 70 || v2.Spec.Behavior == nil ||
-		len(v2.Annotations) > 0 {
-		t.Fatalf("%+v", v2)
-	}
-	must(t, s, &Request{Verb: Patch, Kind: autoscalerV1Kind, Namespace: "default", Name: "a",
-		PatchType: types.ApplyPatchType, PatchO: metav1.PatchOptions{FieldManager: "me", Force: new(true)},
-		Patch: []byte(
-			`{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a"},"spec":{"maxReplicas":9}}`)})
-	if v2 = got[*autoscalingv2.HorizontalPodAutoscaler](t, s, autoscalerKind, "a"); v2.Spec.MaxReplicas != 9 {
-		t.Fatalf("%+v", v2)
-	}
-	refused(t, s, &Request{Verb: Patch, Kind: autoscalerV1Kind, Namespace: "default", Name: "a",
-		PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"maxReplicas":0}}`)},
-		422, "spec.maxReplicas: Required value: must be set and greater than 0")
 }
 
 func TestEventsAreOneKind(t *testing.T) {
@@ -148,54 +92,6 @@ func TestEvictionAsksTheBudget(t *testing.T) {
 		last.Type != corev1.DisruptionTarget {
 		t.Fatalf("%+v", p)
 	}
-}
-
-func TestEphemeralContainersOnlyGrow(t *testing.T) {
-	s := guardedServer(t)
-	patch := func(text string) *Request {
-		return &Request{Verb: Patch, Kind: podKind, Subresource: "ephemeralcontainers", Namespace: "default", Name: "p",
-			PatchType: types.StrategicMergePatchType, Patch: []byte(text)}
-	}
-	p := must(t, s,
-		patch(`{"metadata":{"labels":{"x":"y"}},"spec":{"ephemeralContainers":[{"name":"debug","image":"busybox","targetContainerName":"c"}]}}`)).Object.(*corev1.Pod)
-	if len(p.Spec.EphemeralContainers) != 1 || p.Labels["x"] != "" || p.Generation != 2 ||
-		p.Spec.EphemeralContainers[0].TerminationMessagePath == "" {
-		t.Fatalf("%+v", p)
-	}
-	refused(t, s, patch(`{"spec":{"ephemeralContainers":[{"name":"debug","image":"other"}]}}`), 422,
-		`existing ephemeral containers "debug" may not be changed`)
-	refused(t, s, patch(`{"spec":{"ephemeralContainers":null}}`), 422,
-		`existing ephemeral containers "debug" may not be removed`)
-	refused(t, s, patch(`{"spec":{"ephemeralContainers":[{"name":"c","image":"i"}]}}`), 422, `Duplicate value: "c"`)
-}
-
-func TestLimitsAreKept(t *testing.T) {
-	s := New(Options{})
-	l := made[*corev1.LimitRange](t, s, limitRangeKind,
-		`{metadata: {name: l}, spec: {limits: [{type: Container, max: {cpu: "2"}}]}}`)
-	if item := l.Spec.Limits[0]; item.Default.Cpu().String() != "2" || item.DefaultRequest.Cpu().String() != "2" {
-		t.Fatalf("%+v", item)
-	}
-	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "q"},
-		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"cpu": *mustQuantity(t, "3"),
-			"limits.cpu": *mustQuantity(t, "2")}}}
-	r := must(t, s, &Request{Verb: Create, Kind: quotaKind, Namespace: "default", Object: q})
-	if len(r.Warnings) != 1 || r.Warnings[0] != "ResourceQuota cpu (3) should be less than limits.cpu (2)" {
-		t.Fatal(r.Warnings)
-	}
-	e := &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Name: "e"},
-		Subsets: []corev1.EndpointSubset{{Ports: []corev1.EndpointPort{{Port: 1}}}}}
-	refused(t, s, &Request{Verb: Create, Kind: endpointsKind, Namespace: "default", Object: e}, 422,
-		"subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`")
-}
-
-func mustQuantity(t testing.TB, text string) *resource.Quantity {
-	t.Helper()
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &q
 }
 
 // A precondition is the uid or the revision of the object itself, not of another field of that name.

@@ -9,7 +9,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
@@ -148,25 +147,6 @@ func TestRulesOfNewObjects(t *testing.T) {
 	}
 }
 
-// Rules on changes see the old state of what can be told from it.
-func TestRulesOfChanges(t *testing.T) {
-	const was = "{class: c, doors: [" + httpDoor + "]}"
-	for _, c := range []struct{ spec, want string }{
-		{was, ""},
-		{"{class: d, doors: [" + httpDoor + "]}", "spec.class: Forbidden: the class stays"},
-		{"{class: c, doors: [{name: b, port: 1, protocol: TCP}, {name: a, port: 79, protocol: HTTP}]}",
-			`spec.doors[1]: Invalid value: ports only grow`},
-	} {
-		s, k := portals(t, nil)
-		if got, _ := write(s, k, Create, portal(t, was)); got != "" {
-			t.Fatal(got)
-		}
-		if got, _ := write(s, k, Update, portal(t, c.spec)); strings.TrimPrefix(got, invalidly) != c.want {
-			t.Errorf("%s is told\n%s\nwant\n%s", c.spec, got, c.want)
-		}
-	}
-}
-
 // What was there before its rule did is let pass while it stays as it is, with a warning.
 func TestRulesOfWhatWasThere(t *testing.T) {
 	lax := func(spec *apiextensionsv1.JSONSchemaProps) {
@@ -232,41 +212,4 @@ func TestRulesCostTooMuch(t *testing.T) {
 	if len(told) != 1 {
 		t.Errorf("three servers say %d different things", len(told))
 	}
-}
-
-// BenchmarkRules validates a Gateway with two doors. The cost of a rule is the difference to no rules.
-func BenchmarkRules(b *testing.B) {
-	u := portal(b, `{class: c, addresses: {a: 10.0.0.1, b: 10.0.0.2}, doors: [`+httpDoor+
-		`, {name: b, port: 443, protocol: HTTPS, tls: {mode: Terminate}}]}`)
-	measure := func(b *testing.B, change func(*apiextensionsv1.JSONSchemaProps)) time.Duration {
-		s, k := portals(b, change)
-		if refusal, _ := write(s, k, Create, u); refusal != "" {
-			b.Fatal(refusal)
-		}
-		old := s.Lookup(k, "default", "p")
-		now := old.DeepCopyObject()
-		check := func(obj, old runtime.Object) {
-			if errs, _ := k.row.Main.Judge(obj, old, true); len(errs) > 0 {
-				b.Fatal(errs)
-			}
-		}
-		check(now, old)
-		b.ResetTimer()
-		for range b.N {
-			check(now, old)
-		}
-		return b.Elapsed()
-	}
-	const rules = 1 + 2 + 2 + 2 // evaluated for each object: its class, its addresses, its doors, each door
-	bare := func(spec *apiextensionsv1.JSONSchemaProps) {
-		spec.XValidations = nil
-		doors, addresses := spec.Properties["doors"], spec.Properties["addresses"]
-		doors.XValidations, doors.Items.Schema.XValidations = nil, nil
-		addresses.AdditionalProperties.Schema.XValidations = nil
-		spec.Properties["doors"], spec.Properties["addresses"] = doors, addresses
-	}
-	without := measure(b, bare)
-	with := measure(b, nil)
-	b.ReportMetric(float64(with-without)/float64(b.N)/rules, "ns/rule")
-	b.ReportMetric(float64(with)/float64(b.N), "ns/op")
 }

@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -116,80 +115,6 @@ func TestCompactExpires(t *testing.T) {
 	}
 }
 
-func TestUIDsDoNotDependOnOrder(t *testing.T) {
-	ab, ba := New(Options{}), New(Options{})
-	a1, b1 := makePod(t, ab, "a"), makePod(t, ab, "b")
-	b2, a2 := makePod(t, ba, "b"), makePod(t, ba, "a")
-	if a1.UID != a2.UID || b1.UID != b2.UID {
-		t.Error("uids depend on the order of creation")
-	}
-	if a1.UID == b1.UID {
-		t.Error("two pods have one uid")
-	}
-	mustDo(t, ab, &Request{Verb: Delete, Kind: podKind, Namespace: "default", Name: "a"})
-	if again := makePod(t, ab, "a"); again.UID == a1.UID {
-		t.Error("a second incarnation has the uid of the first")
-	}
-}
-
-func TestGenerateName(t *testing.T) {
-	s := New(Options{})
-	makePod(t, s, "web-2")
-	make := func() string {
-		p := pod("")
-		p.GenerateName = "web-"
-		return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
-			Object: p}).Object.(*corev1.Pod).Name
-	}
-	if a, b := make(), make(); a != "web-1" || b != "web-3" {
-		t.Errorf("generated %s and %s, want web-1 and web-3", a, b)
-	}
-}
-
-func TestDropControllerRefs(t *testing.T) {
-	s := New(Options{DropControllerRefs: true})
-	p := pod("a")
-	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u",
-		Controller: new(true), BlockOwnerDeletion: new(true)}}
-	got := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
-		Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
-	if got.Controller != nil || got.BlockOwnerDeletion == nil || p.OwnerReferences[0].Controller == nil {
-		t.Fatalf("stored %+v of %+v", got, p.OwnerReferences[0])
-	}
-	before := s.Version()
-	adopt := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "a",
-		PatchType: types.StrategicMergePatchType,
-		Patch:     []byte(`{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`)}
-	mustDo(t, s, adopt)
-	if s.Version() != before {
-		t.Error("an adoption that the server forgets is a write")
-	}
-	s.SetDropControllerRefs(false)
-	if p := mustDo(t, s, adopt).Object.(*corev1.Pod); metav1.GetControllerOf(p) == nil {
-		t.Error("the upgraded server forgets controllers")
-	}
-}
-
-func TestDryRunWritesNothing(t *testing.T) {
-	s := New(Options{})
-	makePod(t, s, "a")
-	before := s.Version()
-	all := []string{metav1.DryRunAll}
-	for _, req := range []*Request{
-		{Verb: Create, Object: pod("b"), Create: metav1.CreateOptions{DryRun: all}},
-		{Verb: Patch, Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`),
-			PatchO: metav1.PatchOptions{DryRun: all}},
-		{Verb: Delete, Name: "a", Delete: metav1.DeleteOptions{DryRun: all}},
-		{Verb: DeleteCollection, Delete: metav1.DeleteOptions{DryRun: all}},
-	} {
-		req.Kind, req.Namespace = podKind, "default"
-		r, events := s.Do(noon, req)
-		if r.Err != nil || len(events) > 0 || s.Version() != before || s.Len(podKind) != 1 {
-			t.Errorf("dry-run %s: %v, %d events, version %d", req.Verb, r.Err, len(events), s.Version())
-		}
-	}
-}
-
 func TestRequestsAreNotKept(t *testing.T) {
 	s := New(Options{})
 	p := pod("a")
@@ -230,15 +155,6 @@ func TestListByIndexIsListByScan(t *testing.T) {
 				t.Errorf("%q in %q: %v, want %v", text, ns, got, want)
 			}
 		}
-	}
-}
-
-func TestUnknownKindIsRefused(t *testing.T) {
-	s := New(Options{})
-	r, events := s.Do(noon, &Request{Verb: Get, Kind: &Kind{}, Name: "x"})
-	var status *apierrors.StatusError
-	if !errors.As(r.Err, &status) || events != nil {
-		t.Errorf("a kind that is not of the table: %v", r.Err)
 	}
 }
 
@@ -327,30 +243,5 @@ func TestWritesThatChangeNothing(t *testing.T) {
 			write(manager, "scale", types.ApplyPatchType,
 				`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"x"},"spec":{"replicas":3}}`)
 		}
-	}
-}
-
-// A create that is not carried out uses up no uid. The uid of a dry run belongs to no object and no other dry run.
-func TestUIDsOfCreatesThatAreNotCarriedOut(t *testing.T) {
-	uid := func(s *Server, dryRun ...string) types.UID {
-		r, _ := create(s, pod("a"), dryRun...)
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		return r.Object.(*corev1.Pod).UID
-	}
-	plain, s := New(Options{}), New(Options{})
-	dry, again := uid(s, metav1.DryRunAll), uid(s, metav1.DryRunAll)
-	bad := pod("a")
-	bad.Spec.Containers = nil
-	if r, _ := create(s, bad); r.Code != 422 {
-		t.Fatal(r.Err)
-	}
-	made := uid(s)
-	if dry == again || made == dry || made == again {
-		t.Errorf("dry runs show %s and %s, and then there is %s", dry, again, made)
-	}
-	if want := uid(plain); made != want {
-		t.Errorf("after dry runs and refusals it is %s, without %s", made, want)
 	}
 }

@@ -4,5 +4,5 @@
 // when a controller crashes, and how time passes.
 //
 // A right controller may violate a law in such a world for a reason that upstream's own controller shares. The table
-// of causes has these reasons, and every cause must occur.
+// of findings has these reasons, and the worlds in which they occur.
 package generated

@@ -23,7 +23,7 @@ import (
 // stores nothing, and reading stores nothing.
 func FuzzWire(f *testing.F) {
 	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", media.Proto, "", "")
-	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encoded(f, benchPod("a"))))
+	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encodedPod(f, "a")))
 	f.Add("PATCH", "/apis/apps/v1/namespaces/default/replicasets/a", "fieldManager=f&force=true",
 		media.YAML, "application/apply-patch+yaml", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n")
 	for i, c := range readVectors(f) {

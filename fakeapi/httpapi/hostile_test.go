@@ -10,7 +10,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -18,6 +20,23 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
+
+func newHandler() *Handler {
+	return New(fakeapi.New(fakeapi.Options{}), func() time.Time { return time.Now().UTC() })
+}
+
+// encodedPod returns a pod in protobuf.
+func encodedPod(tb testing.TB, name string) []byte {
+	raw, err := codec.Proto(&corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "img:1"}}},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return raw
+}
 
 func revisionOf(h *Handler) (v uint64) {
 	h.With(func(s *fakeapi.Server) { v = s.Version() })
@@ -112,7 +131,7 @@ func TestEncodings(t *testing.T) {
 		media.JSON: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1"},` +
 			`"spec":{"containers":[{"name":"c","image":"i"}]}}`,
 		media.YAML:  "apiVersion: v1\nkind: Pod\nmetadata: {name: web-2}\nspec: {containers: [{name: c, image: i}]}\n",
-		media.Proto: string(encoded(t, benchPod("web-3"))),
+		media.Proto: string(encodedPod(t, "web-3")),
 	}
 	starts := map[string]string{
 		media.JSON: `{"kind":"Pod"`, media.YAML: "apiVersion: v1\nkind: Pod\n", media.Proto: "k8s\x00",

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -223,6 +224,14 @@ func (toy *toyWorld) sleeps() bool {
 	return slices.ContainsFunc(toy.threads, func(code []instr) bool {
 		return slices.ContainsFunc(code, func(in instr) bool { return in.op == "sleep" })
 	})
+}
+
+// worlds returns how many random worlds a test searches: the usual number, or the long one with SOAK.
+func worlds(usual, long uint64) uint64 {
+	if os.Getenv("SOAK") != "" {
+		return long
+	}
+	return usual
 }
 
 // randomToy draws a world from a seed.

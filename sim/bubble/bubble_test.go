@@ -184,19 +184,6 @@ func TestWithdrawnAtOnce(t *testing.T) {
 	}
 }
 
-// A program on client-go's informers and queue, from its start until it settles and ends.
-func BenchmarkProgram(b *testing.B) {
-	steps := 0
-	for i := range b.N {
-		w := started(b, program("greeter", greeter), sim.NewSeed(uint64(i)), nil, "a", "b", "c")
-		steps += w.Settle(trial.Limits{}).Steps
-		w.Stop()
-	}
-	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "schedules/s")
-	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
-}
-
 // readsBoth reads events in both of their groups, concurrently and in the order of a map. It records which answer came
 // first.
 func readsBoth(ctx context.Context, cfg *rest.Config) error {

@@ -390,16 +390,3 @@ func misused(t *testing.T, sync func(ctx context.Context, env *host.Env, key str
 	}()
 	return fmt.Sprint(told)
 }
-
-// BenchmarkConcurrent is a sync that starts goroutines.
-func BenchmarkConcurrent(b *testing.B) {
-	steps := 0
-	for i := 0; b.Loop(); i++ {
-		w := started(b, syncing(batches), sim.NewSeed(uint64(i)), nil, "a", "b", "c", "d", "e")
-		w.Settle(trial.Limits{})
-		steps += w.World.Steps()
-		w.Stop()
-	}
-	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
-	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
-}

@@ -306,26 +306,3 @@ func TestPollingDeletesByName(t *testing.T) {
 		t.Errorf("%v; deleted %s", err, s.deleted)
 	}
 }
-
-// If a live read shows a CronJob as terminating, nothing is started or replaced (cronjob_controllerv2.go, syncCronJob
-// continues with what was read).
-func TestGoingByWhatWasRead(t *testing.T) {
-	for name, leaves := range map[string]bool{"there": false, "going": true} {
-		live := cronJob("one")
-		if leaves {
-			live.DeletionTimestamp = &metav1.Time{}
-		}
-		one := job("one")
-		s := &server{cronJobs: []any{live}, jobs: map[string]*batchv1.Job{"one": one}}
-		cj := cronJob()
-		cj.Spec.ConcurrencyPolicy, live.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent, batchv1.ReplaceConcurrent
-		cj.CreationTimestamp = metav1.NewTime(at("2024-04-30T23:59:30Z"))
-		live.CreationTimestamp = cj.CreationTimestamp
-		if _, err := newRound(t, s, cj, one).reconcile(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := len(s.deleted) == 0; got != leaves {
-			t.Errorf("%s: deleted %q", name, s.deleted)
-		}
-	}
-}

@@ -93,19 +93,6 @@ func TestScheduleIsInUTC(t *testing.T) {
 	}
 }
 
-// TestScheduleThatNeverComes: an error, without retries.
-func TestScheduleThatNeverComes(t *testing.T) {
-	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(at("2024-05-01T00:00:00Z"))}}
-	cj.Spec.Schedule = "59 23 31 2 *"
-	s, err := schedule(cj)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := due(cj, at("2024-06-01T00:00:00Z"), s); err == nil {
-		t.Errorf("%v is due, on the 31st of February", got)
-	}
-}
-
 func TestExceedsBounds(t *testing.T) {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: batchv1.CronJobSpec{Schedule: "*/2 * * * *"}}
 	for _, c := range []struct {

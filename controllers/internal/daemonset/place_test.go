@@ -77,23 +77,6 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-func TestFirstOnNode(t *testing.T) {
-	young, old := daemon("a", ""), daemon("b", "")
-	young.CreationTimestamp = metav1.NewTime(sim.Epoch)
-	old.CreationTimestamp = metav1.NewTime(sim.Epoch.Add(-time.Hour))
-	for _, c := range []struct {
-		a, b *corev1.Pod
-		want int
-	}{
-		{young, old, 1}, {old, young, -1}, {old, old, 0}, {young, daemon("c", "n"), 1}, {daemon("c", "n"), old, -1},
-		{daemon("c", "n"), daemon("d", "n"), -1},
-	} {
-		if got := firstOnNode(c.a, c.b); got != c.want {
-			t.Errorf("%s and %s: %d, want %d", c.a.Name, c.b.Name, got, c.want)
-		}
-	}
-}
-
 // A pod that waits for a node counts for it; in eras without a scheduler, none waited.
 func TestByNode(t *testing.T) {
 	pods := []*corev1.Pod{daemon("on", "n"), daemon("waits", "n", "waiting"), daemon("nowhere", ""),

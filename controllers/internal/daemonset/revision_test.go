@@ -204,20 +204,6 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
-// Deletions carry the uid, except in eras before ControllerRef.
-func TestOnly(t *testing.T) {
-	for g, named := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
-		w, _ := syncOf(t, g)
-		o := w.only(metav1.ObjectMeta{UID: "u"}, false)
-		if (o.Preconditions != nil) != named || named && *o.Preconditions.UID != "u" {
-			t.Errorf("%s: %v", g, o)
-		}
-		if o := w.only(metav1.ObjectMeta{UID: "u"}, true); o.Preconditions != nil {
-			t.Errorf("%s, whichever: %v", g, o)
-		}
-	}
-}
-
 // A failed deletion in an update is reported.
 func TestRollSaysWhatFails(t *testing.T) {
 	for _, strategy := range []appsv1.DaemonSetUpdateStrategy{rolling("1", "0"), rolling("0", "1")} {

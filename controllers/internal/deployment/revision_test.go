@@ -3,7 +3,6 @@ package deployment
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,29 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-func TestAnnotations(t *testing.T) {
-	type m map[string]string
-	for _, c := range []struct {
-		name          string
-		has, of, want m
-	}{
-		{"a new one", nil, m{"a": "1", revisionAnnotation: "9"}, m{"a": "1", revisionAnnotation: "4"}},
-		{"come back to", m{revisionAnnotation: "2"}, m{"a": "1"},
-			m{"a": "1", revisionAnnotation: "4", historyAnnotation: "2"}},
-		{"the highest", m{revisionAnnotation: "7", "a": "1", "b": "2"}, m{"a": "3"},
-			m{revisionAnnotation: "7", "a": "3", "b": "2"}},
-		{"no number", m{revisionAnnotation: "x", "b": "2"}, m{"a": "1"}, m{revisionAnnotation: "x", "b": "2"}},
-	} {
-		rs := &appsv1.ReplicaSet{}
-		rs.Annotations = c.has
-		u := &rollout{d: &appsv1.Deployment{}}
-		u.d.Annotations = c.of
-		if got := u.annotations(rs, 4); !maps.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
 
 // Earlier revisions are kept up to the limit, the latest ones.
 func TestHistoryHasALimit(t *testing.T) {

@@ -257,37 +257,3 @@ func TestRoom(t *testing.T) {
 		t.Errorf("RollingUpdate: there is room for %d", u.room(0))
 	}
 }
-
-// A terminating Deployment does not annotate its ReplicaSet (ADOPT-3).
-func TestAnnotatesNoMoreWhileDeleted(t *testing.T) {
-	for _, going := range []bool{false, true} {
-		u, user := rolloutOf(t, func(d *appsv1.Deployment) { d.Annotations = map[string]string{"says": "this"} },
-			setOf("new", "now", 1, "1"))
-		if going {
-			foreground := metav1.DeletePropagationForeground
-			kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
-			if err := user.Delete(t.Context(), kind, "default", "web",
-				metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
-				t.Fatal(err)
-			}
-			obj, err := user.Get(t.Context(), kind, "default", "web")
-			if err != nil {
-				t.Fatal(err)
-			}
-			u.d = obj.(*appsv1.Deployment).DeepCopy()
-		}
-		if u.current() == nil {
-			t.Fatal("there is no current ReplicaSet")
-		}
-		if err := u.syncRevision(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		obj, err := user.Get(t.Context(), SetKind, "default", "new")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said := obj.(*appsv1.ReplicaSet).Annotations["says"] != ""; said == going {
-			t.Errorf("it is deleted: %v, and its ReplicaSet is annotated: %v", going, said)
-		}
-	}
-}

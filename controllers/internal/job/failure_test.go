@@ -136,29 +136,3 @@ func TestJudge(t *testing.T) {
 		t.Errorf("without a policy: %+v", v)
 	}
 }
-
-func TestEnough(t *testing.T) {
-	number := func(n int32) *int32 { return &n }
-	text := func(s string) *string { return &s }
-	for _, c := range []struct {
-		rule batchv1.SuccessPolicyRule
-		have string
-		met  bool
-	}{
-		{batchv1.SuccessPolicyRule{SucceededCount: number(2)}, "4", false},
-		{batchv1.SuccessPolicyRule{SucceededCount: number(2)}, "1,4", true},
-		{batchv1.SuccessPolicyRule{SucceededIndexes: text("0,2")}, "0,1", false},
-		{batchv1.SuccessPolicyRule{SucceededIndexes: text("0,2")}, "0-2", true},
-		{batchv1.SuccessPolicyRule{SucceededIndexes: text("0-3"), SucceededCount: number(2)}, "0,4", false},
-		{batchv1.SuccessPolicyRule{SucceededIndexes: text("0-3"), SucceededCount: number(2)}, "0,3,4", true},
-		{batchv1.SuccessPolicyRule{SucceededIndexes: text("x")}, "0-4", false},
-	} {
-		rules := []batchv1.SuccessPolicyRule{{SucceededCount: number(99)}, c.rule}
-		j := &batchv1.Job{Spec: batchv1.JobSpec{Completions: number(5),
-			SuccessPolicy: &batchv1.SuccessPolicy{Rules: rules}}}
-		got := enough(j, parseIntervals(c.have, 5))
-		if (got == "Matched rules at index 1") != c.met || got != "" && !c.met {
-			t.Errorf("%v with %s: %q", c.rule, c.have, got)
-		}
-	}
-}

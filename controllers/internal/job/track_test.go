@@ -44,30 +44,6 @@ func TestSetCondition(t *testing.T) {
 	}
 }
 
-// The status says how many pods there are; one that says so already is not written.
-func TestWriteNumbers(t *testing.T) {
-	one, two := int32(1), int32(2)
-	for name, c := range map[string]struct {
-		change func(s *batchv1.JobStatus)
-		writes bool
-	}{
-		"nothing":         {func(*batchv1.JobStatus) {}, false},
-		"active":          {func(s *batchv1.JobStatus) { s.Active = 1 }, true},
-		"ready":           {func(s *batchv1.JobStatus) { s.Ready = &two }, true},
-		"none ready":      {func(s *batchv1.JobStatus) { s.Ready = nil }, true},
-		"terminating":     {func(s *batchv1.JobStatus) { s.Terminating = &two }, true},
-		"none terminates": {func(s *batchv1.JobStatus) { s.Terminating = nil }, true},
-	} {
-		a := &attempt{job: &batchv1.Job{}, running: 3, ready: 1, terminating: 1}
-		a.job.Status = batchv1.JobStatus{Active: 3, Ready: &one, Terminating: &one}
-		c.change(&a.job.Status)
-		s := &a.job.Status
-		if a.writeNumbers() != c.writes || s.Active != 3 || *s.Ready != 1 || *s.Terminating != 1 {
-			t.Errorf("%s: %v", name, a.job.Status)
-		}
-	}
-}
-
 // A Job ends when nothing is left to be counted and nothing is on its way out.
 func TestFinish(t *testing.T) {
 	end := newCondition(batchv1.JobComplete, "", "", start)
@@ -323,21 +299,6 @@ func accountOf(t *testing.T, pods int) (*attempt, *accounts) {
 	a.r.env.Client = c
 	a.end = newCondition(batchv1.JobSuccessCriteriaMet, "", "", start)
 	return a, c
-}
-
-// A Job with more ended pods than its status may name has not ended when those it names are counted.
-func TestAccountOfMany(t *testing.T) {
-	for pods, ends := range map[int]bool{maxUncounted - 1: true, maxUncounted + 1: false} {
-		a, c := accountOf(t, pods)
-		if err := a.account(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
-		last := c.wrote[len(c.wrote)-1]
-		if counted := min(pods, maxUncounted); finished(a.job) != ends || int(last.Succeeded) != counted {
-			t.Errorf("%d pods: finished %v, and %d counted, want %v and %d", pods, finished(a.job), last.Succeeded,
-				ends, counted)
-		}
-	}
 }
 
 // If one pod's finalizer stays, the others are counted. A failed write of the status is the first error, the

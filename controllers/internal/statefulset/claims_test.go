@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/consistency"
-	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -67,25 +66,6 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 		if err := c.do(s); !errors.Is(err, errRefused) || len(client.wrote) != c.want {
 			t.Errorf("%s: %v, and wrote %q", name, err, client.wrote)
 		}
-	}
-}
-
-// A pod with a stale claim is not created, and the pods after it wait.
-func TestWaitsForAStaleClaim(t *testing.T) {
-	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
-	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
-	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-		WhenScaled: appsv1.DeletePersistentVolumeClaimRetentionPolicyType}
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data-web-0"}}
-	claim.OwnerReferences = refs(*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "web-0", UID: "former"}, pod.Kind))
-	claims := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	_ = claims.Add(claim)
-	client := &noOwners{}
-	s := &syncing{set: set, reconciler: &reconciler{options: &Options{Era: Current},
-		env: &host.Env{Client: client}, claims: claims}}
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}}
-	if waits, err := s.tend(t.Context(), p, nil); !waits || err != nil || len(client.wrote) != 0 {
-		t.Errorf("those after it wait: %v; %v, and wrote %q", waits, err, client.wrote)
 	}
 }
 

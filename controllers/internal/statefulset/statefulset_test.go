@@ -185,21 +185,6 @@ func TestRevisionMeansTheSame(t *testing.T) {
 	}
 }
 
-// The cached template belongs to one set at one generation.
-func TestData(t *testing.T) {
-	r := &reconciler{options: &Options{}, encoded: history.Memo{}}
-	set := func(uid types.UID, generation int64, image string) *appsv1.StatefulSet {
-		s := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid, Generation: generation}}
-		s.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: image}}
-		return s
-	}
-	for i, s := range []*appsv1.StatefulSet{set("a", 1, "i"), set("a", 2, "j"), set("b", 2, "k"), set("b", 2, "k")} {
-		if got, want := string(r.data("ns/web", s)), string(history.Data(&s.Spec.Template)); got != want {
-			t.Errorf("%d: %s, want %s", i, got, want)
-		}
-	}
-}
-
 // A status is written for any changed number or name, except the collision count.
 func TestSaysTheSame(t *testing.T) {
 	for name, change := range map[string]func(s *appsv1.StatefulSetStatus){
@@ -221,15 +206,6 @@ func TestSaysTheSame(t *testing.T) {
 	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2},
 		&appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
 		t.Error("two statuses that differ in the older observedGeneration alone are not the same")
-	}
-}
-
-// A pod gets identifying labels even if its template has none.
-func TestIdentifyWithoutLabels(t *testing.T) {
-	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}
-	if identify(set, p); p.Labels[appsv1.StatefulSetPodNameLabel] != "web-3" || p.Labels[appsv1.PodIndexLabel] != "3" {
-		t.Errorf("labels %v", p.Labels)
 	}
 }
 
