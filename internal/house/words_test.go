@@ -132,6 +132,20 @@ func TestSentencesAreShort(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
+	long := strings.Repeat("word ", longestSentence+1) + "end.\n"
+	for _, c := range []struct {
+		name, text string
+		wrong      int
+	}{
+		{"a long sentence", "Short one. " + long + "\nShort two. Short three.\n", 1},
+		{"a long mean", strings.Repeat(strings.Repeat("Word ", longestMean+1)+"end. ", 3), 1},
+		{"a long sentence with a reason", "Short one.\n\n<!-- words: quoted -->\n" + long + "\nShort two. Short three.\n", 0},
+		{"code, a table and a heading", "# " + long + "\n```\n" + long + "```\n\n| " + long + "\nSee `" + long + "` there.\n", 0},
+	} {
+		if got := lengths(page{"x.md", c.text}); len(got) != c.wrong {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
 }
 
 // A term is a phrase that texts may not have, and its replacement. Legitimate uses of its words pass: "definition" and
@@ -207,6 +221,23 @@ func TestPagesArePlain(t *testing.T) {
 			for _, wrong := range unplain(b.text) {
 				t.Errorf("%s:%d: %s", p.name, b.line, wrong)
 			}
+		}
+	}
+	for _, bad := range []string{
+		"Nobody is accused of it.", "A program is told that he has won.", "It comes to rest.", "The collector mends it.",
+		"Of such a one nothing is known.", "It has none but readers.", "A schedule that breaks a law is shrunk.",
+		"Who writes it owns it.", "Of a kind nothing is known.",
+	} {
+		if len(unplain(bad)) == 0 {
+			t.Errorf("%q is plain", bad)
+		}
+	}
+	for _, good := range []string{
+		"The garbage collector deletes it, or else nothing happens.", "The definition has a generation.", "The rest is left.",
+		"Who owns it?", "Of 10 worlds all settle.",
+	} {
+		if wrong := unplain(good); len(wrong) > 0 {
+			t.Errorf("%q: %v", good, wrong)
 		}
 	}
 }
@@ -319,6 +350,12 @@ func TestTextsOfTheCodeArePlain(t *testing.T) {
 				name, n, notYetPlain[name], strings.Join(wrong, "\n\t"))
 		} else if n < notYetPlain[name] {
 			t.Logf("%s has %d phrases left: lower its row of notYetPlain", name, n)
+		}
+	}
+	for text, want := range map[string]bool{"pick is what is next.": true, "those are whose turn it is.": true,
+		"pick returns the index of the next action.": false} {
+		if vague.MatchString(text) != want {
+			t.Errorf("%q: found %t, want %t", text, !want, want)
 		}
 	}
 }
