@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS ?= -gcflags=all=-dwarf=false
 
 # The deterministic core: what the analyser checks. See docs/inside/design.md, Determinism.
-CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./internal/usage \
+CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/objectdiff ./internal/render ./internal/quotausage \
   ./sim/trial ./fakeapi ./fakeapi/internal/... ./controllers/...
 
 # The modules. "make test" runs the tests of TESTED. The others compile Kubernetes itself or other people's projects,
@@ -106,7 +106,7 @@ race:
 	@if ! $(compiler); then echo "the race detector is NOT RUN: it needs a C compiler"; else \
 	  echo "the race detector"; \
 	  $(call timed,the race detector,CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) \
-	    -skip 'Vectors|Sequences|FuzzWire|Checks' ./fakeapi/httpapi ./internal/live ./internal/realtime; \
+	    -skip 'Vectors|Sequences|FuzzWire|Checks' ./fakeapi/httpapi ./internal/livepage ./internal/wallclock; \
 	    CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) \
 	    -run 'Report|Interrupt|Double|Share|Failure' ./internal/explore); fi
 
@@ -187,7 +187,7 @@ fuzz:
 # that are alike, and lists all differences, the commonest first. See docs/evidence/fidelity.md for THROWAWAY.
 SEED ?= 1
 survey:
-	$(GO) test -C lab ./differential -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
+	$(GO) test -C lab ./serverdiff -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -sequences=$(SEQUENCES) -seed=$(SEED)
 
 # Drives a real kube-apiserver and this server with the same generated sequences, and reports the
@@ -199,7 +199,7 @@ TOKEN ?=
 RESOURCES ?=
 SEQUENCES ?= 200
 differential:
-	$(GO) test -C lab ./differential -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
+	$(GO) test -C lab ./serverdiff -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -rapid.checks=$(SEQUENCES)
 
 # Installs the definitions of eight other projects in a server, and runs gateway-api's own tests of its

@@ -17,8 +17,8 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
-	"github.com/threelaws/threelaws/internal/fault"
-	"github.com/threelaws/threelaws/internal/live"
+	"github.com/threelaws/threelaws/internal/clientfault"
+	"github.com/threelaws/threelaws/internal/livepage"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -36,7 +36,7 @@ func faultsCommand(a *app) *cobra.Command {
 		Long: `Adds faults to a server of serve, one for each LINE. Without lines it lists the faults,
 and how often each struck. A line is one of
 
-` + indent(fault.Grammar) + `
+` + indent(clientfault.Grammar) + `
 WHO is the name of a program, the part of its user agent before the slash, or its user.
 * stands for any characters. The server's own controllers get no faults.
 
@@ -99,7 +99,7 @@ func (f *faulting) run(ctx context.Context, a *app, lines []string) error {
 	if resp.StatusCode != http.StatusOK {
 		return usage("faults: %s", strings.TrimSpace(string(text)))
 	}
-	var list []fault.Shown
+	var list []clientfault.Shown
 	if err := json.Unmarshal(text, &list); err != nil {
 		return usage("--server=%s: what answers is no server of serve: %v", f.server, err)
 	}
@@ -151,7 +151,7 @@ func linesOf(text string) (lines []string, at []int) {
 }
 
 // askLines adds all faults of some lines. If one line is wrong it adds none, and wrong is the line's index.
-func askLines(h *httpapi.Handler, lines ...string) (done []fault.Shown, wrong int, err error) {
+func askLines(h *httpapi.Handler, lines ...string) (done []clientfault.Shown, wrong int, err error) {
 	h.With(func(s *fakeapi.Server) { done, wrong, err = h.Faults.Ask(s, lines...) })
 	return done, wrong, err
 }
@@ -190,10 +190,10 @@ func foreign(r *http.Request) string {
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return "faults are set from this machine only"
 	}
-	return live.RefusalOf(r)
+	return livepage.RefusalOf(r)
 }
 
-func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, list []fault.Shown, err error) {
+func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, list []clientfault.Shown, err error) {
 	n := 0
 	if id != "" {
 		if n, err = strconv.Atoi(id); err != nil || n < 1 || r.Method != http.MethodDelete {
@@ -220,10 +220,10 @@ func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, lis
 	return http.StatusMethodNotAllowed, nil, fmt.Errorf("%s is none of GET, POST and DELETE", r.Method)
 }
 
-func askAll(h *httpapi.Handler, text string) ([]fault.Shown, error) {
+func askAll(h *httpapi.Handler, text string) ([]clientfault.Shown, error) {
 	lines, at := linesOf(text)
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("nothing is requested; a line is one of\n%s", fault.Grammar)
+		return nil, fmt.Errorf("nothing is requested; a line is one of\n%s", clientfault.Grammar)
 	}
 	done, wrong, err := askLines(h, lines...)
 	if err != nil {
@@ -236,7 +236,7 @@ func (t *teller) fault(line, what string) {
 	t.say(serveLine{Event: "fault", Fault: line, Text: what}, "fault: "+what+" ("+line+")")
 }
 
-func (t *teller) unstruck(l *fault.List) {
+func (t *teller) unstruck(l *clientfault.List) {
 	for _, f := range l.All() {
 		if f.Struck == 0 {
 			t.say(serveLine{Event: "unstruck", Fault: f.Line}, "fault never struck: "+f.Line)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/internal/clientfault"
 	"github.com/threelaws/threelaws/internal/render"
 )
 
@@ -35,7 +35,7 @@ var outputs = []output{
 	{"judge", "with --tree", false, reflect.TypeFor[drawn]()},
 	{"watch", "", true, reflect.TypeFor[watchLine]()},
 	{"serve", "", true, reflect.TypeFor[serveLine]()},
-	{"faults", "", false, reflect.TypeFor[[]fault.Shown]()},
+	{"faults", "", false, reflect.TypeFor[[]clientfault.Shown]()},
 	{"overlay", "", false, reflect.TypeFor[overlayJSON]()},
 	{"version", "", false, reflect.TypeFor[versionJSON]()},
 	{"completion", "", false, reflect.TypeFor[completionJSON]()},

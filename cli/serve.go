@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/fault"
-	"github.com/threelaws/threelaws/internal/live"
+	"github.com/threelaws/threelaws/internal/clientfault"
+	"github.com/threelaws/threelaws/internal/livepage"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -117,7 +117,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if s.trial != nil { // there is somebody who may fail
 		s.trial.World.Observers = append(s.trial.World.Observers, &stuck{map[failing]int{}, tell.fails})
 	}
-	s.handler.Faults = &fault.List{Tell: tell.fault}
+	s.handler.Faults = &clientfault.List{Tell: tell.fault}
 	if err := o.ask(s.handler); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	}
 	banner := serveLine{URL: url, Kubeconfig: o.kubeconfig}
 	if o.ui {
-		banner.Page = url + live.Path
+		banner.Page = url + livepage.Path
 	}
 	for _, c := range chosen {
 		banner.Controllers = append(banner.Controllers, c.Name)

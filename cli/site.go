@@ -25,9 +25,9 @@ import (
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
-	"github.com/threelaws/threelaws/internal/live"
-	"github.com/threelaws/threelaws/internal/realtime"
+	"github.com/threelaws/threelaws/internal/livepage"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/internal/wallclock"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -59,9 +59,9 @@ type serving struct {
 type site struct {
 	trial   *trial.Trial // nil without controllers and page
 	handler *httpapi.Handler
-	runner  *realtime.Runner // nil without a trial
-	feed    *live.Feed       // of the page, nil without one
-	broken  []render.Mark    // reported violations, for the page
+	runner  *wallclock.Runner // nil without a trial
+	feed    *livepage.Feed    // of the page, nil without one
+	broken  []render.Mark     // reported violations, for the page
 }
 
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {
@@ -101,7 +101,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 		s.trial.Outside(name, o.played[name])
 	}
 	s.trial.World.Observers = append(s.trial.World.Observers, newReporter(s.trial.Judge, tell))
-	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
+	s.runner = wallclock.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute, s.handler.Fail = s.runner.Do, s.runner.Fail
 	if o.ui {
 		s.feed = s.page()
@@ -244,14 +244,14 @@ func firstNode(s *fakeapi.Server) (name string) {
 	return name
 }
 
-func (s *site) page() *live.Feed {
-	look := func(see func(live.World)) {
+func (s *site) page() *livepage.Feed {
+	look := func(see func(livepage.World)) {
 		s.handler.With(func(server *fakeapi.Server) {
-			see(live.World{History: &s.trial.World.History, Broken: s.broken,
+			see(livepage.World{History: &s.trial.World.History, Broken: s.broken,
 				Standing: func() []sim.Record { return trial.Standing(server) }})
 		})
 	}
-	return live.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
+	return livepage.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
 }
 
 // noting also notes each violation for the page. It is called under the server's lock.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/clusterwatch"
 	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/internal/watch"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -84,17 +84,17 @@ func (w *watching) run(ctx context.Context, a *app) error {
 	case w.once && w.lasts > 0:
 		return usage("--once and --for: it is one or the other")
 	}
-	config, err := watch.Load(w.kubeconfig, w.context)
+	config, err := clusterwatch.Load(w.kubeconfig, w.context)
 	if err != nil {
 		return usage("watch: %v", err)
 	}
-	r, err := watch.NewReader(config)
+	r, err := clusterwatch.NewReader(config)
 	if err != nil {
 		return usage("--kubeconfig: %v", err)
 	}
 	t := &telling{a: a, json: a.json || w.output == "json"}
 	r.Namespace, r.Kinds, r.Note = w.namespace, w.kinds, t.note
-	o := watch.Options{Patience: w.patience, Stuck: w.stuck, Tell: t.finding}
+	o := clusterwatch.Options{Patience: w.patience, Stuck: w.stuck, Tell: t.finding}
 	if w.record != "" {
 		file, err := os.OpenFile(w.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
@@ -103,12 +103,12 @@ func (w *watching) run(ctx context.Context, a *app) error {
 			return usage("--record: %v", err)
 		}
 		defer file.Close()
-		o.Record = &watch.Record{To: file}
+		o.Record = &clusterwatch.Record{To: file}
 	}
-	return w.look(ctx, a, r, watch.NewCluster(o), t)
+	return w.look(ctx, a, r, clusterwatch.NewCluster(o), t)
 }
 
-func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.Cluster, t *telling) error {
+func (w *watching) look(ctx context.Context, a *app, r *clusterwatch.Reader, c *clusterwatch.Cluster, t *telling) error {
 	end := time.Time{}
 	if w.lasts > 0 {
 		end = time.Now().Add(w.lasts)
@@ -120,7 +120,7 @@ func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.C
 		}
 		return w.once && !c.Pending() || !end.IsZero() && time.Now().After(end)
 	})
-	if unknown := (*watch.Unknown)(nil); errors.As(err, &unknown) {
+	if unknown := (*clusterwatch.Unknown)(nil); errors.As(err, &unknown) {
 		return usage("--kinds: %v%s", unknown, suggest(unknown.Kind, unknown.There))
 	}
 	if err == nil && c.Record != nil {
@@ -162,7 +162,7 @@ func (t *telling) note(text string) {
 	fmt.Fprintln(t.a.err, render.Plain(strings.TrimSpace(text)))
 }
 
-func (t *telling) finding(f watch.Finding) {
+func (t *telling) finding(f clusterwatch.Finding) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.json {
@@ -172,7 +172,7 @@ func (t *telling) finding(f watch.Finding) {
 	t.a.print(f.Page(t.a.width))
 }
 
-func (t *telling) begin(c *watch.Cluster) {
+func (t *telling) begin(c *clusterwatch.Cluster) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.json {
@@ -182,7 +182,7 @@ func (t *telling) begin(c *watch.Cluster) {
 	t.a.printf("watching %s\n", plural(c.Len(), "object"))
 }
 
-func (t *telling) end(c *watch.Cluster) {
+func (t *telling) end(c *clusterwatch.Cluster) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.json {
@@ -201,7 +201,7 @@ func (t *telling) end(c *watch.Cluster) {
 
 type watchLine struct {
 	Event string `json:"event"` // watching, finding, note or end
-	*watch.Finding
+	*clusterwatch.Finding
 	Text     string `json:"text,omitempty"`
 	Objects  int    `json:"objects,omitempty"` // that were there at the end
 	Findings int    `json:"findings,omitempty"`

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
-	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/vectors"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -61,19 +61,19 @@ func somewhat(n int) pace {
 type player struct {
 	cluster  *host.Cluster
 	handler  *httpapi.Handler
-	known    *recorded.Binding
+	known    *vectors.Binding
 	listings []*listing
 	watched  uint64 // the version at the last listing
 }
 
 // play replays a case as it was recorded, and returns the first difference.
-func play(c *recorded.Case, choices sim.Choices, between pace) error {
+func play(c *vectors.Case, choices sim.Choices, between pace) error {
 	return (&player{}).play(c, choices, between)
 }
 
-func (p *player) play(c *recorded.Case, choices sim.Choices, between pace) error {
+func (p *player) play(c *vectors.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
-	p.cluster, p.known = host.NewCluster(sim.New(choices), server), recorded.NewBinding()
+	p.cluster, p.known = host.NewCluster(sim.New(choices), server), vectors.NewBinding()
 	defer p.cluster.Stop()
 	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
@@ -122,7 +122,7 @@ func (p *player) start(name string) {
 }
 
 // exchange does what is next in the record. Watches are passed over: they show one order of several.
-func (p *player) exchange(ex *recorded.Exchange, between pace) error {
+func (p *player) exchange(ex *vectors.Exchange, between pace) error {
 	err := p.pause(ex)
 	switch {
 	case err != nil:
@@ -147,12 +147,12 @@ func (p *player) exchange(ex *recorded.Exchange, between pace) error {
 }
 
 // request sends an exchange's request. What it names and only listings show is first looked up in these.
-func (p *player) request(ex *recorded.Exchange) (int, string, error) {
+func (p *player) request(ex *vectors.Exchange) (int, string, error) {
 	raw, err := json.Marshal(ex.Query)
 	if err != nil {
 		return 0, "", err
 	}
-	for _, name := range recorded.Placeholders(ex.Path + string(raw) + string(ex.Body)) {
+	for _, name := range vectors.Placeholders(ex.Path + string(raw) + string(ex.Body)) {
 		if _, known := p.known.Value(name); known || len(p.listings) == 0 {
 			continue
 		}
@@ -183,7 +183,7 @@ func (p *player) send(method, path, query string, headers map[string]string, bod
 	return w.Code, w.Body.String()
 }
 
-func (p *player) write(ex *recorded.Exchange) error {
+func (p *player) write(ex *vectors.Exchange) error {
 	code, body, err := p.request(ex)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (p *player) write(ex *recorded.Exchange) error {
 }
 
 // settled compares a listing once the controllers have settled.
-func (p *player) settled(ex *recorded.Exchange) error {
+func (p *player) settled(ex *vectors.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
 	}
@@ -211,15 +211,15 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	if code != ex.Response.Status {
 		return fmt.Errorf("%s: status %d, want %d: %s", ex.Path, code, ex.Response.Status, body)
 	}
-	want, err := recorded.Decode(ex.Response.Body)
+	want, err := vectors.Decode(ex.Response.Body)
 	if err != nil {
 		return err
 	}
-	got, err := recorded.Decode([]byte(body))
+	got, err := vectors.Decode([]byte(body))
 	if err != nil {
 		return err
 	}
-	recorded.DropManaged(got)
+	vectors.DropManaged(got)
 	l, err := newListing(ex, want, got)
 	if err != nil {
 		return err
@@ -229,10 +229,10 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	return err
 }
 
-func (p *player) name() (*recorded.Binding, error) { return name(p.known, p.listings) }
+func (p *player) name() (*vectors.Binding, error) { return name(p.known, p.listings) }
 
 // poll reads until the answer is the recorded one.
-func (p *player) poll(ex *recorded.Exchange) error {
+func (p *player) poll(ex *vectors.Exchange) error {
 	for steps := 0; ; steps++ {
 		code, body, err := p.request(ex)
 		if err != nil {
@@ -260,7 +260,7 @@ const (
 )
 
 // pause lets as much time pass as the record's client let pass before it went on.
-func (p *player) pause(ex *recorded.Exchange) error {
+func (p *player) pause(ex *vectors.Exchange) error {
 	if ex.Pause == 0 {
 		return nil
 	}

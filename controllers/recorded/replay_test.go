@@ -19,7 +19,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/vectors"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -59,16 +59,16 @@ func TestRecorded(t *testing.T) {
 }
 
 // casesOf reads the cases of an area once, however often the test is run.
-var casesOf = map[string]func() ([]*recorded.Case, error){
-	"gc":          sync.OnceValues(func() ([]*recorded.Case, error) { return readArea("gc") }),
-	"controllers": sync.OnceValues(func() ([]*recorded.Case, error) { return readArea("controllers") }),
+var casesOf = map[string]func() ([]*vectors.Case, error){
+	"gc":          sync.OnceValues(func() ([]*vectors.Case, error) { return readArea("gc") }),
+	"controllers": sync.OnceValues(func() ([]*vectors.Case, error) { return readArea("controllers") }),
 }
 
-func readArea(name string) ([]*recorded.Case, error) {
-	return recorded.ReadArea("../../fakeapi/testdata/vectors/" + name)
+func readArea(name string) ([]*vectors.Case, error) {
+	return vectors.ReadArea("../../fakeapi/testdata/vectors/" + name)
 }
 
-func replay(t *testing.T, c *recorded.Case) bool {
+func replay(t *testing.T, c *vectors.Case) bool {
 	for _, name := range c.Controllers {
 		if ours[name] == "" {
 			t.Fatalf("%s ran, and nothing of ours stands for it", name)
@@ -97,7 +97,7 @@ func schedules() uint64 {
 }
 
 // playOtherwise replays a case at another pace and under other schedules.
-func playOtherwise(c *recorded.Case) error {
+func playOtherwise(c *vectors.Case) error {
 	if races[c.Name()] != "" {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (p *player) runPods() error {
 func TestComparisonSees(t *testing.T) {
 	var idle []string
 	for _, area := range []string{"gc", "controllers"} {
-		cases, err := recorded.ReadArea("../../fakeapi/testdata/vectors/" + area)
+		cases, err := vectors.ReadArea("../../fakeapi/testdata/vectors/" + area)
 		if err != nil {
 			t.Fatal(err)
 		}

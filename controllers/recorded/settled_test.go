@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/vectors"
 )
 
 // listing is one settled listing: as recorded, and ours.
@@ -19,7 +19,7 @@ type listing struct {
 
 // newListing takes the items apart from the rest. The revision of a listing
 // counts everybody's writes, leases included: it is not compared.
-func newListing(ex *recorded.Exchange, want, got any) (*listing, error) {
+func newListing(ex *vectors.Exchange, want, got any) (*listing, error) {
 	w, ok := want.(map[string]any)
 	g, fine := got.(map[string]any)
 	if !ok || !fine {
@@ -63,7 +63,7 @@ const maxTries = 200_000
 var errTries = errors.New("no naming found: given up")
 
 // name returns a binding that knows what b knows and names the listings.
-func name(b *recorded.Binding, listings []*listing) (*recorded.Binding, error) {
+func name(b *vectors.Binding, listings []*listing) (*vectors.Binding, error) {
 	found, err := newSearch(listings).listing(b, 0)
 	if err == nil {
 		return found, nil
@@ -75,7 +75,7 @@ func name(b *recorded.Binding, listings []*listing) (*recorded.Binding, error) {
 	return nil, fmt.Errorf("%d: %s, with the listings before: %w", last.n, last.path, err)
 }
 
-func (s *search) listing(b *recorded.Binding, i int) (*recorded.Binding, error) {
+func (s *search) listing(b *vectors.Binding, i int) (*vectors.Binding, error) {
 	if i == len(s.listings) {
 		return b, nil
 	}
@@ -92,7 +92,7 @@ func (s *search) listing(b *recorded.Binding, i int) (*recorded.Binding, error) 
 }
 
 // item finds one of ours that the j-th recorded item may be, and goes on.
-func (s *search) item(b *recorded.Binding, i, j int, used []bool) (*recorded.Binding, error) {
+func (s *search) item(b *vectors.Binding, i, j int, used []bool) (*vectors.Binding, error) {
 	l := s.listings[i]
 	if j == len(l.items) {
 		return s.listing(b, i+1)
@@ -112,7 +112,7 @@ func (s *search) item(b *recorded.Binding, i, j int, used []bool) (*recorded.Bin
 			err = fmt.Errorf("%s is not %s: %w", nameOf(l.ours[k]), nameOf(l.items[j]), err)
 		} else {
 			used[k] = true
-			var found *recorded.Binding
+			var found *vectors.Binding
 			if found, err = s.item(c, i, j+1, used); err == nil {
 				return found, nil
 			}

@@ -14,13 +14,13 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
-	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
 var errLost = errors.New("httpapi: the connection is closed without an answer")
 
 // strike selects the fault of a request, and waits for its delay. An error means that the client has gone meanwhile.
-func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*fault.Strike, error) {
+func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*clientfault.Strike, error) {
 	s := h.Faults.Strike(req, isWatch)
 	if s == nil || s.Delay == 0 {
 		return s, nil
@@ -37,7 +37,7 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 }
 
 // fail executes a request under a failing fault. The caller holds the lock.
-func (h *Handler) fail(req *fakeapi.Request, s *fault.Strike) fakeapi.Response {
+func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
 	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {
 		return h.Fail(req, told, s.Commits)
@@ -52,7 +52,7 @@ func (h *Handler) fail(req *fakeapi.Request, s *fault.Strike) fakeapi.Response {
 
 // struck is the response to a failed request, in the real server's form. Priority and fairness and the timeout filter
 // ignore the form that the client accepts.
-func struck(f media.Format, s *fault.Strike) *answer {
+func struck(f media.Format, s *clientfault.Strike) *answer {
 	status := s.Err.ErrStatus
 	switch {
 	case s.Lost:

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
 // Durations of watches.
@@ -28,10 +28,10 @@ const (
 // position that was compacted away gets 410 Expired.
 type feed struct {
 	h         *Handler
-	w         *fakeapi.Watch // nil: nothing ever happens
-	open      *fault.Stream  // as faults see it; nil where there are none
-	over      bool           // nothing comes after events
-	listed    int            // how many of events are a list, which is not held
+	w         *fakeapi.Watch      // nil: nothing ever happens
+	open      *clientfault.Stream // as faults see it; nil where there are none
+	over      bool                // nothing comes after events
+	listed    int                 // how many of events are a list, which is not held
 	frames    framer
 	events    []watch.Event // to be sent
 	bookmarks bool

@@ -16,7 +16,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
-	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/vectors"
 )
 
 // FuzzWire sends recorded requests and mutations of them. Every request gets a response. A refusal has a Status and
@@ -51,8 +51,8 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-func seedFrom(f *testing.F, c *recorded.Case) {
-	b := recorded.NewBinding()
+func seedFrom(f *testing.F, c *vectors.Case) {
+	b := vectors.NewBinding()
 	b.Bind("$ns", "default")
 	for i := range c.Exchanges {
 		ex := &c.Exchanges[i]

@@ -38,7 +38,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
-	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
 // DefaultHistory is the number of revisions kept for watches.
@@ -59,7 +59,7 @@ type Handler struct {
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
 	// Faults, if set, apply to requests about objects and to watches, except those through a [Gate].
-	Faults *fault.List
+	Faults *clientfault.List
 	// Fail, if set, executes in the server's stead a request that a fault makes fail: it is
 	// told what it returns in place of its answer, where commits says that it is executed and
 	// the server does not refuse it, or at once. It is called as Execute is.
@@ -131,7 +131,7 @@ func (h *Handler) wake(before uint64) {
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
 // doUnder executes one request under a fault, or under none if s is nil.
-func (h *Handler) doUnder(s *fault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
+func (h *Handler) doUnder(s *clientfault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
 	defer h.mu.Unlock()

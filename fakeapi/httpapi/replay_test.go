@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/recorded"
-	"github.com/threelaws/threelaws/internal/recorded/replay"
+	"github.com/threelaws/threelaws/internal/vectors"
+	"github.com/threelaws/threelaws/internal/vectors/replay"
 )
 
-const vectors = "../testdata/vectors"
+const folder = "../testdata/vectors"
 
-func readVectors(t testing.TB) []*recorded.Case {
-	all, err := recorded.Read(vectors)
+func readVectors(t testing.TB) []*vectors.Case {
+	all, err := vectors.Read(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func subject() *replay.Subject {
 		Compact: func() { h.With(func(s *fakeapi.Server) { s.Compact(s.Version()) }) }}
 }
 
-func fillQuery(b *recorded.Binding, query map[string]any) string { return replay.Query(b, query) }
+func fillQuery(b *vectors.Binding, query map[string]any) string { return replay.Query(b, query) }
 
 func newRequest(method, path, query string, headers map[string]string, body string) *http.Request {
 	return replay.NewRequest(method, path, query, headers, body)
@@ -96,7 +96,7 @@ var pending = map[string]string{
 }
 
 // expected says why a case is not expected to pass; "" when it is.
-func expected(v *recorded.Case) string {
+func expected(v *vectors.Case) string {
 	if why, ok := pending[v.Name()]; ok {
 		return why
 	}
@@ -104,7 +104,7 @@ func expected(v *recorded.Case) string {
 }
 
 // needsControllers reports a case that was recorded with controllers running.
-func needsControllers(v *recorded.Case) bool { return len(v.Controllers) > 0 }
+func needsControllers(v *vectors.Case) bool { return len(v.Controllers) > 0 }
 
 // What of the exchanges of the random sequences with rich specs has to be right:
 // raise it with what is gained.
@@ -115,7 +115,7 @@ const (
 
 // A sequence continues after a difference, which may then show again in every later list.
 func TestRichSequences(t *testing.T) {
-	all, err := recorded.Random2(vectors)
+	all, err := vectors.Random2(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRichSequences(t *testing.T) {
 		if !strings.HasPrefix(v.Name(), only) && !strings.HasPrefix(only, "random2:") {
 			continue
 		}
-		replay.Through(subject(), v, &sum, func(ex *recorded.Exchange, sent string, why error) {
+		replay.Through(subject(), v, &sum, func(ex *vectors.Exchange, sent string, why error) {
 			if told {
 				t.Logf("%s %d: %v\n%s", v.Name(), ex.N, why, sent)
 			}
@@ -144,11 +144,11 @@ func TestRichSequences(t *testing.T) {
 }
 
 func TestSequencesOfAllKinds(t *testing.T) {
-	all, err := recorded.Random3(vectors)
+	all, err := vectors.Random3(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	widgets, err := recorded.Widgets(vectors)
+	widgets, err := vectors.Widgets(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestSequencesOfAllKinds(t *testing.T) {
 		if !strings.HasPrefix(v.Name(), only) {
 			continue
 		}
-		replay.Through(subject(), v, &sum, func(ex *recorded.Exchange, sent string, why error) {
+		replay.Through(subject(), v, &sum, func(ex *vectors.Exchange, sent string, why error) {
 			t.Errorf("%s %d: %v\n%s", v.Name(), ex.N, why, sent)
 		})
 	}

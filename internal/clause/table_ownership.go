@@ -211,5 +211,5 @@ var checklistClauses = []Clause{
 	{ID: "CHECKLIST", Kind: Seen, About: Tool, Source: "controller-ref.md, Implementation",
 		Sentence: "The tool prints the proposal's implementation checklist (one row for each controller and " +
 			"capability) from the results of its checks. Nobody writes it by hand.",
-		Tests: []string{"lab/conform.TestControllersKeepTheClauses"}},
+		Tests: []string{"lab/evidence.TestControllersKeepTheClauses"}},
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/threelaws/threelaws/internal/difference"
+	"github.com/threelaws/threelaws/internal/objectdiff"
 )
 
 // Detector finds fights. In a fight the abstract state of the world (without names, UIDs and versions) recurs with a
@@ -238,8 +238,8 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 
 // OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat.
 func OnlyTimes(a, b any) bool {
-	return !slices.ContainsFunc(differences(a, b), func(l difference.Leaf) bool {
-		return !isTime(difference.JSON(l.Was)) || !isTime(difference.JSON(l.Is))
+	return !slices.ContainsFunc(differences(a, b), func(l objectdiff.Leaf) bool {
+		return !isTime(objectdiff.JSON(l.Was)) || !isTime(objectdiff.JSON(l.Is))
 	})
 }
 
@@ -250,14 +250,14 @@ func FirstDifference(a, b any) (path, was, is string) {
 	if len(leaves) == 0 {
 		return "", "", ""
 	}
-	return leaves[0].Path, difference.JSON(leaves[0].Was), difference.JSON(leaves[0].Is)
+	return leaves[0].Path, objectdiff.JSON(leaves[0].Was), objectdiff.JSON(leaves[0].Is)
 }
 
 // moved lists the metadata that the server changes by itself.
 var moved = []string{"metadata.resourceVersion", "metadata.generation", "metadata.managedFields"}
 
-func differences(a, b any) []difference.Leaf {
-	return slices.DeleteFunc(difference.Of(content(a), content(b)), func(l difference.Leaf) bool {
+func differences(a, b any) []objectdiff.Leaf {
+	return slices.DeleteFunc(objectdiff.Of(content(a), content(b)), func(l objectdiff.Leaf) bool {
 		return slices.ContainsFunc(moved,
 			func(m string) bool { return l.Path == m || strings.HasPrefix(l.Path, m+"[") })
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/internal/difference"
+	"github.com/threelaws/threelaws/internal/objectdiff"
 )
 
 type changed struct {
@@ -57,7 +57,7 @@ func (o asked) below(top field) (out []changed) {
 		return nil // most fields are equal; this is much cheaper than looking for differences
 	}
 	a, b := top.alone()
-	for _, l := range difference.Of(a, b) {
+	for _, l := range objectdiff.Of(a, b) {
 		from, to := text(l.Was, l.Order), text(l.Is, l.Order)
 		switch {
 		case from == to:
@@ -66,7 +66,7 @@ func (o asked) below(top field) (out []changed) {
 		case l.Order:
 			out = append(out, changed{l.Path, from, to})
 		default:
-			from, to = difference.Shorten(from, to)
+			from, to = objectdiff.Shorten(from, to)
 			out = append(out, changed{l.Path, WithoutUIDs(from), WithoutUIDs(to)})
 		}
 	}
@@ -78,7 +78,7 @@ func text(v reflect.Value, names bool) string {
 	if names {
 		return strings.Join(v.Interface().([]string), " ")
 	}
-	return difference.JSON(v)
+	return objectdiff.JSON(v)
 }
 
 type field struct {
@@ -107,7 +107,7 @@ func tops(before, after any) (out []field) {
 	if a.Kind() == reflect.Struct {
 		for i := range a.NumField() {
 			if f := a.Type().Field(i); f.IsExported() {
-				out = append(out, field{difference.JSONName(f), a.Field(i), b.Field(i)})
+				out = append(out, field{objectdiff.JSONName(f), a.Field(i), b.Field(i)})
 			}
 		}
 		return out

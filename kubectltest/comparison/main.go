@@ -25,11 +25,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/vectors"
 )
 
 const (
-	vectors    = "../fakeapi/testdata/vectors"
+	folder     = "../fakeapi/testdata/vectors"
 	comparison = "../docs/use/comparison.md"
 )
 
@@ -110,7 +110,7 @@ func score() (rows string, agrees map[string][]bool, err error) {
 	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
 	agrees = map[string][]bool{}
 	for _, area := range []string{"ownerrefs", "finalizers", "concurrency"} {
-		cases, err := recorded.ReadArea(vectors + "/" + area)
+		cases, err := vectors.ReadArea(folder + "/" + area)
 		if err != nil {
 			return "", nil, err
 		}
@@ -161,8 +161,8 @@ func write(tables string) error {
 }
 
 // unsayable returns why clients cannot make the requests of a case.
-func unsayable(mapper meta.RESTMapper, c *recorded.Case) error {
-	b := recorded.NewBinding()
+func unsayable(mapper meta.RESTMapper, c *vectors.Case) error {
+	b := vectors.NewBinding()
 	for i := range c.Exchanges {
 		if _, err := say(mapper, b, &c.Exchanges[i]); err != nil {
 			return fmt.Errorf("%d: %w", c.Exchanges[i].N, err)
@@ -172,8 +172,8 @@ func unsayable(mapper meta.RESTMapper, c *recorded.Case) error {
 }
 
 // replay runs a case with a rival and returns the first difference.
-func replay(mapper meta.RESTMapper, r rival, c *recorded.Case) error {
-	b := recorded.NewBinding()
+func replay(mapper meta.RESTMapper, r rival, c *vectors.Case) error {
+	b := vectors.NewBinding()
 	b.Bind("$ns", "ns-1")
 	ask, err := r.answer()
 	if err != nil {
@@ -227,7 +227,7 @@ func outcome(code int) int {
 	return code
 }
 
-func learn(b *recorded.Binding, name, value string) {
+func learn(b *vectors.Binding, name, value string) {
 	if _, known := b.Value(name); !known && strings.HasPrefix(name, "$") && value != "" {
 		b.Bind(name, value)
 	}

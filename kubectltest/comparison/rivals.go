@@ -25,7 +25,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
-	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/vectors"
 )
 
 // rival answers calls with an object's metadata or an error.
@@ -177,7 +177,7 @@ type call struct {
 }
 
 // say returns the call of a recorded exchange.
-func say(mapper meta.RESTMapper, b *recorded.Binding, ex *recorded.Exchange) (*call, error) {
+func say(mapper meta.RESTMapper, b *vectors.Binding, ex *vectors.Exchange) (*call, error) {
 	if ex.Method == "" || ex.RawBody != nil || ex.Watch != nil || ex.ConcurrentGroup != 0 {
 		return nil, fmt.Errorf("it is no single request with a JSON body")
 	}

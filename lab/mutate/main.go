@@ -36,7 +36,7 @@ const target = "./controllers/..."
 
 func mutated(pkg string) bool {
 	return !slices.Contains([]string{"controllers", "controllers/mutants", "controllers/recorded",
-		"controllers/states", "controllers/generated"}, pkg)
+		"controllers/states", "controllers/randomworlds"}, pkg)
 }
 
 // Main mutates the controllers of a module. It reports whether every survivor has an excuse and every excuse a

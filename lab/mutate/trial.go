@@ -73,7 +73,7 @@ func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
 		{budget: fileBudget},
 		{suite: pkg, budget: testBudget},
-		{suite: "controllers/generated", budget: worldBudget},
+		{suite: "controllers/randomworlds", budget: worldBudget},
 		{suite: "controllers/states", budget: testBudget},
 		{suite: "controllers/recorded", budget: testBudget},
 		{suite: "controllers", budget: testBudget},

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/difference"
+	"github.com/threelaws/threelaws/internal/objectdiff"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -134,8 +134,8 @@ func content(obj runtime.Object) any {
 
 // leaves describes where two values differ, with a prefix for their paths.
 func leaves(at string, a, b any) (all []string) {
-	for _, l := range difference.Of(a, b) {
-		was, is := difference.Shorten(text(l.Was), text(l.Is))
+	for _, l := range objectdiff.Of(a, b) {
+		was, is := objectdiff.Shorten(text(l.Was), text(l.Is))
 		all = append(all, fmt.Sprintf("%s: %s then %s", cmp.Or(at+l.Path, "body"), was, is))
 	}
 	return all
@@ -146,7 +146,7 @@ func text(v reflect.Value) string {
 	if v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && utf8.Valid(v.Bytes()) {
 		v = reflect.ValueOf(string(v.Bytes()))
 	}
-	return difference.JSON(v)
+	return objectdiff.JSON(v)
 }
 
 // String returns the method and the path: "GET /apis".

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/difference"
+	"github.com/threelaws/threelaws/internal/objectdiff"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -246,7 +246,7 @@ func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
 		original.GetObjectKind().SetGroupVersionKind(gvk)
 		r.Before = original
-		if leaves := difference.Of(original, v.obj); len(leaves) > 0 {
+		if leaves := objectdiff.Of(original, v.obj); len(leaves) > 0 {
 			l := leaves[0]
 			r.Message = fmt.Sprintf("%s: %s became %s", l.Path, shown(l.Was), shown(l.Is))
 			r.Reason = l.Path
@@ -265,11 +265,11 @@ func decode(into runtime.Object, data []byte) runtime.Object {
 
 // shown returns a value for a message: text unquoted, anything else as JSON.
 func shown(v reflect.Value) string {
-	if v = difference.Inside(v); !v.IsValid() {
+	if v = objectdiff.Inside(v); !v.IsValid() {
 		return "(absent)"
 	}
 	if v.Kind() == reflect.String {
 		return v.String()
 	}
-	return difference.JSON(v)
+	return objectdiff.JSON(v)
 }

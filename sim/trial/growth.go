@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/threelaws/threelaws/internal/difference"
 	"github.com/threelaws/threelaws/internal/fight"
+	"github.com/threelaws/threelaws/internal/objectdiff"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -102,7 +102,7 @@ func (t *Trial) grows(d *done) string {
 	text := fmt.Sprintf("%s has written %s %d times and goes on", who, d.object, d.count)
 	if r := t.World.History.At(d.last[2]); r != nil {
 		if path, was, is := fight.FirstDifference(r.Before, r.After); path != "" {
-			was, is = difference.Shorten(was, is)
+			was, is = objectdiff.Shorten(was, is)
 			text += fmt.Sprintf(": %s: %s -> %s", path, was, is)
 		}
 	}

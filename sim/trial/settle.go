@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/threelaws/threelaws/internal/watchdog"
+	"github.com/threelaws/threelaws/internal/steptimeout"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -152,7 +152,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		t.limit.writes, t.limit.tally = writes+l.Writes, c
 	}
 	s, look, beats := Settling{}, firstLook, false
-	dog := watchdog.Watch(t.Judge.Asking)
+	dog := steptimeout.Watch(t.Judge.Asking)
 	defer dog.End()
 	for {
 		enabled := t.World.Enabled()

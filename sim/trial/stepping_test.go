@@ -18,7 +18,7 @@ var judges = regexp.MustCompile(`\blaw\.NewJudge\(`)
 // Worlds under the laws run through a trial. Only the kernel, the runner by the wall clock and the searches step
 // worlds besides. Only the judge of audit logs, which have no world, makes a judge besides.
 func TestOnlyTrialsStepWorlds(t *testing.T) {
-	may := []string{"sim/world.go", "sim/trial/", "internal/realtime/", "sim/law/", "internal/explore/",
+	may := []string{"sim/world.go", "sim/trial/", "internal/wallclock/", "sim/law/", "internal/explore/",
 		"internal/audit/judge.go"}
 	const root = "../.."
 	looked := 0

@@ -15,7 +15,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/usage"
+	"github.com/threelaws/threelaws/internal/quotausage"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -41,7 +41,7 @@ func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	switch {
 	case cur == nil:
 		out.Keys = append(out.Keys, routing.Key(old))
-	case old == nil, !usage.Equal(old.Spec.Hard, cur.Spec.Hard), !usage.Equal(cur.Spec.Hard, cur.Status.Hard):
+	case old == nil, !quotausage.Equal(old.Spec.Hard, cur.Spec.Hard), !quotausage.Equal(cur.Spec.Hard, cur.Status.Hard):
 		out.Keys = append(out.Keys, routing.Key(cur))
 	}
 }
@@ -83,8 +83,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if soon > 0 {
 		r.env.Queue.AddAfter(key, soon)
 	}
-	if q.Status.Hard != nil && q.Status.Used != nil && usage.Equal(q.Spec.Hard, q.Status.Hard) &&
-		usage.Equal(used, q.Status.Used) {
+	if q.Status.Hard != nil && q.Status.Used != nil && quotausage.Equal(q.Spec.Hard, q.Status.Hard) &&
+		quotausage.Equal(used, q.Status.Used) {
 		return nil
 	}
 	updated := *q
@@ -106,18 +106,18 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 		}
 		sum := corev1.ResourceList{}
 		for _, obj := range objs {
-			if !usage.Governs(q, obj) {
+			if !quotausage.Governs(q, obj) {
 				continue
 			}
-			usage.Of(k.GVR().GroupResource(), obj, r.env.Now()).AddTo(sum)
+			quotausage.Of(k.GVR().GroupResource(), obj, r.env.Now()).AddTo(sum)
 			if pod, ok := obj.(*corev1.Pod); ok {
-				if left := usage.UntilWrittenOff(pod, r.env.Now()); left > 0 && (soon == 0 || left < soon) {
+				if left := quotausage.UntilWrittenOff(pod, r.env.Now()); left > 0 && (soon == 0 || left < soon) {
 					soon = left
 				}
 			}
 		}
 		for name := range q.Spec.Hard { //detcheck:ordered each name is set once
-			if usage.Measures(k.GVR().GroupResource(), name) {
+			if quotausage.Measures(k.GVR().GroupResource(), name) {
 				used[name] = sum[name]
 			}
 		}
@@ -175,7 +175,7 @@ func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 		return false
 	}
 	for name := range q.Spec.Hard { //detcheck:ordered any name will do
-		if usage.Measures(k.GVR().GroupResource(), name) {
+		if quotausage.Measures(k.GVR().GroupResource(), name) {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/threelaws/threelaws/internal/usage"
+	"github.com/threelaws/threelaws/internal/quotausage"
 )
 
 // limitRangerAnnotation lists the fields that a limit range set.
@@ -95,7 +95,7 @@ func LimitPod(l *corev1.LimitRange, pod *corev1.Pod) error {
 				}
 			}
 		case corev1.LimitTypePod:
-			requests, limits := usage.TotalOf(pod)
+			requests, limits := quotausage.TotalOf(pod)
 			found.all(item, requests, limits)
 		}
 	}
@@ -162,7 +162,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
 		measured, doubtful := c.look(q)
-		if !measured || !usage.Governs(q, c.Obj) {
+		if !measured || !quotausage.Governs(q, c.Obj) {
 			continue
 		}
 		if doubtful {
@@ -175,18 +175,18 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	if len(governing) == 0 {
 		return nil, nil
 	}
-	whole := usage.Of(c.Of, c.Obj, c.Now)
+	whole := quotausage.Of(c.Of, c.Obj, c.Now)
 	if below := negative(whole); len(below) > 0 {
 		return nil, fmt.Errorf("quota usage is negative for resource(s): %s", join(below))
 	}
-	var before usage.Amounts
+	var before quotausage.Amounts
 	if c.Old != nil {
-		before = usage.Of(c.Of, c.Old, c.Now)
+		before = quotausage.Of(c.Of, c.Old, c.Now)
 	}
 	charged := make([]corev1.ResourceList, len(quotas))
 	for _, i := range governing {
 		more := whole
-		if c.Old != nil && usage.Governs(quotas[i], c.Old) {
+		if c.Old != nil && quotausage.Governs(quotas[i], c.Old) {
 			more = beyond(whole, before)
 		}
 		used, err := spend(quotas[i], more, c.Subresource != "status")
@@ -201,7 +201,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 // look reports whether a quota measures the object, and whether it may refuse the object regardless of usage.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
-		if !usage.Measures(c.Of, name) {
+		if !quotausage.Measures(c.Of, name) {
 			continue
 		}
 		measured = true
@@ -230,7 +230,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
-		if usage.Measures(c.Of, name) {
+		if quotausage.Measures(c.Of, name) {
 			names = append(names, name)
 		}
 	}
@@ -240,7 +240,7 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 
 // spend returns the new usage of a quota, or why it is exceeded. It returns nil if the quota does not limit the
 // object.
-func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.ResourceList, error) {
+func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
 	for i := range more {
@@ -269,21 +269,21 @@ func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.Re
 }
 
 // beyond returns the positive differences of two amounts.
-func beyond(now, before usage.Amounts) usage.Amounts {
-	var out usage.Amounts
+func beyond(now, before quotausage.Amounts) quotausage.Amounts {
+	var out quotausage.Amounts
 	for i := range now {
 		n := now[i].N.DeepCopy()
 		if was := before.Get(now[i].Name); was != nil {
 			n.Sub(*was)
 		}
 		if n.Sign() > 0 {
-			out = append(out, usage.Amount{Name: now[i].Name, N: n})
+			out = append(out, quotausage.Amount{Name: now[i].Name, N: n})
 		}
 	}
 	return out
 }
 
-func negative(list usage.Amounts) (names []corev1.ResourceName) {
+func negative(list quotausage.Amounts) (names []corev1.ResourceName) {
 	for i := range list {
 		if list[i].N.Sign() < 0 {
 			names = append(names, list[i].Name)

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/threelaws/threelaws/internal/usage"
+	"github.com/threelaws/threelaws/internal/quotausage"
 )
 
 // DefaultStorageClass sets the newest default class. It is the DefaultStorageClass plugin
@@ -72,7 +72,7 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 	if old.Status.Phase != corev1.ClaimBound {
 		return errors.New("Only bound persistent volume claims can be expanded")
 	}
-	if name := usage.ClassOf(claim); name != "" && name == usage.ClassOf(old) {
+	if name := quotausage.ClassOf(claim); name != "" && name == quotausage.ClassOf(old) {
 		for _, class := range classes {
 			if class.Name == name && class.AllowVolumeExpansion != nil && *class.AllowVolumeExpansion {
 				return nil

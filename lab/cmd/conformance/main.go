@@ -2,7 +2,7 @@
 //
 //	go run -C lab ./cmd/conformance [-controller replicaset] [-era current]
 //
-// It explores the scenarios of each controller and the worlds of package conform, with and without
+// It explores the scenarios of each controller and the worlds of package evidence, with and without
 // faults. It exits with 1 if a clause is violated, or not exercised, without a reason.
 package main
 
@@ -12,18 +12,18 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/threelaws/threelaws/lab/conform"
+	"github.com/threelaws/threelaws/lab/evidence"
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 func main() {
-	var o conform.Options
+	var o evidence.Options
 	flag.StringVar(&o.Controller, "controller", "", "this controller alone, clause by clause")
 	flag.StringVar(&o.Era, "era", "", "this era alone")
 	flag.IntVar(&o.Schedules, "schedules", 10, "the schedules of each world")
 	flag.Parse()
 	g := builtin.Registry()
-	files, err := conform.Files()
+	files, err := evidence.Files()
 	if err == nil && o.Controller != "" {
 		c, what := g.Controller(o.Controller)
 		if what != "" {
@@ -31,15 +31,15 @@ func main() {
 		}
 		o.Controller = c.Name
 	}
-	var r *conform.Report
+	var r *evidence.Report
 	if err == nil {
-		r, err = conform.Examine(context.Background(), files, g, o)
+		r, err = evidence.Examine(context.Background(), files, g, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 		os.Exit(2)
 	}
-	fmt.Print(conform.Text(r, 100, o.Controller != ""))
+	fmt.Print(evidence.Text(r, 100, o.Controller != ""))
 	if len(r.Wrong()) > 0 {
 		os.Exit(1)
 	}

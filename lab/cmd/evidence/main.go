@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/lab/conform"
+	"github.com/threelaws/threelaws/lab/evidence"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
@@ -31,17 +31,17 @@ var pages = []struct {
 		if err != nil {
 			return nil, err
 		}
-		return conform.ClausesPage(m.cover, r), nil
+		return evidence.ClausesPage(m.cover, r), nil
 	}},
 	{"checklist", func(m *measured) ([]byte, error) {
 		r, err := m.report()
 		if err != nil {
 			return nil, err
 		}
-		return conform.ChecklistPage(r, m.cover, m.registry, m.root), nil
+		return evidence.ChecklistPage(r, m.cover, m.registry, m.root), nil
 	}},
 	{"track-record", (*measured).track},
-	{"eras", func(*measured) ([]byte, error) { return conform.ErasPage(), nil }},
+	{"eras", func(*measured) ([]byte, error) { return evidence.ErasPage(), nil }},
 	{"fidelity", func(m *measured) ([]byte, error) {
 		return m.tests("fidelity", ".", "./fakeapi/httpapi", "TestVectors|TestRichSequences|TestDocumentedKinds")
 	}},
@@ -80,10 +80,10 @@ func main() {
 		fail(2, fmt.Errorf("-version must be given"))
 	}
 	var err error
-	if m.files, err = conform.Files(); err != nil {
+	if m.files, err = evidence.Files(); err != nil {
 		fail(2, err)
 	}
-	m.cover = conform.Coverage(m.files, m.registry)
+	m.cover = evidence.Coverage(m.files, m.registry)
 	for _, p := range pages {
 		if !slices.Contains(chosen, p.name) {
 			continue
@@ -120,9 +120,9 @@ type measured struct {
 	schedules, seeds int
 	registry         *scenarios.Registry
 	files            []*scenarios.File
-	cover            []*conform.Cover
+	cover            []*evidence.Cover
 
-	examined *conform.Report
+	examined *evidence.Report
 }
 
 // path is where a page is: docs/use has two that are of use in writing files and choosing tools.
@@ -135,19 +135,19 @@ func (m *measured) path(page string) string {
 }
 
 // report explores the worlds of all controllers, once.
-func (m *measured) report() (*conform.Report, error) {
+func (m *measured) report() (*evidence.Report, error) {
 	if m.examined != nil {
 		return m.examined, nil
 	}
 	var err error
-	m.examined, err = conform.Examine(context.Background(), m.files, m.registry,
-		conform.Options{Schedules: m.schedules})
+	m.examined, err = evidence.Examine(context.Background(), m.files, m.registry,
+		evidence.Options{Schedules: m.schedules})
 	return m.examined, err
 }
 
 // track searches for every known bug.
 func (m *measured) track() ([]byte, error) {
-	bugs, err := conform.Bugs(m.files)
+	bugs, err := evidence.Bugs(m.files)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (m *measured) track() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return conform.TrackPage(bugs, m.seeds), nil
+	return evidence.TrackPage(bugs, m.seeds), nil
 }
 
 // tests returns a page after the tests of another module have rewritten it.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/threelaws/threelaws/lab/conform"
+	"github.com/threelaws/threelaws/lab/evidence"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/host"
@@ -19,7 +19,7 @@ import (
 func main() {
 	names := os.Args[1:]
 	g := builtin.Registry()
-	files, err := conform.Files()
+	files, err := evidence.Files()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)

@@ -1,0 +1,216 @@
+package clusterwatch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+type check struct {
+	sort Sort
+	// wrong describes the problem, or returns "".
+	wrong func(c *Cluster, e *entry) string
+	// lasts reports whether the problem, which began at since, has lasted long enough.
+	lasts func(c *Cluster, e *entry, since, now time.Time) bool
+	who   func(e *entry) string
+}
+
+// checks run for each object when something about it changes, and for as long as there is a problem.
+var checks = []check{
+	{Stuck, (*Cluster).stuck, (*Cluster).overdue, nobody},
+	{Orphan, (*Cluster).orphan, (*Cluster).patient, nobody},
+	{LostOwner, (*Cluster).lost, (*Cluster).patient, referrer},
+	{ForeignOwner, (*Cluster).foreign, (*Cluster).soon, referrer},
+	{Takeover, (*Cluster).takeover, (*Cluster).soon, (*entry).taker},
+}
+
+// key identifies what is reported once. The reason why an object waits may change meanwhile.
+func (k *check) key(text string) string {
+	if k.sort == Stuck {
+		return string(k.sort)
+	}
+	return string(k.sort) + text
+}
+
+// lag is how far one watch may be behind another.
+const lag = 2 * time.Second
+
+func (c *Cluster) patient(_ *entry, since, now time.Time) bool { return now.Sub(since) >= c.Patience }
+
+func (c *Cluster) soon(_ *entry, since, now time.Time) bool {
+	return now.Sub(since) >= min(lag, c.Patience)
+}
+
+func (c *Cluster) overdue(e *entry, _, now time.Time) bool {
+	return now.Sub(e.now.DeletionTimestamp.Time) >= c.Stuck
+}
+
+// suspect records possible problems of an object.
+func (c *Cluster) suspect(now time.Time, e *entry) {
+	if !c.Synced() {
+		return
+	}
+	for i := range checks {
+		k := &checks[i]
+		text := k.wrong(c, e)
+		if text == "" || e.told[k.key(text)] {
+			delete(c.open[e], k.sort)
+			continue
+		}
+		if c.open[e] == nil {
+			c.open[e] = map[Sort]time.Time{}
+		}
+		if _, ok := c.open[e][k.sort]; !ok {
+			c.open[e][k.sort] = now
+		}
+	}
+	if len(c.open[e]) == 0 {
+		delete(c.open, e)
+	}
+}
+
+// Tick sets the time and reports problems that have lasted long enough.
+func (c *Cluster) Tick(now time.Time) {
+	if !c.Synced() {
+		return
+	}
+	var due []*entry
+	for e := range c.open {
+		due = append(due, e)
+	}
+	slices.SortFunc(due, func(a, b *entry) int { return compareRefs(a.now, b.now) })
+	for _, e := range due {
+		for i := range checks {
+			k := &checks[i]
+			since, ok := c.open[e][k.sort]
+			if !ok {
+				continue
+			}
+			text := k.wrong(c, e)
+			switch {
+			case text == "":
+				delete(c.open[e], k.sort)
+			case k.lasts(c, e, since, now):
+				delete(c.open[e], k.sort)
+				e.told[k.key(text)] = true
+				c.tell(e.finding(k, text, since, now))
+			}
+		}
+		if len(c.open[e]) == 0 {
+			delete(c.open, e)
+		}
+	}
+}
+
+// Pending reports whether time alone may soon cause a report. It covers what waits for Patience, but not terminating
+// objects within their time.
+func (c *Cluster) Pending() bool {
+	for _, sorts := range c.open {
+		for s := range sorts {
+			if s != Stuck {
+				return true
+			}
+		}
+	}
+	return !c.Synced()
+}
+
+func compareRefs(a, b *Version) int {
+	x, y := a.place(), b.place()
+	return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.kind, y.kind),
+		strings.Compare(x.namespace, y.namespace), strings.Compare(x.name, y.name))
+}
+
+func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
+	f := Finding{Sort: k.sort, Law: laws[k.sort], Object: e.now.ref(), Text: text, First: since, Last: now,
+		Story: slices.Clone(e.lines)}
+	if k.sort == Stuck {
+		f.First = e.now.DeletionTimestamp.Time
+	}
+	if who := k.who(e); who != "" {
+		f.Who = []string{who}
+	}
+	return f
+}
+
+func nobody(*entry) string { return "" }
+
+// referrer returns who wrote an object's owners: its creator unless somebody wrote them later.
+func referrer(e *entry) string {
+	for i := len(e.lines) - 1; i >= 0; i-- {
+		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {
+			return l.Who
+		}
+	}
+	return e.now.maker()
+}
+
+// hold records that a controller had an object.
+type hold struct {
+	ref    metav1.OwnerReference
+	labels map[string]string
+	at     time.Time // until
+	who    string    // who took it
+}
+
+const mostNamed = 3
+
+// stuck describes what a deleted object waits for.
+func (c *Cluster) stuck(e *entry) string {
+	o := e.now
+	if !o.terminating() {
+		return ""
+	}
+	var parts []string
+	for _, f := range o.Finalizers {
+		switch f {
+		case "foregroundDeletion":
+			parts = append(parts, "the finalizer foregroundDeletion, which the garbage collector takes off when its "+
+				"dependents are gone: "+c.blocking(e))
+		case "orphan":
+			parts = append(parts, "the finalizer orphan, which the garbage collector takes off when it has taken the "+
+				"owner off its dependents")
+		default:
+			parts = append(parts, "the finalizer "+f+", for whoever put it there")
+		}
+	}
+	parts = append(parts, o.waits...)
+	switch {
+	case len(parts) > 0:
+	case o.of.Kind == "Pod" && o.node != "":
+		parts = append(parts, "the kubelet of node "+o.node)
+	case o.of.Kind == "Namespace":
+		parts = append(parts, "the namespace controller")
+	default:
+		parts = append(parts, "nothing that it says")
+	}
+	return "it was deleted and is still there; it waits for " + strings.Join(parts, ", and ")
+}
+
+// blocking names the dependents that block an owner's deletion, and what they wait for.
+func (c *Cluster) blocking(e *entry) string {
+	var names []string
+	for d := range c.dependents[e.now.UID] {
+		for _, r := range d.now.OwnerReferences {
+			if r.UID != e.now.UID || r.BlockOwnerDeletion == nil || !*r.BlockOwnerDeletion {
+				continue
+			}
+			name := ownerOf(d.now)
+			if d.now.terminating() && len(d.now.Finalizers) > 0 {
+				name += " (which has " + strings.Join(d.now.Finalizers, ", ") + ")"
+			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	switch {
+	case len(names) == 0:
+		return "none that is known blocks it"
+	case len(names) > mostNamed:
+		return strings.Join(names[:mostNamed], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
+}

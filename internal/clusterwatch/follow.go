@@ -1,0 +1,195 @@
+package clusterwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+)
+
+type heard struct {
+	kind      *Kind
+	at        time.Time
+	listed    bool
+	all       []*Version
+	put, gone *Version
+	left      bool // the kind is not watched any more
+	why       string
+}
+
+func (h *heard) tell(c *Cluster) {
+	switch {
+	case h.left:
+		c.Leave(h.kind)
+	case h.listed:
+		if c.kinds[h.kind.groupKind()] == nil {
+			c.Look(h.kind)
+		}
+		c.Listed(h.at, h.kind, h.all)
+	case h.put != nil:
+		c.Put(h.at, h.put)
+	case h.gone != nil:
+		c.Gone(h.at, h.gone)
+	}
+}
+
+const (
+	pageSize = 500
+	listTime = time.Minute // for a page
+)
+
+// follower is the store of a Reflector for one kind. It passes on what it receives.
+type follower struct {
+	*Reader
+	context.Context
+
+	kind    *Kind
+	objects dynamic.ResourceInterface
+	news    chan<- heard
+	whole   bool // bodies of the first list are needed
+	stop    context.CancelFunc
+
+	failed int  // failures in a row
+	known  bool // it was listed once
+}
+
+// follow lists the objects of a kind and watches them. It returns when the context ends, or the server says that the
+// kind cannot be read.
+func (r *Reader) follow(ctx context.Context, k *Kind, news chan<- heard, whole bool) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	objects := r.client.Resource(schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource})
+	f := &follower{Reader: r, Context: ctx, kind: k, objects: objects.Namespace(r.Namespace), news: news, whole: whole,
+		stop: stop}
+	lists := &cache.ListWatch{ListWithContextFunc: f.list, WatchFuncWithContext: f.watch}
+	reflector := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lists, f), nil, f,
+		cache.ReflectorOptions{Backoff: &wait.Backoff{Duration: r.first, Factor: 2, Jitter: 1, Steps: 20, Cap: longWait}})
+	reflector.WatchListPageSize = pageSize
+	reflector.RunWithContext(ctx)
+}
+
+// IsWatchListSemanticsUnSupported makes the Reflector list by pages: a streamed list would hold every object whole
+// until its end.
+func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	ctx, stop := context.WithTimeout(ctx, listTime)
+	defer stop()
+	o.ResourceVersion = "" // only consistent lists support pages
+	page, err := f.objects.List(ctx, o)
+	if f.answered(err); err != nil {
+		return nil, err
+	}
+	list := &internalversion.List{ListMeta: metav1.ListMeta{ResourceVersion: page.GetResourceVersion(),
+		Continue: page.GetContinue()}}
+	for i := range page.Items {
+		v, err := Parse(f.kind, page.Items[i].Object)
+		if err != nil {
+			return nil, err
+		}
+		if !f.known {
+			v.lighten(f.whole)
+		}
+		list.Items = append(list.Items, v)
+	}
+	return list, nil
+}
+
+func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := f.objects.Watch(ctx, o)
+	f.answered(err)
+	return w, err
+}
+
+// answered counts failures in a row. It gives up a kind that the server refuses. It retries a kind that was never
+// listed until a list succeeds.
+func (f *follower) answered(err error) {
+	if err != nil && f.Err() != nil {
+		return
+	}
+	var away *url.Error
+	errors.As(err, &away)
+	f.away.Store(away)
+	if err == nil {
+		f.failed = 0
+		return
+	}
+	f.failed++
+	third := f.failed == 3
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
+		apierrors.IsUnauthorized(err) && third: // the first refusal makes client-go call an exec plugin again
+		f.leave(err)
+		f.stop()
+	case third && !f.known:
+		f.leave(err)
+	case third && away != nil:
+		f.Note("the server does not answer: " + away.Err.Error())
+	}
+}
+
+func (f *follower) leave(err error) {
+	f.Note(fmt.Sprintf("not looked at: %s: %v", f.kind, err))
+	f.say(heard{left: true, why: err.Error()})
+}
+
+func (f *follower) say(h heard) {
+	h.kind, h.at = f.kind, time.Now()
+	select {
+	case f.news <- h:
+	case <-f.Done():
+	}
+}
+
+// Replace passes on a list.
+func (f *follower) Replace(list []any, _ string) error {
+	all := make([]*Version, 0, len(list))
+	for _, v := range list {
+		all = append(all, v.(*Version))
+	}
+	f.known = true
+	f.say(heard{listed: true, all: all})
+	return nil
+}
+
+// Add passes on a new object.
+func (f *follower) Add(object any) error { return f.Update(object) }
+
+// Update passes on a new version.
+func (f *follower) Update(object any) error {
+	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
+	if err == nil {
+		f.say(heard{put: v})
+	}
+	return err
+}
+
+// Delete passes on a deletion.
+func (f *follower) Delete(object any) error {
+	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
+	if err == nil {
+		f.say(heard{gone: v})
+	}
+	return err
+}
+
+// Resync does nothing: the cluster needs no event twice.
+func (f *follower) Resync() error { return nil }

@@ -1,0 +1,258 @@
+package clusterwatch
+
+import (
+	"encoding/json"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Kind is a kind of objects, as the server serves it.
+type Kind struct {
+	Group, Version, Resource, Kind string
+	Namespaced                     bool
+}
+
+// String formats it as kubectl does: "deployments.apps".
+func (k *Kind) String() string {
+	if k.Group == "" {
+		return k.Resource
+	}
+	return k.Resource + "." + k.Group
+}
+
+func (k *Kind) apiVersion() string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
+
+type place struct{ group, kind, namespace, name string }
+
+// Version is the relevant part of one version of an object. It is a runtime.Object, so client-go's lists can hold it.
+type Version struct {
+	metav1.PartialObjectMetadata // without its type; once stored, managed fields hold only who wrote when
+
+	of   *Kind
+	body []byte // all but metadata and ignored fields, as JSON; nil if not kept
+	sum  uint64 // of the body
+
+	selector labels.Selector // of a controller's object, or nil
+	wants    int             // the wanted number of selected objects; -1 if it has none
+	waits    []string        // of a terminating namespace: what it waits for
+	node     string          // of a pod
+	ended    bool            // of a pod: it has ended
+}
+
+var seed = maphash.MakeSeed()
+
+// Parse reads an object from a list or a watch. It keeps no part of the map.
+func Parse(k *Kind, content map[string]any) (*Version, error) {
+	v := &Version{of: k, wants: -1}
+	meta, _ := content["metadata"].(map[string]any)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(meta, &v.ObjectMeta); err != nil {
+		return nil, err
+	}
+	for i := range v.ManagedFields {
+		if v.ManagedFields[i].Time == nil {
+			v.ManagedFields[i].Time = &metav1.Time{}
+		}
+	}
+	v.know(content)
+	body := maps.Clone(content)
+	for _, member := range []string{"metadata", "apiVersion", "kind"} {
+		delete(body, member)
+	}
+	if k.reports() {
+		delete(body, "status")
+	}
+	if k.secret() {
+		body["data"] = concealed(body["data"])
+	}
+	var err error
+	v.body, err = json.Marshal(body)
+	v.sum = maphash.Bytes(seed, v.body)
+	return v, err
+}
+
+// lighten drops what only a comparison with another version needs.
+func (v *Version) lighten(whole bool) {
+	for i := range v.ManagedFields {
+		v.ManagedFields[i].FieldsV1 = nil
+	}
+	if !whole {
+		v.body = nil
+	}
+}
+
+// reports reports whether several writers report the state of a kind, which is not a fight. A kubelet and the node
+// controller may disagree about a node.
+func (k *Kind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
+
+func (k *Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
+
+// concealed replaces the values of a Secret's data by digests.
+func concealed(data any) map[string]any {
+	values, _ := data.(map[string]any)
+	out := make(map[string]any, len(values))
+	for k, v := range values {
+		out[k] = "(secret " + short(sumOf(text(v))) + ")"
+	}
+	return out
+}
+
+func (o *Version) place() place { return place{o.of.Group, o.of.Kind, o.Namespace, o.Name} }
+
+func (o *Version) ref() string {
+	return sim.Ref{Kind: o.of.Kind, Namespace: o.Namespace, Name: o.Name}.String()
+}
+
+func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
+
+// terminating reports whether it was deleted and still exists.
+func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }
+
+// set is a part of one manager's fieldsV1, from some field on.
+type set struct {
+	name   string
+	at     time.Time
+	fields map[string]any
+}
+
+// below returns the sets within a field, by its name in fieldsV1.
+func below(sets []set, key string) (out []set) {
+	for _, s := range sets {
+		if f, ok := s.fields[key].(map[string]any); ok {
+			out = append(out, set{s.name, s.at, f})
+		}
+	}
+	return out
+}
+
+func (o *Version) owned() (out []set) {
+	for _, m := range o.ManagedFields {
+		var f map[string]any
+		if m.FieldsV1 != nil && json.Unmarshal(m.FieldsV1.GetRawBytes(), &f) == nil {
+			out = append(out, set{m.Manager, m.Time.Time, f})
+		}
+	}
+	return out
+}
+
+// keyed returns how the managers identify the entries of a list; nil if the list is one value.
+func keyed(sets []set) []string {
+	for _, s := range sets {
+		for k := range s.fields {
+			var of map[string]any
+			if key, ok := strings.CutPrefix(k, "k:"); ok && json.Unmarshal([]byte(key), &of) == nil {
+				names := make([]string, 0, len(of))
+				for name := range of {
+					names = append(names, name)
+				}
+				slices.Sort(names)
+				return names
+			}
+		}
+	}
+	return nil
+}
+
+type item struct {
+	key   string // in fieldsV1 form
+	value any
+}
+
+func items(list any, by []string) (out []item, ok bool) {
+	if list == nil {
+		return nil, true
+	}
+	all, ok := list.([]any)
+	if !ok {
+		return nil, false
+	}
+	for _, v := range all {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		key := map[string]any{}
+		for _, name := range by {
+			if m[name] != nil {
+				key[name] = m[name]
+			}
+		}
+		b, _ := json.Marshal(key)
+		out = append(out, item{"k:" + string(b), v})
+	}
+	return out, true
+}
+
+// writer returns who made a change: the manager of the differing fields, or of several the one that wrote last. If a
+// field was removed, it is the manager whose timestamp is newer than before. It is "" if unknown.
+func (c *change) writer() string {
+	var all []set
+	for _, l := range c.leaves {
+		all = append(all, l.by...)
+	}
+	if len(all) > 0 {
+		return newest(all)
+	}
+	who, at := "", time.Time{}
+	for _, m := range c.new.ManagedFields {
+		if m.Time.After(at) && !slices.ContainsFunc(c.old.ManagedFields, func(w metav1.ManagedFieldsEntry) bool {
+			return w.Manager == m.Manager && w.Subresource == m.Subresource && !w.Time.Time.Before(m.Time.Time)
+		}) {
+			who, at = m.Manager, m.Time.Time
+		}
+	}
+	return who
+}
+
+// newest returns the manager that wrote last among those of a field; "" for none.
+func newest(sets []set) string {
+	who, at := "", time.Time{}
+	for _, s := range sets {
+		if who == "" || s.at.After(at) {
+			who, at = s.name, s.at
+		}
+	}
+	return who
+}
+
+// maker returns who created an object: the manager that wrote it first.
+func (o *Version) maker() string {
+	for _, m := range o.ManagedFields {
+		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {
+			return m.Manager
+		}
+	}
+	return ""
+}
+
+// hands are managers that people use, directly or in a script.
+var hands = []string{"kubectl", "oc", "helm", "k9s", "lens", "node-fetch", "Mozilla", "curl", "Wget", "Headlamp",
+	"dashboard", "kustomize", "before-first-apply"}
+
+// byHand reports whether a person uses a manager.
+func byHand(manager string) bool {
+	return slices.ContainsFunc(hands, func(h string) bool {
+		return manager == h || strings.HasPrefix(manager, "kubectl-") || strings.HasPrefix(manager, h+"/")
+	})
+}
+
+// somebody names a writer that may be unknown.
+func somebody(who string) string {
+	if who == "" {
+		return "(unknown)"
+	}
+	return who
+}

@@ -1,0 +1,235 @@
+// Package livepage feeds the page of a running world. A [Feed] reads the world from time to time and keeps the run of its
+// last records. It sends each reader what is new to that reader, as server-sent events.
+//
+// Nothing is done without readers. The world stops only while its new records are copied; slow readers do not delay it.
+package livepage
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/page"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// World holds what a feed reads of a world, while nobody changes it.
+type World struct {
+	History  *sim.History
+	Broken   []render.Mark       // all violations so far
+	Standing func() []sim.Record // a creation for each existing object
+}
+
+// Kept is the least number of records on a page; the most is twice as many.
+const Kept = 5000
+
+// Feed is the run of a running world.
+type Feed struct {
+	look     func(see func(World)) // calls its argument while nobody changes the world
+	name     string                // identifies this run of the world in event IDs
+	kept     int
+	every    time.Duration // how often a reader gets news
+	beat     time.Duration // the interval of keep-alive messages
+	patience time.Duration // with a reader that does not read
+	closed   chan struct{}
+	once     sync.Once
+
+	mu      sync.Mutex
+	run     *page.Live
+	epoch   int // how often the run was restarted
+	marks   int // the number of violations it has added
+	readers int
+}
+
+// New makes the feed of a world. look calls its argument while nobody changes the world. Times count from from; the
+// name distinguishes this run of the world from others.
+func New(look func(see func(World)), from time.Duration, name string) *Feed {
+	return &Feed{look: look, name: name, kept: Kept, every: 250 * time.Millisecond, beat: 15 * time.Second,
+		patience: 10 * time.Second, closed: make(chan struct{}), run: page.NewLive(from)}
+}
+
+// Close ends all streams, current and later ones.
+func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }
+
+// place is how far a reader is: this many parts of a run.
+type place struct{ epoch, parts int }
+
+func (f *Feed) id(p place) string { return fmt.Sprintf("%s-%d-%d", f.name, p.epoch, p.parts) }
+
+// placeOf parses an event ID; an ID of another run means the beginning.
+func (f *Feed) placeOf(id string) (p place) {
+	words := strings.Split(id, "-")
+	if len(words) != 3 || words[0] != f.name {
+		return p
+	}
+	epoch, err := strconv.Atoi(words[1])
+	parts, e := strconv.Atoi(words[2])
+	if err != nil || e != nil || parts < 0 {
+		return p
+	}
+	return place{epoch, parts}
+}
+
+// since reads the world. It returns what a reader lacks, as JSON, and the reader's new place; nil for nothing.
+func (f *Feed) since(p place) ([]byte, place, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.follow()
+	if p.epoch != f.epoch || p.parts > f.run.Parts() {
+		p.parts = 0
+	}
+	text, err := f.run.Since(p.parts)
+	return text, place{f.epoch, f.run.Parts()}, err
+}
+
+// follow brings the run up to date with the world.
+func (f *Feed) follow() {
+	var standing, records []sim.Record
+	var marks []render.Mark
+	first, restart := 0, false
+	f.look(func(w World) {
+		h := w.History
+		held := h.Len() - len(h.Records)
+		first = f.run.Next()
+		restart = f.epoch == 0 || first < held || f.run.Len()+h.Len()-first > 2*f.kept
+		if restart {
+			first = max(held, h.Len()-f.kept)
+			standing = w.Standing()
+		}
+		records = append(records, h.Records[first-held:]...)
+		marks = append(marks, w.Broken[f.marks:]...)
+	})
+	f.marks += len(marks)
+	if restart {
+		f.epoch++
+		f.run.Begin(standing, first, records)
+		records = nil
+	}
+	f.run.Add(records, marks)
+}
+
+// Path is the address of the page. No path of the API begins like this: resources begin with /api and /apis, and
+// kube-apiserver has no other path of this name.
+const Path = "/threelaws/"
+
+const events = Path + "events"
+
+// mostReaders limits the pages that are fed concurrently.
+const mostReaders = 16
+
+// Over serves the page beside another handler.
+func (f *Feed) Over(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path+"/" != Path && !strings.HasPrefix(r.URL.Path, Path) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		header := w.Header()
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		switch why := RefusalOf(r); {
+		case why != "":
+			http.Error(w, why, http.StatusForbidden)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			header.Set("Allow", "GET, HEAD")
+			http.Error(w, "the page is read, and nothing else", http.StatusMethodNotAllowed)
+		case r.URL.Path == events:
+			f.stream(w, r)
+		case r.URL.Path == Path:
+			header.Set("Content-Type", "text/html; charset=utf-8")
+			header.Set("Content-Security-Policy", "frame-ancestors 'none'")
+			_, _ = w.Write(page.LiveHTML("threelaws serve on "+r.Host, events))
+		case r.URL.Path+"/" == Path:
+			http.Redirect(w, r, Path, http.StatusMovedPermanently)
+		default:
+			http.Error(w, "the page is at "+Path, http.StatusNotFound)
+		}
+	})
+}
+
+// RefusalOf returns why a request must be refused; "" for a page of this server, an opened address, or a program. A
+// browser also sends requests from pages of other origins. They carry an Origin, or a foreign hostname that resolves to
+// this server.
+func RefusalOf(r *http.Request) string {
+	name := r.Host
+	if h, _, err := net.SplitHostPort(name); err == nil {
+		name = h
+	}
+	if name != "localhost" && net.ParseIP(strings.Trim(name, "[]")) == nil {
+		return fmt.Sprintf("this is served at an address, or at localhost, not at %q", name)
+	}
+	if from := r.Header.Get("Origin"); from != "" && from != "http://"+r.Host {
+		return fmt.Sprintf("this is not for %q", from)
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	opens := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.URL.Path != events
+	if site != "" && site != "same-origin" && site != "none" && !opens {
+		return "this is not for pages of other origins"
+	}
+	return ""
+}
+
+// stream feeds one page until it is closed, or does not read.
+func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
+	if !f.enter() {
+		http.Error(w, fmt.Sprintf("%d pages are fed, and no more", mostReaders), http.StatusServiceUnavailable)
+		return
+	}
+	defer f.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead {
+		return
+	}
+	control := http.NewResponseController(w)
+	at := f.placeOf(r.Header.Get("Last-Event-ID"))
+	said := time.Now()
+	tick := time.NewTicker(f.every)
+	defer tick.Stop()
+	send := func(text string) bool {
+		said = time.Now()
+		_ = control.SetWriteDeadline(said.Add(f.patience))
+		_, err := w.Write([]byte(text))
+		return err == nil && control.Flush() == nil
+	}
+	for ok := send("retry: 1000\n\n"); ok; {
+		text, now, err := f.since(at)
+		switch {
+		case err != nil:
+			return
+		case text != nil:
+			ok = send("id: " + f.id(now) + "\nevent: part\ndata: " + string(text) + "\n\n")
+		case time.Since(said) > f.beat:
+			ok = send(": nothing\n\n")
+		}
+		at = now
+		select {
+		case <-r.Context().Done():
+			return
+		case <-f.closed:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (f *Feed) enter() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.readers == mostReaders {
+		return false
+	}
+	f.readers++
+	return true
+}
+
+func (f *Feed) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readers--
+}

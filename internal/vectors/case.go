@@ -1,0 +1,225 @@
+// Package vectors reads cases recorded from a real cluster, and compares a server's answers with them under their
+// placeholders. The format is described in fakeapi/testdata/vectors/README.md. Only tests use it.
+package vectors
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Case is one recorded case.
+type Case struct {
+	Area, Case    string
+	Controllers   []string // those that were running
+	Exchanges     []Exchange
+	RVOrder       []string                   `json:"rvOrder"`
+	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
+	Managed       bool                       // with managedFields and warnings
+}
+
+func (c *Case) Name() string { return c.Area + "/" + c.Case }
+
+// Exchange is one exchange of a case with the real server, or an aside.
+type Exchange struct {
+	N        int
+	Aside    string
+	Method   string
+	Path     string
+	Query    map[string]any
+	Headers  map[string]string
+	Body     json.RawMessage
+	RawBody  *string
+	Response struct {
+		Status   int
+		Warnings []string
+		Body     json.RawMessage
+	}
+	Watch *struct {
+		End    string
+		Events []struct {
+			Type   string
+			Object json.RawMessage
+		}
+	}
+	ConcurrentGroup int
+	Settled         bool
+	Pause           float64 // seconds that its client waited before
+}
+
+// Random2 reads the random sequences of file: rich specs of many kinds, valid and invalid.
+func Random2(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random2.jsonl.gz")) }
+
+// Random3 reads the random sequences of all kinds, with warnings, tables and managedFields.
+func Random3(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random3.jsonl.gz")) }
+
+// Widgets reads the random sequences of custom kinds.
+func Widgets(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "widgets.jsonl.gz")) }
+
+// Read reads the cases in the folders below dir and the random sequences in dir, sorted by name.
+func Read(dir string) ([]*Case, error) {
+	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	areas, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, area := range areas {
+		if !area.IsDir() {
+			continue
+		}
+		cases, err := ReadArea(filepath.Join(dir, area.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cases...)
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
+	return all, nil
+}
+
+// ReadArea reads the cases of one folder, sorted by file name.
+func ReadArea(dir string) ([]*Case, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*Case
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		c, err := parse(file, raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func readRandom(file string) (all []*Case, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		c, err := parse(file, lines.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, lines.Err()
+}
+
+func parse(file string, raw []byte) (*Case, error) {
+	c := new(Case)
+	if err := json.Unmarshal(raw, c); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}
+
+// Binding holds the values of a case's placeholders.
+type Binding struct {
+	values map[string]string
+	Tokens map[string]string // continue tokens that a request may replace
+	named  int
+	// Managed also compares managedFields; most records omit them.
+	Managed bool
+}
+
+func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
+
+// Clone returns a copy that learns separately.
+func (b *Binding) Clone() *Binding {
+	c := *b
+	c.values = maps.Clone(b.values)
+	return &c
+}
+
+func (b *Binding) Take(other *Binding) { b.values, b.named = other.values, other.named }
+
+// Value returns the value of a placeholder.
+func (b *Binding) Value(name string) (string, bool) {
+	v, ok := b.values[name]
+	return v, ok
+}
+
+// Placeholders lists the placeholders in a text.
+func Placeholders(text string) []string { return placeholder.FindAllString(text, -1) }
+
+func (b *Binding) Bind(name, value string) { b.values[name] = value }
+
+var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|` +
+	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|` +
+	`port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
+
+// Fill replaces placeholders in a request: by known values, or by new ones.
+func (b *Binding) Fill(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		if v, ok := b.values[p]; ok {
+			return v
+		}
+		if base, more, ok := strings.Cut(p, "+"); ok {
+			n, _ := strconv.ParseUint(b.values[base], 10, 64)
+			m, _ := strconv.ParseUint(more, 10, 64)
+			return strconv.FormatUint(n+m, 10)
+		}
+		b.named++
+		v := fmt.Sprintf("n%d", b.named)
+		switch {
+		case strings.HasPrefix(p, "$uid:"):
+			v = fmt.Sprintf("dead0000-0000-4000-8000-%012d", b.named)
+		case b.Tokens[p] != "":
+			v = b.Tokens[p]
+		case p == "$time":
+			return "2026-01-01T00:00:00Z"
+		case strings.HasPrefix(p, "$rv:"):
+			v = strconv.Itoa(900000 + b.named)
+		case strings.HasPrefix(p, "$name:"):
+			v = strings.ToLower(strings.TrimPrefix(p, "$name:"))
+		}
+		b.values[p] = v
+		return v
+	})
+}
+
+// Order checks that the resource versions of a case grow as recorded.
+func (b *Binding) Order(names []string) error {
+	last := uint64(0)
+	for _, name := range names {
+		v, ok := b.values[name]
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(v, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s is %q", name, v)
+		}
+		if n <= last {
+			return fmt.Errorf("resource versions: %s is %d, not after %d", name, n, last)
+		}
+		last = n
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/internal/vectors"
+)
+
+// compareAnswer compares status, warnings and body. The random sequences and the cases of admission were recorded
+// without warnings: silent.
+func compareAnswer(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseRecorder, silent bool) error {
+	if w.Code != ex.Response.Status {
+		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, w.Code, ex.Response.Status, w.Body)
+	}
+	if ex.ConcurrentGroup != 0 {
+		b.Learn(ex.Response.Body, w.Body.Bytes())
+		return nil
+	}
+	if silent {
+		return compareBody(b, ex, w)
+	}
+	var got []string
+	for _, text := range w.Header().Values("Warning") {
+		got = append(got, Unquoted(text))
+	}
+	if len(got) != len(ex.Response.Warnings) {
+		return fmt.Errorf("%s %s: warnings %q, want %q", ex.Method, ex.Path, got, ex.Response.Warnings)
+	}
+	for i := range got {
+		if err := b.Match(ex.Response.Warnings[i], got[i]); err != nil {
+			return fmt.Errorf("%s %s: warning: %w", ex.Method, ex.Path, err)
+		}
+	}
+	return compareBody(b, ex, w)
+}
+
+func compareBody(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseRecorder) error {
+	if err := b.CompareJSON(ex.Response.Body, w.Body.Bytes()); err != nil && !reordered(ex, w.Body.Bytes()) &&
+		!(b.Managed && shuffled(b, ex, w.Body.Bytes())) {
+		return fmt.Errorf("%s %s: body%w", ex.Method, ex.Path, err)
+	}
+	return nil
+}
+
+// reordered reports whether a request was refused for the same causes in another order. The real server uses Go's map
+// order for errors of custom resources, and for conflicts with several field managers.
+func reordered(ex *vectors.Exchange, got []byte) bool {
+	want, have := causes(ex.Response.Body), causes(got)
+	return len(want) > 1 && slices.Equal(want, have)
+}
+
+// shuffled reports whether a request was refused for the same causes, with those of one field in another order: labels,
+// annotations and other maps have no order.
+func shuffled(b *vectors.Binding, ex *vectors.Exchange, got []byte) bool {
+	want, have := byField(b.Fill(string(ex.Response.Body))), byField(string(got))
+	return len(want) > 1 && slices.Equal(want, have)
+}
+
+// byField lists the causes of a refusal, with adjacent causes of one field sorted.
+func byField(body string) (texts []string) {
+	var st metav1.Status
+	if json.Unmarshal([]byte(body), &st) != nil || st.Details == nil {
+		return nil
+	}
+	start := 0
+	for i, c := range st.Details.Causes {
+		if i > 0 && c.Field != st.Details.Causes[i-1].Field {
+			slices.Sort(texts[start:])
+			start = i
+		}
+		texts = append(texts, fmt.Sprint(c))
+	}
+	slices.Sort(texts[start:])
+	return texts
+}
+
+func causes(body []byte) (texts []string) {
+	var st metav1.Status
+	if json.Unmarshal(body, &st) != nil || st.Details == nil {
+		return nil
+	}
+	defined := strings.HasSuffix(st.Details.Group, ".example.com")
+	for _, c := range st.Details.Causes {
+		if !defined && c.Type != metav1.CauseTypeFieldManagerConflict {
+			return nil
+		}
+		texts = append(texts, fmt.Sprint(c))
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// Unquoted is the text of a Warning header.
+func Unquoted(text string) string {
+	text = strings.TrimPrefix(text, `299 - "`)
+	text = strings.TrimSuffix(text, `"`)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
+}
+
+// watching is an open watch. Its client reads nothing until the end, so the result does not depend on timing.
+type watching struct {
+	code   int
+	begun  chan struct{} // closed when the server has answered
+	read   chan struct{} // closed when the client starts reading
+	done   chan struct{} // closed when the server has returned
+	header http.Header
+	text   bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func open(h http.Handler, r *http.Request) *watching {
+	ctx, cancel := context.WithCancel(r.Context())
+	w := &watching{begun: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{}),
+		header: http.Header{}, cancel: cancel}
+	go func() {
+		defer close(w.done)
+		h.ServeHTTP(w, r.WithContext(ctx))
+	}()
+	select {
+	case <-w.begun:
+	case <-w.done:
+	}
+	return w
+}
+
+// finish reads the events of the watch, and ends it.
+func (w *watching) finish() []byte {
+	w.cancel()
+	select {
+	case <-w.read:
+	default:
+		close(w.read)
+	}
+	<-w.done
+	return w.text.Bytes()
+}
+
+// peek reads the initial events of a watch.
+func peek(h http.Handler, r *http.Request) (int, []byte) {
+	w := open(h, r)
+	return w.code, w.finish()
+}
+
+func (w *watching) Header() http.Header { return w.header }
+
+func (w *watching) WriteHeader(code int) { w.code = code }
+
+func (w *watching) Write(b []byte) (int, error) { return w.text.Write(b) }
+
+// Flush implements http.Flusher: a server flushes the header of a watch first.
+func (w *watching) Flush() {
+	select {
+	case <-w.begun:
+	default:
+		close(w.begun)
+		<-w.read
+	}
+}
+
+// closedEarly are cases whose client closed a watch before the last exchange.
+var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
+
+type event struct {
+	Type   string
+	Object json.RawMessage
+}
+
+func compareWatch(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange, text []byte) error {
+	var events []event
+	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
+		var e event
+		if err := d.Decode(&e); err != nil {
+			return err
+		}
+		events = append(events, e)
+	}
+	for i, want := range ex.Watch.Events {
+		if i >= len(events) {
+			if want.Type == "BOOKMARK" {
+				continue // how many come late depends on time
+			}
+			return fmt.Errorf("event %d of %d is missing: %s %s", i, len(ex.Watch.Events), want.Type, want.Object)
+		}
+		got := events[i]
+		if got.Type != want.Type {
+			return fmt.Errorf("event %d is %s, want %s: %s", i, got.Type, want.Type, got.Object)
+		}
+		if err := b.CompareJSON(want.Object, got.Object); err != nil {
+			return fmt.Errorf("event %d%w", i, err)
+		}
+	}
+	if n := len(ex.Watch.Events); len(events) > n && !closedEarly[v.Name()] {
+		return fmt.Errorf("%d events, want %d; first too many: %s %s", len(events), n, events[n].Type, events[n].Object)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+// Package replay plays recorded cases to a server, over HTTP without a network, and reports differing answers. Only
+// tests use it.
+package replay
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/vectors"
+)
+
+// Subject is the server that a case is played to. It is new, and only the case uses it.
+type Subject struct {
+	http.Handler
+	// Sleep advances the server's clock.
+	Sleep func(time.Duration)
+	// Compact makes the server forget all revisions but the latest.
+	Compact func()
+}
+
+// start creates the namespace of a case, and its binding.
+func (s *Subject) start(v *vectors.Case) (*vectors.Binding, error) {
+	b := vectors.NewBinding()
+	b.Bind("$ns", "ns-1")
+	b.Managed = v.Managed
+	for name, token := range v.ContinueToken {
+		b.Tokens[name] = base64.RawURLEncoding.EncodeToString(token)
+	}
+	asJSON := map[string]string{"content-type": "application/json"}
+	code, body := Send(s, "POST", "/api/v1/namespaces", "", asJSON,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns-1"}}`)
+	if code != http.StatusCreated {
+		return nil, fmt.Errorf("namespace: %d %s", code, body)
+	}
+	return b, nil
+}
+
+// Case plays a case and returns the first difference. Watches are compared at its end.
+func Case(s *Subject, v *vectors.Case) error {
+	b, err := s.start(v)
+	if err != nil {
+		return err
+	}
+	type opened struct {
+		ex *vectors.Exchange
+		w  *watching
+	}
+	var watches []opened
+	defer func() {
+		for _, w := range watches {
+			w.w.finish()
+		}
+	}()
+	for i := range v.Exchanges {
+		ex := &v.Exchanges[i]
+		s.pause(ex)
+		if ex.Method == "" {
+			s.aside(ex.Aside)
+			continue
+		}
+		r := request(v, b, ex)
+		if ex.Watch != nil {
+			w := open(s, r)
+			if watches = append(watches, opened{ex, w}); w.code != http.StatusOK {
+				return fmt.Errorf("%d: no watch: %d %s", ex.N, w.code, w.finish())
+			}
+			continue
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if err := compareAnswer(b, ex, w, v.Area == "random" || v.Area == "admission"); err != nil {
+			return fmt.Errorf("%d: %w", ex.N, err)
+		}
+	}
+	for _, w := range watches {
+		if err := compareWatch(v, b, w.ex, w.w.finish()); err != nil {
+			return fmt.Errorf("%d: watch: %w", w.ex.N, err)
+		}
+	}
+	return b.Order(v.RVOrder)
+}
+
+// Tally counts exchanges, those with the right status, and fully right ones.
+type Tally struct{ Exchanges, Statuses, Answers int }
+
+// String formats how many are right.
+func (t *Tally) String() string {
+	share := func(n int) float64 { return 100 * float64(n) / float64(max(t.Exchanges, 1)) }
+	return fmt.Sprintf("of %d exchanges %d statuses (%.1f %%) and %d answers (%.1f %%) are right",
+		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
+}
+
+// Through plays a case to its end, whatever differs, and reports each differing answer. Watches are compared where they
+// are opened.
+func Through(s *Subject, v *vectors.Case, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
+	b, err := s.start(v)
+	if err != nil {
+		tell(&vectors.Exchange{}, "", err)
+		return
+	}
+	for i := range v.Exchanges {
+		ex := &v.Exchanges[i]
+		s.pause(ex)
+		r := request(v, b, ex)
+		sum.Exchanges++
+		if err := s.exchange(v, b, ex, r, sum); err != nil {
+			tell(ex, sent(v, b, ex), err)
+			continue
+		}
+		sum.Answers++
+	}
+}
+
+func (s *Subject) exchange(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange, r *http.Request,
+	sum *Tally) error {
+	if ex.Watch != nil {
+		code, text := peek(s, r)
+		if code != http.StatusOK {
+			return fmt.Errorf("no watch: %d %s", code, text)
+		}
+		sum.Statuses++
+		return compareWatch(v, b, ex, text)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code == ex.Response.Status {
+		sum.Statuses++
+	}
+	err := compareAnswer(b, ex, w, !v.Managed)
+	if err != nil {
+		b.Glean(ex.Response.Body, w.Body.Bytes())
+	}
+	return err
+}
+
+func (s *Subject) pause(ex *vectors.Exchange) {
+	if ex.Pause > 0 {
+		s.Sleep(time.Duration(ex.Pause * float64(time.Second)))
+	}
+}
+
+// aside does what the record says happened outside the API. A starting server writes objects of its own.
+func (s *Subject) aside(what string) {
+	switch {
+	case strings.Contains(what, "compacted"):
+		s.Compact()
+	case strings.Contains(what, "restarted"):
+		Send(s, "POST", "/api/v1/namespaces/kube-system/configmaps", "",
+			map[string]string{"content-type": "application/json"},
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"start-"}}`)
+	}
+}
+
+// sent returns the body of a recorded request, with its placeholders filled in. The client of random2 sent JSON with
+// spaces, the others without. That matters where the server compares stored text, as in revisions.
+func sent(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange) string {
+	if ex.RawBody != nil {
+		return b.Fill(*ex.RawBody)
+	}
+	body := b.Fill(ports.ReplaceAllString(string(ex.Body), "$1"))
+	var compact bytes.Buffer
+	if v.Area != "random2" && len(body) > 0 && json.Compact(&compact, []byte(body)) == nil {
+		return compact.String()
+	}
+	return body
+}
+
+// ports are placeholders for numbers.
+var ports = regexp.MustCompile(`"(\$port:[0-9]+)"`)
+
+func request(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange) *http.Request {
+	path, query := b.Fill(ex.Path), Query(b, ex.Query)
+	return NewRequest(ex.Method, path, query, ex.Headers, sent(v, b, ex))
+}
+
+// Query returns a recorded query, with its placeholders filled in.
+func Query(b *vectors.Binding, query map[string]any) string {
+	q := url.Values{}
+	for k, v := range query {
+		switch v := v.(type) {
+		case string:
+			q.Add(k, b.Fill(v))
+		case []any:
+			for _, one := range v {
+				q.Add(k, b.Fill(fmt.Sprint(one)))
+			}
+		}
+	}
+	return q.Encode()
+}
+
+func NewRequest(method, path, query string, headers map[string]string, body string) *http.Request {
+	u := &url.URL{Path: path, RawQuery: query}
+	r := httptest.NewRequest(method, u.String(), strings.NewReader(body))
+	for k, v := range headers {
+		r.Header.Set(k, v)
+	}
+	return r
+}
+
+func Send(h http.Handler, method, path, query string, headers map[string]string, body string) (int, string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, NewRequest(method, path, query, headers, body))
+	return w.Code, w.Body.String()
+}

@@ -1,0 +1,281 @@
+// Package evidence compares controllers with the list of clauses. It finds the scenarios, mutants and recorded cases
+// of each clause, and explores which clauses each controller keeps in each era. It writes the pages of docs/evidence
+// from the results.
+package evidence
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/threelaws/threelaws/internal/clause"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+type Options struct {
+	Controller string // this one only; "" for all
+	Era        string // this one only; "" for all
+	Schedules  int    // of each world
+}
+
+// examined is what came of one world.
+type examined struct {
+	w    *world
+	x    *scenarios.Exploration
+	pins []string // the clauses without a law that its file pins
+	err  error
+}
+
+// Examine explores the worlds of a registry's controllers and says which clause each
+// keeps in each era. The result depends on the options alone, not on the cores.
+func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
+	all := Subjects(g)
+	worlds, pinned, err := plan(files, g, all, o)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]examined, len(worlds)+len(pinned))
+	each(ctx, len(results), func(i int) {
+		if i < len(worlds) {
+			results[i] = explored(ctx, worlds[i], g, o)
+		} else {
+			results[i] = ownScript(ctx, pinned[i-len(worlds)], g, o)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := newReport(g, all, o)
+	for i := range results {
+		if results[i].err != nil {
+			return nil, results[i].err
+		}
+		r.add(&results[i])
+	}
+	r.finish(Coverage(files, g))
+	return r, r.shorten(ctx, g, o)
+}
+
+// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds that
+// are made for each clause with the older ones too, which never settle in many scenarios. Pinned are the files that
+// name a clause without a law.
+func plan(
+	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
+) (worlds, pinned []*world, err error) {
+	add := func(name string, text []byte, eras []string) error {
+		for _, era := range eras {
+			for _, faults := range []map[string]int{nil, everyFault()} {
+				w, err := in(name, text, era, g, all)
+				if err != nil {
+					return err
+				}
+				w.faults = faults
+				if old := era != ""; w.wanted(o) &&
+					(!old || w.of(era) && (faults == nil || !w.selecting())) {
+					worlds = append(worlds, w)
+				}
+			}
+		}
+		return nil
+	}
+	for _, f := range files {
+		if whole(f) {
+			if err := add(f.Name, f.Format(), []string{""}); err != nil {
+				return nil, nil, err
+			}
+		}
+		if len(unlawed(f, g)) > 0 {
+			w := &world{file: f, text: f.Format()}
+			for _, name := range cast(f, g) {
+				w.cast = append(w.cast, newest(name, all)...)
+			}
+			if w.wanted(o) {
+				pinned = append(pinned, w)
+			}
+		}
+	}
+	for _, s := range all {
+		texts := standard(s.Name)
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if !s.Newest {
+				break
+			}
+			if err := add(name, texts[name], eras(s.Name, all)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return worlds, pinned, nil
+}
+
+// of reports whether somebody of the world runs in an era.
+func (w *world) of(era string) bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Era == era })
+}
+
+func (w *world) wanted(o Options) bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return o.wants(&s) })
+}
+
+func (o *Options) wants(s *Subject) bool {
+	return (o.Controller == "" || o.Controller == s.Name) && (o.Era == "" || o.Era == s.Era)
+}
+
+func everyFault() map[string]int {
+	faults := map[string]int{}
+	for _, name := range host.FaultNames {
+		faults[name] = 1
+	}
+	return faults
+}
+
+// unlawed are the clauses that the comments of a file name and no law checks.
+func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
+	var ids []string
+	for _, id := range clause.In(comments(f)) {
+		c := clause.ByID(id)
+		if c != nil && !slices.ContainsFunc(g.Laws, lawOf(id)) && c.About != clause.Server && c.About != clause.Tool {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// explored explores a world to the end of each run, whatever is broken.
+func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
+	n := o.Schedules
+	switch {
+	case w.selecting():
+		n = (n + oldTimes - 1) / oldTimes
+	case w.old():
+		n = (n + 1) / 2
+	}
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
+		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1, Steps: mostSteps})
+	return examined{w: w, x: x, err: err}
+}
+
+// oldTimes is how many times fewer schedules are drawn with eras that go by
+// selectors: they break what they break in nearly every one, and fight in many.
+const oldTimes = 5
+
+// mostSteps is the bound of a run that does not settle: the longest of those that do take a thousand, and one in which
+// objects pile up takes the longer for each step the more of them there are.
+const mostSteps = 4_000
+
+// ownScript runs a file's own script, what it expects included, under other schedules.
+func ownScript(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
+		Workers: 1, First: true, Budget: 1, Steps: mostSteps})
+	return examined{w: w, x: x, err: err, pins: unlawed(w.file, g)}
+}
+
+func each(ctx context.Context, n int, f func(i int)) {
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+// Cover lists what covers one clause.
+type Cover struct {
+	*clause.Clause
+
+	Law       *law.Law // nil for none
+	Scenarios []string // files whose comments name it
+	Kills     []Kill   // mutants that its law kills
+}
+
+// Kill is a mutant that a scenario kills.
+type Kill struct {
+	Mutant string
+	File   string
+	Line   int
+}
+
+// Coverage returns what covers each clause, in the order of the list. It reads the comments of files, and the golden
+// text of their mutant steps, which running the files verifies.
+func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
+	pins, kills := map[string][]string{}, map[string][]Kill{}
+	for _, f := range files {
+		for _, id := range clause.In(comments(f)) {
+			pins[id] = append(pins[id], f.Name)
+		}
+		for _, s := range f.Steps {
+			if s.Verb != "mutant" {
+				continue
+			}
+			if by := killer(s); by != "" {
+				k := Kill{s.Word(0), f.Name, s.Line}
+				if !slices.ContainsFunc(kills[by], func(o Kill) bool { return o.Mutant == k.Mutant }) {
+					kills[by] = append(kills[by], k)
+				}
+			}
+		}
+	}
+	var all []*Cover
+	for _, c := range clause.All() {
+		v := &Cover{Clause: c, Scenarios: pins[c.ID]}
+		for _, l := range g.Laws {
+			if l.ID == c.ID {
+				v.Law, v.Kills = l, kills[l.Name]
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// Lacks returns what a clause lacks, "" for nothing. A law that kills no mutant may find nothing, and a clause that
+// nothing names is not tested.
+func (c *Cover) Lacks() string {
+	pinned := len(c.Tests) > 0 || len(c.Cases) > 0
+	switch {
+	case c.Law != nil && c.Law.New != nil && len(c.Kills) == 0 && !pinned:
+		return "its law kills no mutant"
+	case len(c.Scenarios) == 0 && len(c.Kills) == 0 && !pinned:
+		return "no scenario, test or recorded case covers it"
+	}
+	return ""
+}
+
+func comments(f *scenarios.File) string {
+	var b strings.Builder
+	for line := range strings.Lines(string(f.Format())) {
+		if strings.HasPrefix(line, "-- ") {
+			break
+		}
+		if line[0] == '#' {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// killer returns the name of the law that kills the mutant of a step, by its golden text.
+func killer(s *scenarios.Step) string {
+	text, ok := strings.CutPrefix(s.Golden, "killed by ")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(text, " ")
+	return strings.TrimRight(name, ":\n")
+}

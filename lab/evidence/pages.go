@@ -1,0 +1,246 @@
+package evidence
+
+import (
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/internal/clause"
+)
+
+const clausesHead = `# The clauses
+
+For readers who ask what a law is based on, and what is checked at all. Each row is one sentence that a program can be
+checked against, in our own words. These are all such sentences of the ControllerRef proposal (2017), the job selector
+proposal, "Writing Controllers" and the notes of kube-controller-manager. Their source is ` + "`internal/clause`" + `.
+The second table, [Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the
+reference controllers, a scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers.
+` + "`threelaws laws`" + ` lists the laws that a run is judged by.
+
+The kinds of clauses:
+
+- **S**: safety, checked at every step.
+- **L**: liveness, checked when the world has settled, or by finding a cycle.
+- **R**: routing, which queue keys an event may cause.
+- **V**: validation, what the API server accepts.
+- **D**: defaults and stored data.
+- **X**: upgrade and downgrade between eras.
+- **U**: what a user sees.
+
+Violations of a safety clause have two strengths, which are reported separately. *Informed*: the actor violated the
+clause against what it had itself been shown. *Committed*: the write was right for what the actor knew, but wrong for
+the state that it changed. A precondition would have avoided this race. An informed violation fails a run. A committed
+violation fails it only if the scenario or the caller sets ` + "`strict`" + `.
+
+Each clause with a law declares the evidence that it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
+owner), *rest*, the *table of kinds*. Without that evidence the law answers "not judged". The profiles are nested:
+**ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, **upstream** adds how
+kube-controller-manager's own controllers are written.
+`
+
+// ClausesPage returns docs/evidence/clauses.md.
+func ClausesPage(cover []*Cover, r *Report) []byte {
+	var b strings.Builder
+	b.WriteString(clausesHead)
+	for _, s := range clause.Sections() {
+		fmt.Fprintf(&b, "\n## %s\n| id | kind | clause | source |\n|---|---|---|---|\n", s.Title)
+		for i := range s.Clauses {
+			c := &s.Clauses[i]
+			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Kind, c.Sentence, c.Source)
+		}
+	}
+	b.WriteString(coverageHead)
+	for _, c := range cover {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", c.ID, c.check(), c.killed(), c.pinned(), c.besides(),
+			r.holds(c.Clause))
+	}
+	return []byte(b.String())
+}
+
+const coverageHead = `
+## Coverage
+A scenario covers a clause if its comments name it, or if the clause's law kills a mutant there. Rows name only the
+first of many. The last column comes from exploring the scenarios with every controller. It names the controllers
+whose last era keeps the clause, and the older eras that violate it.
+
+| clause | checked by | mutants that it kills | scenarios that cover it | tests and recorded cases | held by |
+|---|---|---|---|---|---|
+`
+
+// check is the law of a clause: who owes it, and what must be known to ask.
+func (c *Cover) check() string {
+	if c.Law == nil || c.Law.New == nil {
+		return "no law"
+	}
+	return fmt.Sprintf("%s (%s; %s)", c.Law.Name, c.Law.Profile, c.Law.Needs)
+}
+
+// mostNamed is how many of a list a row names.
+const mostNamed = 3
+
+func some(names []string) string {
+	if n := len(names); n > mostNamed {
+		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more", n-mostNamed)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c *Cover) killed() string {
+	var names []string
+	for _, k := range c.Kills {
+		names = append(names, "`"+k.Mutant+"`")
+	}
+	return some(names)
+}
+
+// Pins are the files that name a clause or in which its law kills a mutant.
+func (c *Cover) Pins() []string {
+	pins := slices.Clone(c.Scenarios)
+	for _, k := range c.Kills {
+		if !slices.Contains(pins, k.File) {
+			pins = append(pins, k.File)
+		}
+	}
+	return pins
+}
+
+func (c *Cover) pinned() string {
+	var links []string
+	for _, f := range c.Pins() {
+		links = append(links, link(f))
+	}
+	return some(links)
+}
+
+func link(file string) string {
+	return fmt.Sprintf("[%s](../../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), file)
+}
+
+func (c *Cover) besides() string {
+	var list []string
+	for _, t := range c.Tests {
+		list = append(list, "`"+t+"`")
+	}
+	for _, r := range c.Cases {
+		list = append(list, "`"+r+"*`")
+	}
+	if c.Lacking != "" {
+		list = append(list, "lacking: "+c.Lacking)
+	}
+	return strings.Join(list, ", ")
+}
+
+// ErasPage returns docs/use/eras.md: the controllers in the order of their table, and those of
+// kube-controller-manager that are not implemented.
+func ErasPage() []byte {
+	var b strings.Builder
+	b.WriteString(`# Controllers and their eras
+
+For authors of scenario files: the names of the controllers and their eras. A name without an era means the last era.
+The names in kube-controller-manager, current and earlier, work as well.
+
+| controller | names in kube-controller-manager | eras |
+| --- | --- | --- |
+`)
+	manager := controllers.KubeControllerManager()
+	var names []string
+	eras := map[string][]string{}
+	for _, c := range controllers.Builtin() {
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+		if c.Era != "" {
+			eras[c.Name] = append(eras[c.Name], "`"+c.Era+"`")
+		}
+	}
+	for _, name := range names {
+		var theirs []string
+		if slices.Contains(manager.Runs, name) {
+			for alias, to := range manager.Aliases {
+				if to == name {
+					theirs = append(theirs, "`"+alias+"`")
+				}
+			}
+			slices.Sort(theirs)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.Join(theirs, ", "),
+			strings.Join(eras[name], ", "))
+	}
+	b.WriteString(switches)
+	b.WriteString("\nThese controllers of kube-controller-manager are not implemented, and are refused by name:\n\n")
+	for _, name := range manager.Absent {
+		if strings.HasSuffix(name, "-controller") && name != "resource-claim-controller" {
+			fmt.Fprintf(&b, "- `%s`\n", name)
+		}
+	}
+	return []byte(b.String())
+}
+
+// switches says what happens between two eras.
+//
+//go:embed eras.md
+var switches string
+
+const trackHead = `# Track record
+
+For readers who ask whether exploration finds real bugs. Each row is an ownership bug that was reported, and the
+scenario file that finds it again. The file has a plain world. Exploration finds the bug in a controller without the
+guard that fixed it, which is a mutant or an older era. The right controller passes the same schedules. An *open* bug
+is not fixed upstream: the right controller loses the race too, which is a violation of *committed* strength.
+
+Schedules run one after the other on one core. *Schedules* and *time* are medians over the seeds, until the bug
+shows. *Steps* is the length of the minimized timeline.
+`
+
+// unfound is the table of the bugs that no file finds, with the reasons.
+//
+//go:embed unfound.md
+var unfound string
+
+const trackTable = `
+| bug | what happened | file | in | violated law | steps | schedules | time |
+|---|---|---|---|---|---|---|---|
+`
+
+func (b *Bug) row() string {
+	by := "an older era"
+	switch {
+	case b.Open:
+		by = "every era: open"
+	case b.By != "":
+		by = "`" + b.By + "`"
+	}
+	return fmt.Sprintf("| [%s](%s) | %s | %s | %s | %s | %d | %d | %s |\n", b.ID, b.URL,
+		strings.ReplaceAll(b.What, "|", "\\|"), link(b.File.Name), by, b.Law, b.Steps, b.Schedules,
+		b.Took.Round(time.Millisecond))
+}
+
+// TrackPage returns docs/evidence/track-record.md: the measurements of each bug over so many seeds.
+func TrackPage(bugs []*Bug, seeds int) []byte {
+	var b strings.Builder
+	b.WriteString(trackHead)
+	var steps, tried []int
+	var took []time.Duration
+	ids := map[string]bool{}
+	for _, bug := range bugs {
+		steps, tried, took = append(steps, bug.Steps), append(tried, bug.Schedules), append(took, bug.Took)
+		ids[bug.ID] = true
+	}
+	slices.Sort(steps)
+	slices.Sort(tried)
+	slices.Sort(took)
+	n := len(bugs) / 2
+	fmt.Fprintf(&b, "\n%d bugs, in %d files, each searched for with %d seeds. The median is %s and %s to find a bug, "+
+		"and %s to show it.\n", len(ids), len(bugs), seeds, plural(tried[n], "schedule"),
+		took[n].Round(time.Millisecond), plural(steps[n], "step"))
+	b.WriteString(trackTable)
+	for _, bug := range bugs {
+		b.WriteString(bug.row())
+	}
+	b.WriteString(unfound)
+	return []byte(b.String())
+}

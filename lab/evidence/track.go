@@ -1,0 +1,134 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// Bug is a reported bug, with the file that finds it again.
+type Bug struct {
+	ID, URL string
+	Open    bool   // it is not fixed: the right controller loses the race too
+	What    string // the first sentence of the file
+	File    *scenarios.File
+	By      string // the mutant; "" if the file's own controllers have the bug
+
+	Found     int           // the number of seeds that found it
+	Schedules int           // the median number of schedules until it was found
+	Took      time.Duration // the median time
+	Law       string        // the violated law, by the first seed
+	Steps     int           // of its minimized timeline
+
+	at int // the step that finds it
+}
+
+// bugLine is the comment that names the bug of a file.
+var bugLine = regexp.MustCompile(`(?m)^# bug (\S+) (\S+)( open)?$`)
+
+// Bugs returns the bugs that files name, by ID.
+func Bugs(files []*scenarios.File) ([]*Bug, error) {
+	var all []*Bug
+	for _, f := range files {
+		text := comments(f)
+		for _, m := range bugLine.FindAllStringSubmatch(text, -1) {
+			b := &Bug{ID: m[1], URL: m[2], Open: m[3] != "", What: firstSentence(text), File: f}
+			b.at = slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool {
+				return s.Verb == "mutant" || s.Verb == "explore" && s.Expect
+			})
+			if b.at < 0 {
+				return nil, &scenarios.Error{File: f.Name, Code: scenarios.ExitUsage,
+					Text: "no step finds bug " + b.ID + ": a mutant, or an explore with a \"!\""}
+			}
+			if s := f.Steps[b.at]; s.Verb == "mutant" {
+				b.By = s.Word(0)
+			}
+			all = append(all, b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Bug) int { return strings.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+func firstSentence(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" && !strings.HasPrefix(line, "bug ") {
+			lines = append(lines, line)
+		}
+	}
+	text = strings.Join(lines, " ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i]
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// mostTried is the maximum number of schedules for finding a bug.
+const mostTried = 5000
+
+// search explores the file's world with one seed until the bug shows. A law shows it, or an expectation if the file
+// says that no law does.
+func (b *Bug) search(
+	ctx context.Context, g *scenarios.Registry, seed uint64, budget int,
+) (*scenarios.Exploration, error) {
+	f, err := scenarios.Parse(b.File.Name, b.File.Format())
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.Steps[b.at].ExploreOptions()
+	if err != nil {
+		return nil, err
+	}
+	o.Seed, o.Schedules, o.Mutant, o.First, o.Workers, o.Budget = seed, mostTried, b.By, true, 1, budget
+	o.LawsOnly = !strings.HasPrefix(f.Steps[b.at].Golden, "killed by expect")
+	return scenarios.Explore(ctx, f, b.at, g, o)
+}
+
+// longFight is the minimum number of steps of a growing fight. Such a fight ends when the law has counted enough
+// writes, so minimizing cannot shorten it.
+const longFight = 1000
+
+// Shorten finds the bug with the first seed, and minimizes the failure.
+func (b *Bug) Shorten(ctx context.Context, g *scenarios.Registry) error {
+	x, err := b.search(ctx, g, 1, 1)
+	if err == nil && len(x.Failures) > 0 && x.Failures[0].Page.Step() < longFight {
+		x, err = b.search(ctx, g, 1, 0)
+	}
+	if err != nil {
+		return err
+	}
+	if len(x.Failures) == 0 {
+		return fmt.Errorf("%s: bug %s is not found in %d schedules", b.File.Name, b.ID, x.Schedules)
+	}
+	b.Law, b.Steps = x.Failures[0].Law, x.Failures[0].Page.Step()
+	return nil
+}
+
+// Measure finds the bug with a number of seeds, and records how long that takes.
+func (b *Bug) Measure(ctx context.Context, g *scenarios.Registry, seeds int) error {
+	var tried []int
+	var took []time.Duration
+	for seed := range seeds {
+		began := time.Now()
+		x, err := b.search(ctx, g, uint64(seed)+1, 1)
+		if err != nil {
+			return err
+		}
+		if len(x.Failures) == 0 {
+			tried, took = append(tried, mostTried), append(took, time.Since(began))
+			continue
+		}
+		b.Found++
+		tried, took = append(tried, x.Failures[0].Index+1), append(took, time.Since(began))
+	}
+	slices.Sort(tried)
+	slices.Sort(took)
+	b.Schedules, b.Took = tried[len(tried)/2], took[len(took)/2]
+	return ctx.Err()
+}

@@ -1,0 +1,185 @@
+package evidence
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// world is a scenario to explore, with its controllers in one era.
+type world struct {
+	file   *scenarios.File
+	text   []byte         // of the file, to parse it again
+	faults map[string]int // that a run may have
+	cast   []Subject      // the controllers that take part
+}
+
+// Subject is a controller in one era.
+type Subject struct {
+	host.Controller
+
+	Newest bool // it is the last era, which a name without an era means
+}
+
+func (s *Subject) String() string {
+	if s.Era == "" {
+		return s.Name
+	}
+	return s.Name + "@" + s.Era
+}
+
+func Subjects(g *scenarios.Registry) []Subject {
+	var all []Subject
+	for i, c := range g.Controllers {
+		newest := c.Name == kubelet ||
+			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
+		if c.Era == "" && !newest {
+			continue // a variant without a name of its own
+		}
+		all = append(all, Subject{c, newest})
+	}
+	return all
+}
+
+// selecting reports whether a controller of the world uses selectors.
+func (w *world) selecting() bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return selecting(&Sheet{Subject: s}) })
+}
+
+// eras returns the eras of a controller: "" for the last one, then the older ones.
+func eras(name string, all []Subject) []string {
+	list := []string{""}
+	for _, s := range all {
+		if s.Name == name && !s.Newest {
+			list = append(list, s.Era)
+		}
+	}
+	return list
+}
+
+// newest returns the last era of a controller as a list, nil for an unknown controller.
+func newest(name string, all []Subject) []Subject {
+	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name && s.Newest })
+	if i < 0 {
+		return nil
+	}
+	return all[i : i+1]
+}
+
+// agesIn returns the eras in which a file runs a controller.
+func agesIn(f *scenarios.File, name string, g *scenarios.Registry) (seen []string) {
+	take := func(c *host.Controller) {
+		if c.Name == name && !slices.Contains(seen, c.Era) {
+			seen = append(seen, c.Era)
+		}
+	}
+	add := func(spec string) {
+		if c, what := g.Controller(spec); what == "" {
+			take(&c)
+		}
+	}
+	for _, s := range f.Steps {
+		switch s.Verb {
+		case "controllers", "managers":
+			chosen, _ := g.Choose(s.Words())
+			for i := range chosen {
+				take(&chosen[i])
+			}
+		case "duplicate":
+			add(s.Word(0))
+		case "switch":
+			if process, _, _ := strings.Cut(s.Word(0), "#"); process == "all" || process == "manager" {
+				add(name + "@" + s.Word(1))
+			} else {
+				add(process + "@" + s.Word(1))
+			}
+		}
+	}
+	return seen
+}
+
+// cast returns the names of the controllers that a file starts.
+func cast(f *scenarios.File, g *scenarios.Registry) []string {
+	var names []string
+	for _, s := range f.Steps {
+		if s.Verb != "controllers" {
+			continue
+		}
+		chosen, _ := g.Choose(s.Words())
+		for i := range chosen {
+			if !slices.Contains(names, chosen[i].Name) {
+				names = append(names, chosen[i].Name)
+			}
+		}
+	}
+	return names
+}
+
+// whole reports whether a file can run in one era throughout, and expects no violation on the way.
+func whole(f *scenarios.File) bool {
+	return !slices.ContainsFunc(f.Steps, func(s *scenarios.Step) bool {
+		return s.Verb == "switch" || s.Verb == "downgrade-server" || s.Expect && s.Verb == "settle"
+	})
+}
+
+// in parses a scenario again, with its controllers in an era, "" for the last one. A controller without that era
+// runs in its last one.
+func in(name string, text []byte, era string, g *scenarios.Registry, all []Subject) (*world, error) {
+	f, err := scenarios.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{file: f, text: text}
+	for _, s := range f.Steps {
+		if s.Verb != "controllers" {
+			continue
+		}
+		for i := range s.Args {
+			word, _, _ := strings.Cut(s.Args[i].Text, "@")
+			c, what := g.Controller(word)
+			if what != "" {
+				continue
+			}
+			chosen := Subject{c, true}
+			if c.Name == kubelet {
+				c, _ = g.Controller(s.Args[i].Text)
+				w.cast = append(w.cast, Subject{c, true})
+				continue
+			}
+			for _, o := range all {
+				if o.Name == c.Name && o.Era == era && era != "" {
+					chosen = o
+				}
+			}
+			if !chosen.Newest {
+				word = chosen.String()
+			}
+			s.Args[i] = scenarios.Arg{Text: word, Value: word}
+			w.cast = append(w.cast, chosen)
+		}
+	}
+	return w, nil
+}
+
+// Files reads all scenarios of the library.
+func Files() ([]*scenarios.File, error) {
+	var files []*scenarios.File
+	library := scenarios.Library()
+	err := fs.WalkDir(library, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".txtar" {
+			return err
+		}
+		text, err := fs.ReadFile(library, name)
+		if err != nil {
+			return err
+		}
+		f, err := scenarios.Parse(name, text)
+		files = append(files, f)
+		return err
+	})
+	return files, err
+}

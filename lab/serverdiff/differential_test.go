@@ -1,0 +1,231 @@
+package serverdiff
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/randomobject"
+	"github.com/threelaws/threelaws/internal/vectors"
+)
+
+var (
+	server   = flag.String("server", "", "the URL of a kube-apiserver to compare with")
+	token    = flag.String("token", "", "a bearer token for it")
+	insecure = flag.Bool("insecure", true, "do not verify its certificate")
+	throw    = flag.Bool("throwaway", false, "generate what is in force for everybody in that server, too")
+	resource = flag.String("resources", "", "generate objects of these resources alone, with commas between")
+)
+
+func TestDifferential(t *testing.T) {
+	if *server == "" {
+		t.Skip("there is no server to compare with: make differential SERVER=https://...")
+	}
+	rapid.Check(t, func(rt *rapid.T) { try(rt, another(), kinds(t)) })
+}
+
+func another() *remote {
+	return &remote{url: strings.TrimSuffix(*server, "/"), token: *token, client: &http.Client{Timeout: 30 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: *insecure}}}}
+}
+
+// world is what sequences are made of.
+type world struct {
+	kinds []*fakeapi.Kind
+	good  map[schema.GroupVersionKind][]apiruntime.Object
+}
+
+// inForce are kinds whose objects act on what others do with the server: webhooks that nobody
+// answers for, defaults, queues.
+var inForce = map[string]bool{
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   true,
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     true,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        true,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": true,
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          true,
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   true,
+	"scheduling.k8s.io/PriorityClass":                               true,
+	"storage.k8s.io/StorageClass":                                   true,
+	"networking.k8s.io/IngressClass":                                true,
+	"networking.k8s.io/ServiceCIDR":                                 true,
+	"flowcontrol.apiserver.k8s.io/FlowSchema":                       true,
+	"flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration":       true,
+	"apiregistration.k8s.io/APIService":                             true,
+	"rbac.authorization.k8s.io/ClusterRoleBinding":                  true,
+}
+
+// kinds are those that may be compared: what a namespace or a definition does, another process does there.
+func kinds(t *testing.T) *world {
+	s := fakeapi.New(fakeapi.Options{})
+	g := randomobject.Good{New: func(gvk schema.GroupVersionKind) apiruntime.Object {
+		k := s.Kind(gvk)
+		if k == nil || k.GVK.Kind == "Namespace" || k.GVK.Kind == "CustomResourceDefinition" {
+			return nil
+		}
+		if *resource != "" && !slices.Contains(strings.Split(*resource, ","), k.Resource) ||
+			*resource == "" && *server != "" && !*throw && inForce[gvk.Group+"/"+gvk.Kind] {
+			return nil
+		}
+		return k.New()
+	}}
+	if err := g.AddFile("testdata/seeds.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	cases, err := vectors.Random2("../../fakeapi/testdata/vectors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.AddRecorded(cases)
+	w := &world{good: g.Of}
+	for _, k := range s.Served() {
+		if len(g.Of[k.GVK]) > 0 {
+			w.kinds = append(w.kinds, k)
+		}
+	}
+	if len(w.kinds) == 0 {
+		t.Fatalf("no kind is left to compare: -resources=%s", *resource)
+	}
+	return w
+}
+
+var tries atomic.Int64
+
+// try draws a sequence, plays it to a server and to this module's, and fails when they
+// differ. A step is a list of numbers: a shorter one, and smaller numbers, are a plainer step.
+func try(t *rapid.T, s *remote, w *world) {
+	steps := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 499), 0, 40), 1, 15).Draw(t, "steps")
+	only := rapid.SliceOfN(rapid.IntRange(0, len(w.kinds)-1), 1, 3).Draw(t, "kinds")
+	id := fmt.Sprintf("%x%d", time.Now().UnixMilli(), tries.Add(1))
+	step, at := -1, 0
+	p := w.plan(id, func(n int) int {
+		if at >= len(steps[step]) {
+			return 0
+		}
+		at++
+		return steps[step][at-1] % n
+	})
+	for _, i := range only {
+		p.kinds = append(p.kinds, w.kinds[i])
+		for _, obj := range w.good[w.kinds[i].GVK] {
+			p.mutator.Learn(obj)
+		}
+	}
+	c, err := s.record(p, func() bool {
+		step, at = step+1, 0
+		return step < len(steps)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, err := difference(c); err != nil {
+		t.Fatalf("request %d: %v\nafter\n%s", at, err, told(c))
+	}
+}
+
+// plan is one that makes requests as pick decides; its kinds are yet to be given.
+func (w *world) plan(id string, pick func(int) int) *plan {
+	return &plan{mutator: &randomobject.Mutator{Pick: pick}, namespace: "diff-" + id, prefix: "q" + id,
+		stored: map[string][]byte{}, made: map[string]bool{},
+		good: func(k *fakeapi.Kind) []apiruntime.Object { return w.good[k.GVK] }}
+}
+
+// pretender is this module's server in the place of another, on a port.
+func pretender(t *testing.T, through func(http.Handler) http.Handler) *remote {
+	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return time.Now().UTC() })
+	s := httptest.NewServer(through(h))
+	t.Cleanup(s.Close)
+	t.Cleanup(h.Close)
+	return &remote{url: s.URL, client: s.Client()}
+}
+
+// drawn makes rapid draw the same sequences every time, and returns what undoes that.
+func drawn(more map[string]string) func() {
+	more["rapid.seed"], more["rapid.nofailfile"] = "1", "true"
+	was := map[string]string{}
+	for name, value := range more {
+		was[name] = flag.Lookup(name).Value.String()
+		flag.Set(name, value)
+	}
+	return func() {
+		for name, value := range was {
+			flag.Set(name, value)
+		}
+	}
+}
+
+// A server differs from itself in nothing. Services are left out: an address that is sent
+// may be one that the recorder takes for a placeholder.
+func TestNothingDiffersFromItself(t *testing.T) {
+	defer drawn(map[string]string{})()
+	s, w := pretender(t, func(h http.Handler) http.Handler { return h }), kinds(t)
+	w.kinds = slices.DeleteFunc(w.kinds, func(k *fakeapi.Kind) bool { return k.GVK.Kind == "Service" })
+	rapid.Check(t, func(rt *rapid.T) { try(rt, s, w) })
+}
+
+// heard is a test that another test reads the failure of.
+type heard struct {
+	*testing.T
+	failed bool
+	said   strings.Builder
+}
+
+func (h *heard) Logf(format string, args ...any)   { fmt.Fprintf(&h.said, format+"\n", args...) }
+func (h *heard) Errorf(format string, args ...any) { h.failed = true; h.Logf(format, args...) }
+func (h *heard) Fail()                             { h.failed = true }
+func (h *heard) Failed() bool                      { return h.failed }
+func (h *heard) FailNow()                          { h.failed = true; runtime.Goexit() }
+func (h *heard) Fatalf(format string, args ...any) { h.Errorf(format, args...); h.FailNow() }
+
+// forgetful loses the data of ConfigMaps when they are updated.
+func forgetful(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil && r.Method == http.MethodPut {
+			var obj map[string]json.RawMessage
+			if json.Unmarshal(body, &obj) == nil {
+				delete(obj, "data")
+				body, _ = json.Marshal(obj)
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		} else {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// What differs is found, and told in no more requests than it takes.
+func TestADifferenceIsFoundAndSmall(t *testing.T) {
+	defer drawn(map[string]string{"rapid.shrinktime": "3s"})()
+	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	s, w := pretender(t, forgetful), kinds(t)
+	w.kinds = slices.DeleteFunc(w.kinds, func(k *fakeapi.Kind) bool { return k.GVK != kind })
+	h := &heard{T: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rapid.Check(h, func(rt *rapid.T) { try(rt, s, w) })
+	}()
+	<-done
+	said := h.said.String()
+	if !h.failed || !strings.Contains(said, "request 2: ") || strings.Contains(said, "\n3 ") {
+		t.Errorf("a server that forgets data is told from one that does not by two requests: %v %s", h.failed, said)
+	}
+}

@@ -1,0 +1,294 @@
+// Package serverdiff sends the same generated sequences of requests to another server and to this module's, and
+// reports the first difference, minimized:
+//
+//	make differential SERVER=https://127.0.0.1:6443 TOKEN=...
+//
+// The other server answers first. Its answers become a case in the recorded format (fakeapi/testdata/vectors/README.md),
+// which is played to this module's server, so a useful sequence is a new case. Only tests use it.
+package serverdiff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/vectors"
+	"github.com/threelaws/threelaws/internal/vectors/replay"
+)
+
+type remote struct {
+	url, token string
+	client     *http.Client
+}
+
+type answer struct {
+	status   int
+	warnings []string
+	body     []byte
+}
+
+func (s *remote) send(r *request) (*answer, error) {
+	path := s.url + r.path
+	if r.query != "" {
+		path += "?" + r.query
+	}
+	req, err := http.NewRequest(r.method, path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", r.accepts())
+	req.Header.Set("User-Agent", "") // it would name the field manager, and cases are played without
+	if r.contentType != "" {
+		req.Header.Set("Content-Type", r.contentType)
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	a := &answer{status: resp.StatusCode}
+	for _, text := range resp.Header.Values("Warning") {
+		a.warnings = append(a.warnings, replay.Unquoted(text))
+	}
+	a.body, err = io.ReadAll(resp.Body)
+	return a, err
+}
+
+func (r *request) accepts() string {
+	if r.accept == "" {
+		return "application/json"
+	}
+	return r.accept
+}
+
+// record sends the requests of a plan to a server and returns the exchanges as a case. If a request gets no answer, it
+// returns the earlier ones and the error.
+func (s *remote) record(p *plan, next func() bool) (*vectors.Case, error) {
+	n := newNotes(p.namespace, p.prefix, time.Now())
+	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
+		body: fmt.Appendf(nil, `{"metadata":{"name":%q}}`, p.namespace)}
+	if a, err := s.send(make); err != nil || a.status != http.StatusCreated {
+		return nil, fmt.Errorf("no namespace: %v: %+v", err, a)
+	}
+	defer s.clean(p)
+	c := &vectors.Case{Area: "differential", Case: p.namespace, Managed: true}
+	for next() {
+		r := p.next()
+		a, err := s.send(r)
+		if err != nil {
+			return c, fmt.Errorf("not answered: %w\n%s", err, r.body)
+		}
+		p.note(r, a.status, a.body)
+		c.Exchanges = append(c.Exchanges, n.exchange(len(c.Exchanges)+1, r, a))
+	}
+	return c, nil
+}
+
+func (n *notes) exchange(number int, r *request, a *answer) vectors.Exchange {
+	ex := vectors.Exchange{N: number, Method: r.method, Path: n.text(r.path), Headers: map[string]string{
+		"accept": r.accepts()}}
+	if r.contentType != "" {
+		ex.Headers["content-type"] = r.contentType
+	}
+	if q, err := url.ParseQuery(r.query); err == nil && len(q) > 0 {
+		ex.Query = map[string]any{}
+		for k := range q {
+			ex.Query[k] = q.Get(k)
+		}
+	}
+	if len(r.body) > 0 {
+		ex.Body = n.sent(r.body)
+	}
+	ex.Response.Status, ex.Response.Body = a.status, n.body(a.body)
+	for _, text := range a.warnings {
+		ex.Response.Warnings = append(ex.Response.Warnings, n.text(text))
+	}
+	return ex
+}
+
+// clean deletes what a plan has created, whatever holds it.
+func (s *remote) clean(p *plan) {
+	for path := range p.made {
+		s.send(&request{method: "DELETE", path: path})
+		s.send(&request{method: "PATCH", path: path, contentType: "application/merge-patch+json",
+			body: []byte(`{"metadata":{"finalizers":null}}`)})
+	}
+	s.send(&request{method: "DELETE", path: "/api/v1/namespaces/" + p.namespace})
+}
+
+// difference plays a case to this module's server. It returns the first request with another answer, and how it
+// differs; nil if there is none.
+func difference(c *vectors.Case) (request int, why error) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
+	replay.Through(&replay.Subject{Handler: h}, c, new(replay.Tally), func(ex *vectors.Exchange, _ string, err error) {
+		if why == nil {
+			request, why = ex.N, err
+		}
+	})
+	return request, why
+}
+
+// told formats a case for readers of a difference.
+func told(c *vectors.Case) string {
+	var b bytes.Buffer
+	for i := range c.Exchanges {
+		ex := &c.Exchanges[i]
+		query, _ := json.Marshal(ex.Query)
+		if ex.Query == nil {
+			query = nil
+		}
+		fmt.Fprintf(&b, "%d %s %s %s %s\n  %s\n  -> %d %s\n", ex.N, ex.Method, ex.Path, query,
+			ex.Headers["content-type"],
+			ex.Body, ex.Response.Status, ex.Response.Body)
+	}
+	return b.String()
+}
+
+// notes holds placeholders for values that differ between servers.
+type notes struct {
+	names  map[string]string // what was answered, and its placeholder
+	counts map[string]int
+	began  time.Time
+	client bool // a request is being noted
+}
+
+func newNotes(namespace, prefix string, now time.Time) *notes {
+	return &notes{names: map[string]string{namespace: "$ns", prefix: "$name:" + prefix[:1]}, counts: map[string]int{},
+		began: now}
+}
+
+var (
+	uids    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	stamps  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	version = regexp.MustCompile(`^[0-9]+$`)
+)
+
+func (n *notes) name(form, value string) string {
+	if p := n.names[value]; p != "" {
+		return p
+	}
+	n.counts[form]++
+	n.names[value] = fmt.Sprintf("$%s:%d", form, n.counts[form])
+	return n.names[value]
+}
+
+func (n *notes) text(s string) string {
+	s = uids.ReplaceAllStringFunc(s, func(uid string) string { return n.name("uid", uid) })
+	s = stamps.ReplaceAllStringFunc(s, func(at string) string {
+		// Other days are the client's own.
+		if when, err := time.Parse(time.RFC3339, at); err != nil || when.Sub(n.began).Abs() > 12*time.Hour {
+			return at
+		}
+		return "$time"
+	})
+	for value, p := range n.names {
+		if p == "$ns" || strings.HasPrefix(p, "$name:") {
+			s = strings.ReplaceAll(s, value, p)
+		}
+	}
+	return s
+}
+
+// value inserts placeholders into a decoded JSON value of a key.
+func (n *notes) value(key, parent string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["kind"] == "Table" {
+			ageless(v)
+		}
+		out := map[string]any{}
+		for k, child := range v {
+			out[n.text(k)] = n.value(k, key, child)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = n.value(key, parent, v[i])
+		}
+		return out
+	case json.Number:
+		if (key == "nodePort" || key == "healthCheckNodePort") && (!n.client || n.names[v.String()] != "") {
+			return n.name("port", v.String())
+		}
+	case string:
+		switch {
+		case key == "resourceVersion" && parent == "metadata" && version.MatchString(v) && v != "0":
+			return n.name("rv", v)
+		case key == "continue" && parent == "metadata":
+			return n.name("continue", v)
+		case (key == "clusterIP" || key == "clusterIPs") && v != "None" && v != "" && (!n.client || n.names[v] != ""):
+			return n.name("ip", v)
+		case key == "cells":
+			return n.cell(v)
+		}
+		return n.text(v)
+	}
+	return v
+}
+
+// cell inserts placeholders for addresses and ports into a table cell.
+func (n *notes) cell(s string) string {
+	for value, p := range n.names {
+		if strings.HasPrefix(p, "$ip:") && s == value {
+			return p
+		}
+		if strings.HasPrefix(p, "$port:") {
+			s = strings.ReplaceAll(s, ":"+value+"/", ":"+p+"/")
+		}
+	}
+	return n.text(s)
+}
+
+// ageless replaces table cells with ages.
+func ageless(table map[string]any) {
+	columns, _ := table["columnDefinitions"].([]any)
+	rows, _ := table["rows"].([]any)
+	for i, c := range columns {
+		column, _ := c.(map[string]any)
+		if name := column["name"]; name != "Age" && name != "Last Seen" && name != "First Seen" {
+			continue
+		}
+		for _, r := range rows {
+			row, _ := r.(map[string]any)
+			if cells, _ := row["cells"].([]any); i < len(cells) {
+				if _, isText := cells[i].(string); isText {
+					cells[i] = "$age"
+				}
+			}
+		}
+	}
+}
+
+// sent inserts placeholders into a request. Addresses and ports that no answer had are the client's own.
+func (n *notes) sent(raw []byte) json.RawMessage {
+	n.client = true
+	defer func() { n.client = false }()
+	return n.body(raw)
+}
+
+// body inserts placeholders into JSON, or into text.
+func (n *notes) body(raw []byte) json.RawMessage {
+	v, err := vectors.Decode(raw)
+	if err != nil {
+		v = string(raw)
+	}
+	vectors.SortManaged(v)
+	out, err := json.Marshal(n.value("", "", v))
+	if err != nil {
+		return raw
+	}
+	return out
+}
