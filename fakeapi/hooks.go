@@ -67,7 +67,7 @@ func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dry
 	}
 	switch c.req.Subresource {
 	case "scale":
-		a.Kind, a.Object, a.Old = Scales.GVK, c.k.scaleOf(obj), c.k.scaleOf(old)
+		a.Kind, a.Object, a.Old = scales.GVK, c.k.scaleOf(obj), c.k.scaleOf(old)
 	case "eviction", "binding":
 		a.Kind = k.BodyKind(c.req.Subresource).GVK
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = newKind(registry.Scales, 0)
+// scales is the kind of the scale subresource's objects. It is not served by itself.
+var scales = newKind(registry.Scales, 0)
 
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 	m := metadata.Of(obj)
 	want, have, selector := k.row.Scale.Read(obj)
 	return &autoscalingv1.Scale{
-		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
+		TypeMeta: metav1.TypeMeta{Kind: scales.GVK.Kind, APIVersion: scales.GVK.GroupVersion().String()},
 		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
 			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp()},
 		Spec:   autoscalingv1.ScaleSpec{Replicas: want},
@@ -34,7 +34,7 @@ var (
 func (k *Kind) BodyKind(subresource string) *Kind {
 	switch {
 	case subresource == "scale" && k.row.Scale != nil:
-		return Scales
+		return scales
 	case subresource == "eviction":
 		return evictions
 	case subresource == "binding":

@@ -188,10 +188,7 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	m, old, oldMeta := metadata.Of(obj), e.obj, e.meta
 	m.SetGeneration(oldMeta.GetGeneration())
 	if w.Prepare != nil && !(onlyMeta && w.Keeps) {
-		w.Prepare(obj, old)
-	}
-	if w.PrepareAt != nil {
-		w.PrepareAt(obj, old, c.now)
+		w.Prepare(obj, old, c.now)
 	}
 	if m.GetUID() == "" {
 		m.SetUID(oldMeta.GetUID())

@@ -60,7 +60,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	if c.req.PatchType == types.ApplyPatchType {
 		return c.appliedScale(old)
 	}
-	inner := &call{s: c.s, req: c.req, k: Scales, now: c.now}
+	inner := &call{s: c.s, req: c.req, k: scales, now: c.now}
 	obj, err := inner.patchWhole(c.k.scaleOf(old.obj))
 	c.warnings = append(c.warnings, inner.warnings...)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
 	if c.k.custom == nil { // the schema of a definition judges its objects
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
-			return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
+			return nil, apierrors.NewInvalid(scales.GVK.GroupKind(), asked.Name, errs)
 		}
 	} else if asked.Spec.Replicas == noReplicas {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty",
@@ -121,7 +121,7 @@ func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 		manager = c.req.Update.FieldManager
 	}
 	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
-	Scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
+	scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
 	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
 	return err
 }
@@ -162,7 +162,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, err := c.merge(Scales, "scale", live)
+	obj, err := c.merge(scales, "scale", live)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
@@ -119,7 +120,7 @@ func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer
 	return resourceList(f, all, schema.GroupVersion{Group: parts[1], Version: parts[2]})
 }
 
-func resourceList(f media.Format, all []discovery.GroupVersion, gv schema.GroupVersion) *answer {
+func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupVersion) *answer {
 	if list := discovery.Resources(all, gv); list != nil {
 		return document(f, list)
 	}
@@ -189,7 +190,7 @@ func hasContainer(p *corev1.Pod, name string) error {
 // respondUnmodelled responds for resources that are not modelled. Subresources that need a kubelet are refused by
 // name. The list of component statuses is empty.
 func (h *Handler) respondUnmodelled(
-	r *http.Request, t *route.Target, f media.Format, known *discovery.Resource,
+	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
 	switch {
 	case t.Subresource != "":
@@ -207,7 +208,7 @@ func (h *Handler) respondUnmodelled(
 }
 
 // emptyList is the list of a kind without objects.
-func (h *Handler) emptyList(f media.Format, known *discovery.Resource) *answer {
+func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	none := &fakeapi.Response{Version: h.revision()}
 	switch f.As {
 	case media.AsTable:

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
 // respond executes one request, without encoding the response. It takes the lock twice: to read the kinds, and to
@@ -41,7 +41,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	if a := h.respondReview(r, &t, f); a != nil {
 		return a
 	}
-	if known := discovery.Find(t.GroupVersionResource, t.Subresource); known != nil {
+	if known := resources.Find(t.GroupVersionResource, t.Subresource); known != nil {
 		return h.respondUnmodelled(r, &t, f, known)
 	}
 	if t.GroupKnown {

@@ -14,49 +14,30 @@ import (
 	autoscalingv2defaults "k8s.io/kubernetes/pkg/apis/autoscaling/v2"
 	batchdefaults "k8s.io/kubernetes/pkg/apis/batch/v1"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
-	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
-	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultJob),
-	strategy: strategy{
-		OrphanedWarning: "child pods are preserved by default when jobs are deleted; set " +
-			"propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
-		PrepareCreate: On(func(j *batchv1.Job) {
-			if !*j.Spec.ManualSelector {
-				generateSelector(j)
-			}
-			j.Status, j.Generation = batchv1.JobStatus{}, 1
-		}),
-		ReadDefault: func(obj runtime.Object) bool {
-			j := obj.(*batchv1.Job)
-			if len(j.Labels) > 0 || len(j.Spec.Template.Labels) == 0 {
-				return false
-			}
-			j.Labels = copyMap(j.Spec.Template.Labels)
-			return true
-		},
-		Create: validation.Job.Create,
-		Main: Update{
-			Prepare: Over(func(j, old *batchv1.Job) {
-				j.Status = old.Status
-				if !same.Value(&j.Spec, &old.Spec) {
-					j.Generation = old.Generation + 1
-				}
-			}),
-			Judge: validation.Job.Update, Keeps: true,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(j, old *batchv1.Job) { j.Spec = old.Spec }),
-			Judge:   validation.Job.Status, Keeps: true,
-		},
-		SelectableKeys: []string{"status.successful"},
-		Selectable: func(obj runtime.Object, set fields.Set) {
-			set["status.successful"] = strconv.Itoa(int(obj.(*batchv1.Job).Status.Succeeded))
-		},
+var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, validation.Job, &Kind{
+	Counts: "Spec", OrphanByDefault: true, Default: On(defaultJob),
+	OrphanedWarning: "child pods are preserved by default when jobs are deleted; set " +
+		"propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+	PrepareCreate: On(func(j *batchv1.Job) {
+		if !*j.Spec.ManualSelector {
+			generateSelector(j)
+		}
+	}),
+	ReadDefault: func(obj runtime.Object) bool {
+		j := obj.(*batchv1.Job)
+		if len(j.Labels) > 0 || len(j.Spec.Template.Labels) == 0 {
+			return false
+		}
+		j.Labels = copyMap(j.Spec.Template.Labels)
+		return true
 	},
+	SelectableKeys: []string{"status.successful"},
+	Selectable: selects(func(j *batchv1.Job, set fields.Set) {
+		set["status.successful"] = strconv.Itoa(int(j.Status.Succeeded))
+	}),
 })
 
 // generateSelector makes a selector that only this Job's Pods match
@@ -89,68 +70,30 @@ func generateSelector(j *batchv1.Job) {
 
 func defaultJob(j *batchv1.Job) {
 	batchdefaults.SetObjectDefaults_Job(j) // its labels may be the template's own map: see generateSelector
-	settleTemplate(&j.Spec.Template)
+	settlePodSpec(&j.Spec.Template.Spec)
 	if j.Spec.ManualSelector == nil {
 		j.Spec.ManualSelector = new(false)
 	}
 }
 
-var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
-	GVK: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs", Singular: "cronjob",
-	ShortNames: []string{"cj"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultCronJob),
-	strategy: strategy{
-		PrepareCreate: On(func(c *batchv1.CronJob) {
-			c.Status, c.Generation = batchv1.CronJobStatus{}, 1
-		}),
-		Create: validation.CronJob.Create,
-		Main: Update{
-			Prepare: Over(func(c, old *batchv1.CronJob) {
-				c.Status = old.Status
-				if !same.Value(&c.Spec, &old.Spec) {
-					c.Generation = old.Generation + 1
-				}
-			}),
-			Judge: validation.CronJob.Update, Keeps: true,
-		},
-		ForStatus: Update{Prepare: Over(func(c, old *batchv1.CronJob) { c.Spec = old.Spec }), Keeps: true},
-	},
+var cronJobs = kind[batchv1.CronJob, batchv1.CronJobList](batchv1.SchemeGroupVersion, validation.CronJob, &Kind{
+	Counts: "Spec", Default: On(func(c *batchv1.CronJob) {
+		batchdefaults.SetObjectDefaults_CronJob(c)
+		settlePodSpec(&c.Spec.JobTemplate.Spec.Template.Spec)
+	}),
 })
 
-func defaultCronJob(c *batchv1.CronJob) {
-	batchdefaults.SetObjectDefaults_CronJob(c)
-	settleTemplate(&c.Spec.JobTemplate.Spec.Template)
-}
-
-var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
-	GVK:      autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
-	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"},
-	Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(autoscalingv2defaults.SetObjectDefaults_HorizontalPodAutoscaler),
-	strategy: strategy{
-		Canonicalize: asStored,
-		PrepareCreate: On(func(a *autoscalingv2.HorizontalPodAutoscaler) {
-			a.Status = autoscalingv2.HorizontalPodAutoscalerStatus{}
-		}),
-		Create: validation.Autoscaler.Create,
-		Main: Update{
-			Prepare: Over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Status = old.Status }),
-			Judge:   validation.Autoscaler.Update,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Spec = old.Spec }),
-			Judge:   validation.Autoscaler.Status,
-		},
-	},
-})
+var autoscalers = kind[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](
+	autoscalingv2.SchemeGroupVersion, validation.Autoscaler, &Kind{
+		Default: On(autoscalingv2defaults.SetObjectDefaults_HorizontalPodAutoscaler), Canonicalize: asStored,
+	})
 
 var autoscalersV1 = makeAutoscalersV1()
 
 func makeAutoscalersV1() *Kind {
-	k := goType[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](&Kind{
-		GVK:     autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
-		Default: On(autoscalingv1defaults.SetObjectDefaults_HorizontalPodAutoscaler),
-	})
+	k := kind[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](
+		autoscalingv1.SchemeGroupVersion, validation.AutoscalerV1,
+		&Kind{Default: On(autoscalingv1defaults.SetObjectDefaults_HorizontalPodAutoscaler)})
 	show := through(autoscalingv2defaults.Convert_v2_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
 		autoscalingv1defaults.Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler)
 	keep := through(autoscalingv1defaults.Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
@@ -161,8 +104,5 @@ func makeAutoscalersV1() *Kind {
 			autoscalingv2defaults.SetObjectDefaults_HorizontalPodAutoscaler(out)
 			return out
 		})
-	version(k)
-	k.Create, k.Main.Judge = validation.AutoscalerV1.Create, validation.AutoscalerV1.Update
-	k.ForStatus.Judge = validation.AutoscalerV1.Status
-	return k
+	return version(k)
 }

@@ -8,7 +8,6 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,50 +20,27 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var customResourceDefinitions = goType[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](&Kind{
-	GVK:      apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
-	Resource: "customresourcedefinitions", Singular: "customresourcedefinition", ShortNames: []string{"crd", "crds"},
-	Categories: []string{"api-extensions"}, Status: true, ReturnDeleted: true, MustVersion: true,
-	Default: On(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
-	strategy: strategy{
-		Prefix:        "apiextensions.k8s.io/customresourcedefinitions",
-		PrepareCreate: On(prepareDefinition),
+var customResourceDefinitions = kind[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](
+	apiextensionsv1.SchemeGroupVersion, validation.Kind{
 		Create: func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 			d := obj.(*crd.Definition)
 			return crd.Validate(d), crd.UnknownFormats(d, nil)
 		},
-		Main: Update{
-			Prepare: Over(prepareDefinitionUpdate),
-			Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
-				d, was := obj.(*crd.Definition), old.(*crd.Definition)
-				return crd.ValidateUpdate(d, was), crd.UnknownFormats(d, was)
-			},
-			Keeps: true,
+		Update: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+			d, was := obj.(*crd.Definition), old.(*crd.Definition)
+			return crd.ValidateUpdate(d, was), crd.UnknownFormats(d, was)
 		},
-		ForStatus: Update{
-			Prepare: Over(func(d, old *crd.Definition) { d.Spec = old.Spec }),
-			Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
-				return crd.ValidateStatus(obj.(*crd.Definition), old.(*crd.Definition)), nil
-			},
-			Keeps: true,
+		Status: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+			return crd.ValidateStatus(obj.(*crd.Definition), old.(*crd.Definition)), nil
 		},
-		Terminate: terminateDefinition,
-	},
-})
-
-func prepareDefinition(d *crd.Definition) {
-	d.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
-	d.Generation = 1
-	noteStorageVersion(d)
-}
-
-func prepareDefinitionUpdate(d, old *crd.Definition) {
-	d.Status = old.Status
-	if !equality.Semantic.DeepEqual(d.Spec, old.Spec) {
-		d.Generation = old.Generation + 1
-	}
-	noteStorageVersion(d)
-}
+	}, &Kind{
+		Counts: "Spec", ReturnDeleted: true, MustVersion: true,
+		Default:       On(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
+		Prefix:        "apiextensions.k8s.io/customresourcedefinitions",
+		PrepareCreate: On(noteStorageVersion),
+		Main:          Update{Prepare: Over(func(d, _ *crd.Definition) { noteStorageVersion(d) }), Keeps: true},
+		Terminate:     terminateDefinition,
+	})
 
 // noteStorageVersion adds the storage version to the status.
 func noteStorageVersion(d *crd.Definition) {
@@ -93,46 +69,26 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 
 // Webhooks of admission.
 
-var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
-	admissionv1.ValidatingWebhookConfigurationList](&Kind{
-	GVK:      admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"),
-	Resource: "validatingwebhookconfigurations", Singular: "validatingwebhookconfiguration",
-	Categories: apiExtensions, MustVersion: true,
-	Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
-	strategy: strategy{PrepareCreate: first,
-		Create:       spoken(validation.ValidatingWebhooks),
-		Canonicalize: asStored,
-		Main: Update{
-			Prepare: RecountExactly(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
-			Judge:   spoken(validation.ValidatingWebhooks),
-		},
-	},
-})
+var validatingWebhooks = kind[admissionv1.ValidatingWebhookConfiguration,
+	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, spoken(validation.ValidatingWebhooks),
+	&Kind{
+		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
+		Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
+	})
 
-var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
-	admissionv1.MutatingWebhookConfigurationList](&Kind{
-	GVK:      admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
-	Resource: "mutatingwebhookconfigurations", Singular: "mutatingwebhookconfiguration",
-	Categories: apiExtensions, MustVersion: true,
-	Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
-	strategy: strategy{PrepareCreate: first,
-		Create:       spoken(validation.MutatingWebhooks),
-		Canonicalize: asStored,
-		Main: Update{
-			Prepare: RecountExactly(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
-			Judge:   spoken(validation.MutatingWebhooks),
-		},
-	},
-})
+var mutatingWebhooks = kind[admissionv1.MutatingWebhookConfiguration,
+	admissionv1.MutatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, spoken(validation.MutatingWebhooks),
+	&Kind{
+		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
+		Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
+	})
 
-var apiExtensions = []string{"api-extensions"}
-
-func spoken[T runtime.Object](check func(validation.Language, T) field.ErrorList) validation.Judge {
+func spoken[T runtime.Object](check func(validation.Language, T) field.ErrorList) validation.Kind {
 	return checked(func(obj T) field.ErrorList { return check(expression.Language, obj) })
 }
 
-func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judge {
-	return func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
+func checked[T runtime.Object](check func(T) field.ErrorList) validation.Kind {
+	judge := func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		m := metadata.Of(obj)
 		errs := append(apivalidation.ValidateObjectMetaAccessor(m, false, apivalidation.NameIsDNSSubdomain,
 			metadata.Path), check(obj.(T))...)
@@ -143,4 +99,5 @@ func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judge {
 		return nil, []string{fmt.Sprintf("metadata.name: names ending with %q are reserved for static manifest-based "+
 			"configurations and cannot be managed via the API", reserved)}
 	}
+	return validation.Kind{Create: judge, Update: judge}
 }

@@ -8,13 +8,7 @@ import (
 
 // Kinds of the objects in requests to subresources. They are not served themselves.
 var (
-	Scales = goType[autoscalingv1.Scale, autoscalingv1.Scale](&Kind{
-		GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
-	})
-	Evictions = goType[policyv1.Eviction, policyv1.Eviction](&Kind{
-		GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true,
-	})
-	Bindings = goType[corev1.Binding, corev1.Binding](&Kind{
-		GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true,
-	})
+	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Kind{Namespaced: true})
+	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Kind{Namespaced: true})
+	Bindings  = goType[corev1.Binding, corev1.Binding](corev1.SchemeGroupVersion, &Kind{Namespaced: true})
 )

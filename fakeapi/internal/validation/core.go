@@ -21,6 +21,8 @@ import (
 	v "k8s.io/kubernetes/pkg/apis/core/validation"
 	events "k8s.io/kubernetes/pkg/apis/events/v1"
 	volume "k8s.io/kubernetes/pkg/volume/validation"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 var ConfigMap = kind(conv.Convert_v1_ConfigMap_To_core_ConfigMap, nil, rules[core.ConfigMap]{
@@ -60,7 +62,7 @@ var NewEvent = kind(events.Convert_v1_Event_To_core_Event, nil, rules[core.Event
 	}})
 
 var LimitRange = kind(conv.Convert_v1_LimitRange_To_core_LimitRange, nil, rules[core.LimitRange]{
-	create: v.ValidateLimitRange, update: same(v.ValidateLimitRange)})
+	create: v.ValidateLimitRange, update: ignoringOld(v.ValidateLimitRange)})
 
 var Namespace = kind(conv.Convert_v1_Namespace_To_core_Namespace, nil, rules[core.Namespace]{
 	create: v.ValidateNamespace,
@@ -118,8 +120,8 @@ var PersistentVolumeClaim = kind(conv.Convert_v1_PersistentVolumeClaim_To_core_P
 		},
 		warn: always(pvcutil.GetWarningsForPersistentVolumeClaim)})
 
-var podKeys = &keys[corev1.Pod]{spec: func(p *corev1.Pod) encoded { return &p.Spec },
-	status: func(p *corev1.Pod) encoded { return &p.Status }}
+var podKeys = &keys[corev1.Pod]{spec: func(p *corev1.Pod) same.Encoded { return &p.Spec },
+	status: func(p *corev1.Pod) same.Encoded { return &p.Status }}
 
 var Pod = kind(conv.Convert_v1_Pod_To_core_Pod, podKeys, rules[core.Pod]{
 	create: func(p *core.Pod) field.ErrorList { return v.ValidatePodCreate(p, podOptions(p, nil)) },

@@ -117,7 +117,7 @@ func judge[E, I any](in func(*E, *I, conversion.Scope) error, obj, old *E, check
 	return nil, nil
 }
 
-func same[I any](check func(*I) field.ErrorList) func(obj, old *I) field.ErrorList {
+func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 

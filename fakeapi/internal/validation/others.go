@@ -309,7 +309,7 @@ var FlowSchema = kind(flowcontrolconv.Convert_v1_FlowSchema_To_flowcontrol_FlowS
 
 var PriorityLevelConfiguration = kind(
 	flowcontrolconv.Convert_v1_PriorityLevelConfiguration_To_flowcontrol_PriorityLevelConfiguration, nil,
-	rules[flowcontrol.PriorityLevelConfiguration]{create: validatePriorityLevel, update: same(validatePriorityLevel),
+	rules[flowcontrol.PriorityLevelConfiguration]{create: validatePriorityLevel, update: ignoringOld(validatePriorityLevel),
 		status: later(flowcontrolrules.ValidatePriorityLevelConfigurationStatusUpdate)})
 
 func validatePriorityLevel(l *flowcontrol.PriorityLevelConfiguration) field.ErrorList {

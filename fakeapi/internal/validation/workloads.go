@@ -19,11 +19,13 @@ import (
 	batchconv "k8s.io/kubernetes/pkg/apis/batch/v1"
 	batchrules "k8s.io/kubernetes/pkg/apis/batch/validation"
 	"k8s.io/utils/ptr"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 var ReplicaSet = kind(appsconv.Convert_v1_ReplicaSet_To_apps_ReplicaSet,
-	&keys[appsv1.ReplicaSet]{spec: func(r *appsv1.ReplicaSet) encoded { return &r.Spec },
-		status: func(r *appsv1.ReplicaSet) encoded { return &r.Status }, alone: true},
+	&keys[appsv1.ReplicaSet]{spec: func(r *appsv1.ReplicaSet) same.Encoded { return &r.Spec },
+		status: func(r *appsv1.ReplicaSet) same.Encoded { return &r.Status }, alone: true},
 	rules[apps.ReplicaSet]{
 		create: func(r *apps.ReplicaSet) field.ErrorList {
 			return appsrules.ValidateReplicaSet(r, podutil.GetValidationOptionsFromPodTemplate(&r.Spec.Template, nil))
@@ -45,8 +47,8 @@ var ReplicaSet = kind(appsconv.Convert_v1_ReplicaSet_To_apps_ReplicaSet,
 		}})
 
 var Deployment = kind(appsconv.Convert_v1_Deployment_To_apps_Deployment,
-	&keys[appsv1.Deployment]{spec: func(d *appsv1.Deployment) encoded { return &d.Spec },
-		status: func(d *appsv1.Deployment) encoded { return &d.Status }, alone: true},
+	&keys[appsv1.Deployment]{spec: func(d *appsv1.Deployment) same.Encoded { return &d.Spec },
+		status: func(d *appsv1.Deployment) same.Encoded { return &d.Status }, alone: true},
 	rules[apps.Deployment]{
 		create: func(d *apps.Deployment) field.ErrorList {
 			return appsrules.ValidateDeployment(d, podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, nil))
@@ -68,8 +70,8 @@ var Deployment = kind(appsconv.Convert_v1_Deployment_To_apps_Deployment,
 		}})
 
 var StatefulSet = kind(appsconv.Convert_v1_StatefulSet_To_apps_StatefulSet,
-	&keys[appsv1.StatefulSet]{spec: func(s *appsv1.StatefulSet) encoded { return &s.Spec },
-		status: func(s *appsv1.StatefulSet) encoded { return &s.Status }, alone: true},
+	&keys[appsv1.StatefulSet]{spec: func(s *appsv1.StatefulSet) same.Encoded { return &s.Spec },
+		status: func(s *appsv1.StatefulSet) same.Encoded { return &s.Status }, alone: true},
 	rules[apps.StatefulSet]{
 		create: func(s *apps.StatefulSet) field.ErrorList {
 			return appsrules.ValidateStatefulSet(s, podutil.GetValidationOptionsFromPodTemplate(&s.Spec.Template, nil))
@@ -102,8 +104,8 @@ func warnStatefulSet(s, old *apps.StatefulSet) (all []string) {
 }
 
 var DaemonSet = kind(appsconv.Convert_v1_DaemonSet_To_apps_DaemonSet,
-	&keys[appsv1.DaemonSet]{spec: func(d *appsv1.DaemonSet) encoded { return &d.Spec },
-		status: func(d *appsv1.DaemonSet) encoded { return &d.Status }, alone: true},
+	&keys[appsv1.DaemonSet]{spec: func(d *appsv1.DaemonSet) same.Encoded { return &d.Spec },
+		status: func(d *appsv1.DaemonSet) same.Encoded { return &d.Status }, alone: true},
 	rules[apps.DaemonSet]{
 		create: func(d *apps.DaemonSet) field.ErrorList {
 			return appsrules.ValidateDaemonSet(d, podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, nil))
@@ -130,8 +132,8 @@ var ControllerRevision = kind(appsconv.Convert_v1_ControllerRevision_To_apps_Con
 		create: appsrules.ValidateControllerRevisionCreate, update: appsrules.ValidateControllerRevisionUpdate})
 
 var Job = kind(batchconv.Convert_v1_Job_To_batch_Job,
-	&keys[batchv1.Job]{spec: func(j *batchv1.Job) encoded { return &j.Spec },
-		status: func(j *batchv1.Job) encoded { return &j.Status },
+	&keys[batchv1.Job]{spec: func(j *batchv1.Job) same.Encoded { return &j.Spec },
+		status: func(j *batchv1.Job) same.Encoded { return &j.Status },
 		name:   func(j *batchv1.Job) string { return string(j.UID) + "/" + j.Name }},
 	rules[batch.Job]{
 		create: func(j *batch.Job) field.ErrorList { return batchrules.ValidateJob(j, jobOptions(j, nil)) },
