@@ -15,7 +15,6 @@ import (
 	admissiondefaults "k8s.io/kubernetes/pkg/apis/admissionregistration/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
-	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -70,22 +69,18 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 // Webhooks of admission.
 
 var validatingWebhooks = kind[admissionv1.ValidatingWebhookConfiguration,
-	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, spoken(validation.ValidatingWebhooks),
+	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.ValidatingWebhooks),
 	&Kind{
 		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
 		Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
 	})
 
 var mutatingWebhooks = kind[admissionv1.MutatingWebhookConfiguration,
-	admissionv1.MutatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, spoken(validation.MutatingWebhooks),
+	admissionv1.MutatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.MutatingWebhooks),
 	&Kind{
 		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
 		Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
 	})
-
-func spoken[T runtime.Object](check func(validation.Language, T) field.ErrorList) validation.Kind {
-	return checked(func(obj T) field.ErrorList { return check(expression.Language, obj) })
-}
 
 func checked[T runtime.Object](check func(T) field.ErrorList) validation.Kind {
 	judge := func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {

@@ -22,7 +22,7 @@ var validatingPolicies = kind[admissionv1.ValidatingAdmissionPolicy, admissionv1
 	})
 
 func validatingPolicyRules() validation.Kind {
-	rules := spoken(validation.ValidatingPolicy)
+	rules := checked(validation.ValidatingPolicy)
 	rules.Status = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		return validation.ValidatingPolicyStatus(obj.(*admissionv1.ValidatingAdmissionPolicy)), nil
 	}
@@ -37,7 +37,7 @@ var validatingPolicyBindings = kind[admissionv1.ValidatingAdmissionPolicyBinding
 	})
 
 var mutatingPolicies = kind[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](
-	admissionv1.SchemeGroupVersion, spoken(validation.MutatingPolicy), &Kind{
+	admissionv1.SchemeGroupVersion, checked(validation.MutatingPolicy), &Kind{
 		Counts: "Spec", MustVersion: true, Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicy),
 	})
 

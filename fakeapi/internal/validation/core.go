@@ -131,8 +131,9 @@ var Pod = kind(conv.Convert_v1_Pod_To_core_Pod, podKeys, rules[core.Pod]{
 		if old != nil {
 			return nil
 		}
-		return append(hostnames(p.Name, podHostname), podutil.GetWarningsForPod(background, p, nil)...)
+		return podutil.GetWarningsForPod(background, p, nil)
 	},
+	hostnames: podHostname,
 	warnStatus: always(func(p *core.Pod) (all []string) {
 		status := field.NewPath("status")
 		for i, ip := range p.Status.PodIPs {
@@ -162,46 +163,27 @@ func podOptions(p, old *core.Pod) v.PodValidationOptions {
 	return opts
 }
 
-var PodTemplate = kind(conv.Convert_v1_PodTemplate_To_core_PodTemplate, nil, rules[core.PodTemplate]{
-	create: func(t *core.PodTemplate) field.ErrorList {
-		return v.ValidatePodTemplate(t, podutil.GetValidationOptionsFromPodTemplate(&t.Template, nil))
-	},
-	update: func(t, old *core.PodTemplate) field.ErrorList {
-		return v.ValidatePodTemplateUpdate(t, old,
-			podutil.GetValidationOptionsFromPodTemplate(&t.Template, &old.Template))
-	},
-	warn: func(t, old *core.PodTemplate) []string {
-		switch {
-		case old == nil:
-			return podutil.GetWarningsForPodTemplate(background, field.NewPath("template"), &t.Template, nil)
-		case t.Generation != old.Generation:
-			return podutil.GetWarningsForPodTemplate(background, field.NewPath("template"), &t.Template, &old.Template)
-		}
-		return nil
-	}})
+var PodTemplate = kind(conv.Convert_v1_PodTemplate_To_core_PodTemplate, nil, templated(field.NewPath("template"),
+	func(t *core.PodTemplate) *core.PodTemplateSpec { return &t.Template }, v.ValidatePodTemplate,
+	v.ValidatePodTemplateUpdate, rules[core.PodTemplate]{}))
 
 var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_ReplicationController, nil,
-	rules[core.ReplicationController]{
-		create: func(rc *core.ReplicationController) field.ErrorList {
-			return v.ValidateReplicationController(rc,
-				podutil.GetValidationOptionsFromPodTemplate(rc.Spec.Template, nil))
-		},
-		update: validateReplicationControllerUpdate,
-		status: v.ValidateReplicationControllerStatusUpdate,
-		warn: func(rc, old *core.ReplicationController) []string {
-			switch {
-			case old == nil:
-				return append(hostnames(rc.Name, podHostnames),
-					podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)...)
-			case rc.Generation != old.Generation: // the real server takes the new template for the old one
-				return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
-			}
-			return nil
-		}})
+	templated(nil, func(rc *core.ReplicationController) *core.PodTemplateSpec { return rc.Spec.Template },
+		v.ValidateReplicationController, validateReplicationControllerUpdate, rules[core.ReplicationController]{
+			status: v.ValidateReplicationControllerStatusUpdate, hostnames: podHostnames,
+			warn: func(rc, old *core.ReplicationController) []string {
+				switch {
+				case old == nil:
+					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
+				case rc.Generation != old.Generation: // the real server takes the new template for the old one
+					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
+				}
+				return nil
+			}}))
 
-func validateReplicationControllerUpdate(rc, old *core.ReplicationController) field.ErrorList {
-	errs := v.ValidateReplicationControllerUpdate(rc, old,
-		podutil.GetValidationOptionsFromPodTemplate(rc.Spec.Template, old.Spec.Template))
+func validateReplicationControllerUpdate(rc, old *core.ReplicationController,
+	opts v.PodValidationOptions) field.ErrorList {
+	errs := v.ValidateReplicationControllerUpdate(rc, old, opts)
 	for key, value := range helper.NonConvertibleFields(old.Annotations) { //detcheck:ordered inOrder sorts the errors
 		_, broken, ok := strings.Cut(key, "/")
 		switch {

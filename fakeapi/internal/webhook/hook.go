@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	celgo "github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
@@ -30,6 +29,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Hook is a webhook of a configuration.
@@ -46,15 +47,7 @@ func Mutating(c *registration.MutatingWebhookConfiguration) []Hook {
 
 // Validating are the webhooks of a configuration, in its order.
 func Validating(c *registration.ValidatingWebhookConfiguration) []Hook {
-	all := make([]registration.MutatingWebhook, len(c.Webhooks))
-	for i := range c.Webhooks {
-		w := &c.Webhooks[i]
-		all[i] = registration.MutatingWebhook{Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules,
-			FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy, NamespaceSelector: w.NamespaceSelector,
-			ObjectSelector: w.ObjectSelector, SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds,
-			AdmissionReviewVersions: w.AdmissionReviewVersions, MatchConditions: w.MatchConditions}
-	}
-	return named(c.Name, false, all)
+	return named(c.Name, false, validation.AsMutating(c.Webhooks))
 }
 
 func named(configuration string, mutating bool, webhooks []registration.MutatingWebhook) []Hook {
@@ -169,15 +162,6 @@ func Encode(r *admissionv1.AdmissionRequest) error {
 	return nil
 }
 
-// condition is an expression that yields a boolean.
-type condition string
-
-// GetExpression makes it what the compiler takes.
-func (c condition) GetExpression() string { return string(c) }
-
-// ReturnTypes makes it what the compiler takes.
-func (c condition) ReturnTypes() []*celgo.Type { return []*celgo.Type{celgo.BoolType} }
-
 var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 	return cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 })
@@ -207,7 +191,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	evaluator := compiledConditions.Of(conditions, "", func() cel.ConditionEvaluator {
 		all := make([]cel.ExpressionAccessor, len(conditions))
 		for i := range conditions {
-			all[i] = condition(conditions[i].Expression)
+			all[i] = expression.Expression{Text: conditions[i].Expression}
 		}
 		return compiler().CompileCondition(all, cel.OptionalVariableDeclarations{HasAuthorizer: true},
 			environment.StoredExpressions)
