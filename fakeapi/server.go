@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -179,3 +180,15 @@ func (s *Server) Fork() *Server {
 
 // SetDropControllerRefs switches the server's own generation; see [Options].
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
+
+// Access is what a user would do to objects, for [Options].Authorize to decide.
+type Access struct {
+	User                  string
+	Verb, Group, Version  string // "*" is all of them
+	Resource, Subresource string
+	Namespace, Name       string
+}
+
+// Convert does the work of a CRD's conversion webhook. It owns obj, must be a function of its arguments, and may
+// change only labels and annotations of the metadata.
+type Convert func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)

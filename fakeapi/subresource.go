@@ -1,14 +1,19 @@
 package fakeapi
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
@@ -111,4 +116,215 @@ func merged(m, more map[string]string) map[string]string {
 	maps.Copy(all, m)
 	maps.Copy(all, more)
 	return all
+}
+
+func (c *call) evict() Response {
+	asked, ok := c.req.Object.(*policyv1.Eviction)
+	if !ok {
+		return refuse(apierrors.NewBadRequest(fmt.Sprintf("not a Eviction object: %T", c.req.Object)))
+	}
+	if asked.Name != "" && asked.Name != c.req.Name {
+		return refuse(apierrors.NewBadRequest("name in URL does not match name in Eviction object"))
+	}
+	asked = asked.DeepCopy()
+	asked.SetGroupVersionKind(evictions.GVK)
+	if err := c.admitPosted(asked, len(c.req.Create.DryRun) > 0); err != nil {
+		return refuse(err)
+	}
+	opts, err := evictionOptions(asked, c.req.Create.DryRun)
+	if err != nil {
+		return refuse(err)
+	}
+	old := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
+	if old == nil {
+		return refuse(c.errNotFound(c.req.Name))
+	}
+	if pod := old.obj.(*corev1.Pod); !disruptedAlready(pod) {
+		answer, err := c.spend(pod, len(opts.DryRun) > 0)
+		if err != nil {
+			return refuse(err)
+		}
+		if answer != nil {
+			return Response{Object: answer, Code: http.StatusCreated}
+		}
+	}
+	if err := c.disrupt(old, opts); err != nil {
+		return refuse(err)
+	}
+	return Response{Object: success(), Code: http.StatusCreated}
+}
+
+// evictionOptions returns the options of the delete. dryRun may be given in two places.
+func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOptions, error) {
+	if asked.DeleteOptions == nil {
+		return metav1.DeleteOptions{DryRun: dryRun}, nil
+	}
+	opts := *asked.DeleteOptions
+	switch {
+	case len(opts.DryRun) == 0:
+		opts.DryRun = dryRun
+	case len(dryRun) > 0 && !reflect.DeepEqual(dryRun, opts.DryRun):
+		return opts, fmt.Errorf("Non-matching dry-run options in request and content: %v and %v", dryRun, opts.DryRun)
+	}
+	return opts, nil
+}
+
+// disruptedAlready reports that no budget limits the eviction of a Pod: it is not running, or is terminating.
+func disruptedAlready(p *corev1.Pod) bool {
+	switch p.Status.Phase {
+	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
+		return true
+	}
+	return p.DeletionTimestamp != nil
+}
+
+// spend takes one disruption from the budget of a Pod. A Status other than nil is the response, although it is no
+// error.
+func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
+	var found []*entry
+	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
+		selector, err := metav1.LabelSelectorAsSelector(e.obj.(*policyv1.PodDisruptionBudget).Spec.Selector)
+		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			found = append(found, e)
+		}
+		return true
+	})
+	switch {
+	case len(found) == 0:
+		return nil, nil
+	case len(found) > 1:
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+			Code: http.StatusInternalServerError,
+			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not " +
+				"support."}, nil
+	}
+	budget := found[0].obj.(*policyv1.PodDisruptionBudget)
+	if !ready(pod) {
+		always := budget.Spec.UnhealthyPodEvictionPolicy != nil &&
+			*budget.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
+		if always || budget.Status.CurrentHealthy >= budget.Status.DesiredHealthy && budget.Status.DesiredHealthy > 0 {
+			return nil, nil
+		}
+	}
+	if err := room(budget); err != nil || dryRun {
+		return nil, err
+	}
+	c.take(found[0], pod.Name)
+	return nil, nil
+}
+
+func ready(p *corev1.Pod) bool {
+	for _, condition := range p.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// maxDisrupted limits the evictions that wait for the disruption controller.
+const maxDisrupted = 2000
+
+// room refuses an eviction if the budget has no disruption left.
+func room(b *policyv1.PodDisruptionBudget) error {
+	budgets := budgetKind.groupResource()
+	budgets.Resource = "poddisruptionbudget"
+	switch {
+	case b.Status.ObservedGeneration < b.Generation:
+		return errBudget(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", b.Name))
+	case b.Status.DisruptionsAllowed < 0:
+		return apierrors.NewForbidden(budgets, b.Name, errors.New("pdb disruptions allowed is negative"))
+	case len(b.Status.DisruptedPods) > maxDisrupted:
+		return apierrors.NewForbidden(budgets, b.Name,
+			errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
+	case b.Status.DisruptionsAllowed > 0:
+		return nil
+	}
+	condition := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
+	said := condition != nil && condition.Status == metav1.ConditionFalse && condition.Message != ""
+	switch {
+	case said && condition.Reason == policyv1.SyncFailedReason:
+		return errBudget(0, fmt.Sprintf(
+			"The disruption budget %s does not allow evicting pods currently because it failed sync: %s", b.Name,
+			condition.Message))
+	case b.Status.CurrentHealthy <= b.Status.DesiredHealthy:
+		return errBudget(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name,
+			b.Status.DesiredHealthy, b.Status.CurrentHealthy))
+	case said:
+		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s",
+			b.Name, condition.Reason, condition.Message))
+	}
+	return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name))
+}
+
+func errBudget(retry int, why string) error {
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retry)
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
+	return err
+}
+
+// take records in a budget that a Pod is about to be disrupted.
+func (c *call) take(e *entry, pod string) {
+	b := e.obj.(*policyv1.PodDisruptionBudget).DeepCopy()
+	b.Status.DisruptionsAllowed--
+	if b.Status.DisruptionsAllowed == 0 {
+		meta.SetStatusCondition(&b.Status.Conditions,
+			metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
+				Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration,
+				LastTransitionTime: metadata.Seconds(c.now)})
+	}
+	if b.Status.DisruptedPods == nil {
+		b.Status.DisruptedPods = map[string]metav1.Time{}
+	}
+	b.Status.DisruptedPods[pod] = metadata.Seconds(c.now)
+	own := c.serverCall(budgetKind, "status")
+	if c.s.opts.ManagedFields {
+		b = own.manage(e.obj, b, "").(*policyv1.PodDisruptionBudget)
+	}
+	own.commit(c.s.writable(budgetKind), e, e.key, b, b)
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}
+
+// disrupt writes the reason into the Pod's status, and then deletes it.
+func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
+	if len(opts.DryRun) == 0 {
+		if err := c.precondition(old, opts.Preconditions); err != nil {
+			return err
+		}
+		r := c.modify(&edit{way: &c.k.row.ForStatus, make: whole(func(old *entry) (runtime.Object, error) {
+			p := *old.obj.(*corev1.Pod)
+			p.Status.Conditions = withDisruption(p.Status.Conditions, metadata.Seconds(c.now))
+			return &p, nil
+		})})
+		if r.Err != nil {
+			return r.Err
+		}
+		if old = c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name); old == nil {
+			return c.errNotFound(c.req.Name)
+		}
+		if pre := opts.Preconditions; pre != nil && pre.ResourceVersion != nil {
+			version := old.meta.GetResourceVersion()
+			opts.Preconditions = &metav1.Preconditions{UID: pre.UID, ResourceVersion: &version}
+		}
+	}
+	_, _, err := c.remove(old, opts)
+	return err
+}
+
+func withDisruption(conditions []corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
+	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+		Reason:  "EvictionByEvictionAPI",
+		Message: "Eviction API: evicting", LastTransitionTime: now}
+	all := append([]corev1.PodCondition(nil), conditions...)
+	for i := range all {
+		if all[i].Type == want.Type {
+			if all[i].Status == want.Status {
+				want.LastTransitionTime = all[i].LastTransitionTime
+			}
+			all[i] = want
+			return all
+		}
+	}
+	return append(all, want)
 }
