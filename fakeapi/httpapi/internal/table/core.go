@@ -7,33 +7,12 @@ import (
 	"strings"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
-
-func configMapCells(o *corev1.ConfigMap, now time.Time) []any {
-	return []any{o.Name, int64(len(o.Data) + len(o.BinaryData)), since(o.CreationTimestamp, now)}
-}
-
-func namespaceCells(o *corev1.Namespace, now time.Time) []any {
-	return []any{o.Name, string(o.Status.Phase), since(o.CreationTimestamp, now)}
-}
-
-func secretCells(o *corev1.Secret, now time.Time) []any {
-	return []any{o.Name, string(o.Type), int64(len(o.Data)), since(o.CreationTimestamp, now)}
-}
-
-func leaseCells(o *coordinationv1.Lease, now time.Time) []any {
-	holder := ""
-	if o.Spec.HolderIdentity != nil {
-		holder = *o.Spec.HolderIdentity
-	}
-	return []any{o.Name, holder, since(o.CreationTimestamp, now)}
-}
 
 func quotaCells(o *corev1.ResourceQuota, now time.Time) []any {
 	var names []string
