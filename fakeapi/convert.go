@@ -3,7 +3,9 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	registration "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,21 +58,14 @@ func (s *Server) remote(d *crd.Definition) (func(calling) conversion.Ask, error)
 			"called by threelaws serve alone", d.Name, d.Spec.Names.Kind, d.Spec.Group)
 	}
 	w := d.Spec.Conversion.Webhook
-	known := false
-	for _, v := range w.ConversionReviewVersions {
-		known = known || v == apiextensionsv1.SchemeGroupVersion.Version
-	}
-	if !known {
+	if !slices.Contains(w.ConversionReviewVersions, apiextensionsv1.SchemeGroupVersion.Version) {
 		return nil, errors.New("the webhook takes no ConversionReview of version v1: others are not modelled")
 	}
-	var service *serviceRef
+	client := &registration.WebhookClientConfig{URL: w.ClientConfig.URL, CABundle: w.ClientConfig.CABundle}
 	if r := w.ClientConfig.Service; r != nil {
-		service = &serviceRef{r.Namespace, r.Name, "", *r.Port}
-		if r.Path != nil {
-			service.path = *r.Path
-		}
+		client.Service = (*registration.ServiceReference)(r)
 	}
-	to := s.endpoint(w.ClientConfig.URL, service, w.ClientConfig.CABundle, 0)
+	to := s.endpoint(client, 0)
 	uid := s.reviewUID()
 	return func(call calling) conversion.Ask {
 		return func(obj *unstructured.Unstructured, gv schema.GroupVersion) ([]runtime.RawExtension, error) {

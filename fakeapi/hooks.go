@@ -188,17 +188,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	if h.TimeoutSeconds != nil {
 		timeout = time.Duration(*h.TimeoutSeconds) * time.Second
 	}
-	var service *serviceRef
-	if r := h.ClientConfig.Service; r != nil {
-		service = &serviceRef{r.Namespace, r.Name, "", 443}
-		if r.Port != nil {
-			service.port = *r.Port
-		}
-		if r.Path != nil {
-			service.path = *r.Path
-		}
-	}
-	return s.endpoint(h.ClientConfig.URL, service, h.ClientConfig.CABundle, timeout)
+	return s.endpoint(&h.ClientConfig, timeout)
 }
 
 // settled applies the failure policy to the error of a webhook's call.

@@ -93,18 +93,8 @@ func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
 	bound := *p
 	bound.Spec.NodeName, bound.Status.NominatedNodeName = b.Target.Name, ""
 	bound.Labels, bound.Annotations = merged(p.Labels, b.Labels), merged(p.Annotations, b.Annotations)
-	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
-		LastTransitionTime: metadata.Seconds(c.now)}
-	bound.Status.Conditions = slices.Clone(p.Status.Conditions)
-	is := func(c corev1.PodCondition) bool { return c.Type == scheduled.Type }
-	if i := slices.IndexFunc(bound.Status.Conditions, is); i < 0 {
-		bound.Status.Conditions = append(bound.Status.Conditions, scheduled)
-	} else {
-		if was := bound.Status.Conditions[i]; was.Status == scheduled.Status {
-			scheduled.LastTransitionTime = was.LastTransitionTime
-		}
-		bound.Status.Conditions[i] = scheduled
-	}
+	bound.Status.Conditions = withCondition(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled,
+		Status: corev1.ConditionTrue, LastTransitionTime: metadata.Seconds(c.now)})
 	return &bound, nil
 }
 
@@ -214,12 +204,8 @@ func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 }
 
 func ready(p *corev1.Pod) bool {
-	for _, condition := range p.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+	return i >= 0 && p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
 // maxDisrupted limits the evictions that wait for the disruption controller.
@@ -294,7 +280,9 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 		}
 		r := c.modify(&edit{way: &c.k.row.ForStatus, make: whole(func(old *entry) (runtime.Object, error) {
 			p := *old.obj.(*corev1.Pod)
-			p.Status.Conditions = withDisruption(p.Status.Conditions, metadata.Seconds(c.now))
+			p.Status.Conditions = withCondition(p.Status.Conditions, corev1.PodCondition{
+				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI",
+				Message: "Eviction API: evicting", LastTransitionTime: metadata.Seconds(c.now)})
 			return &p, nil
 		})})
 		if r.Err != nil {
@@ -312,19 +300,16 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-func withDisruption(conditions []corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
-	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-		Reason:  "EvictionByEvictionAPI",
-		Message: "Eviction API: evicting", LastTransitionTime: now}
-	all := append([]corev1.PodCondition(nil), conditions...)
-	for i := range all {
-		if all[i].Type == want.Type {
-			if all[i].Status == want.Status {
-				want.LastTransitionTime = all[i].LastTransitionTime
-			}
-			all[i] = want
-			return all
-		}
+// withCondition sets a condition. One that has the status already keeps its time.
+func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
+	all := slices.Clone(conditions)
+	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })
+	if i < 0 {
+		return append(all, want)
 	}
-	return append(all, want)
+	if all[i].Status == want.Status {
+		want.LastTransitionTime = all[i].LastTransitionTime
+	}
+	all[i] = want
+	return all
 }

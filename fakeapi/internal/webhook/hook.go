@@ -23,6 +23,8 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	webhookerrors "k8s.io/apiserver/pkg/admission/plugin/webhook/errors"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -119,16 +121,10 @@ type Target struct {
 	Resource schema.GroupVersionResource
 }
 
-// configurations are the kinds that no webhook and no policy reviews.
-var configurations = map[string]bool{
-	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true,
-	"ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
-	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
-}
-
 // Exempt reports whether webhooks do not review a kind: they could prevent their own removal.
 func Exempt(k schema.GroupVersionKind) bool {
-	return k.Group == "admissionregistration.k8s.io" && configurations[k.Kind]
+	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
+		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
 }
 
 // Request is what a webhook is asked. The objects are those that it is shown.
@@ -257,32 +253,15 @@ func Verify(uid types.UID, mutating bool, r *admissionv1.AdmissionReview) error 
 
 // Denial is the status of a request that a webhook does not allow.
 func Denial(name string, result *metav1.Status) *apierrors.StatusError {
-	status := metav1.Status{Status: metav1.StatusFailure}
-	if result != nil {
-		status = *result
+	if result == nil {
+		return webhookerrors.ToStatusErr(name, nil)
 	}
-	switch {
-	case status.Code < http.StatusBadRequest:
-		status.Code = http.StatusBadRequest
-	case status.Code > 999: // no answer can have it: the real server's panics
+	status := *result
+	if status.Code > 999 { // no answer can have it: the real server's panics
 		status.Code = http.StatusInternalServerError
 	}
-	if status.Status == "" || status.Status == metav1.StatusSuccess {
-		status.Status = metav1.StatusFailure
-	}
-	by := fmt.Sprintf("admission webhook %q denied the request", name)
-	switch {
-	case status.Message != "":
-		status.Message = by + ": " + status.Message
-	case status.Reason != "":
-		status.Message = by + ": " + string(status.Reason)
-	default:
-		status.Message = by + " without explanation"
-	}
-	return &apierrors.StatusError{ErrStatus: status}
+	return webhookerrors.ToStatusErr(name, &status)
 }
 
-// NoDryRun is the status of a dry run that a webhook's side effects forbid.
-func NoDryRun(name string) *apierrors.StatusError {
-	return apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", name))
-}
+// NoDryRun returns the status of a dry run that a webhook's side effects forbid.
+func NoDryRun(name string) *apierrors.StatusError { return webhookerrors.NewDryRunUnsupportedErr(name) }
