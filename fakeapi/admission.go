@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -131,11 +132,7 @@ func (s *Server) priorities() admission.Priorities {
 // errForbidden is the error of an admission plugin that refuses an object. The object may not have its generated name
 // yet.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
-	name := m.GetName()
-	if name == "" {
-		name = m.GetGenerateName()
-	}
-	return apierrors.NewForbidden(c.k.groupResource(), name, why)
+	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }
 
 func (c *call) admitNamespace(m metav1.Object) error {

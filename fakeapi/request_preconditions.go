@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -17,7 +18,7 @@ func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	switch r.Verb {
 	case Delete:
 		if p := r.Delete.Preconditions; p != nil {
-			return types.UID(value(p.UID)), value(p.ResourceVersion)
+			return ptr.Deref(p.UID, ""), ptr.Deref(p.ResourceVersion, "")
 		}
 	case Update:
 		if m, ok := r.Object.(metav1.Object); ok {
@@ -27,13 +28,6 @@ func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 		return patchPreconditions(r.PatchType, r.Patch)
 	}
 	return "", ""
-}
-
-func value[S ~string](p *S) string {
-	if p == nil {
-		return ""
-	}
-	return string(*p)
 }
 
 // patchPreconditions returns the preconditions in a patch. An unreadable patch has none and is refused later.

@@ -126,13 +126,9 @@ func (s *Server) KindNamed(typed string) *Kind {
 		if grouped && group != k.GVK.Group {
 			continue
 		}
-		if name == k.Resource || name == k.Singular || name == strings.ToLower(k.GVK.Kind) {
+		if name == k.Resource || name == k.Singular || name == strings.ToLower(k.GVK.Kind) ||
+			slices.Contains(k.ShortNames, name) {
 			return k
-		}
-		for _, short := range k.ShortNames {
-			if name == short {
-				return k
-			}
 		}
 	}
 	s.missed = typed

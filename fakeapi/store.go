@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -210,15 +211,7 @@ func (t *table) reindex(before, after *entry) {
 }
 
 func sameOwners(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].UID != b[i].UID {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return a.UID == b.UID })
 }
 
 // each calls f for the objects of a namespace ("" for all) in key order.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -104,7 +105,7 @@ func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer
 	case !reads(r):
 		return fail(f, refusal.Method())
 	case core && len(parts) == 1:
-		address := metav1.ServerAddressByClientCIDR{ClientCIDR: "0.0.0.0/0", ServerAddress: h.address(r)}
+		address := metav1.ServerAddressByClientCIDR{ClientCIDR: "0.0.0.0/0", ServerAddress: cmp.Or(h.Address, r.Host)}
 		return document(f, map[string]any{"kind": "APIVersions", "versions": []string{"v1"},
 			"serverAddressByClientCIDRs": []metav1.ServerAddressByClientCIDR{address}})
 	case core:
@@ -125,13 +126,6 @@ func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupV
 		return document(f, list)
 	}
 	return fail(f, refusal.NotFound())
-}
-
-func (h *Handler) address(r *http.Request) string {
-	if h.Address != "" {
-		return h.Address
-	}
-	return r.Host
 }
 
 // podLog returns the log of a container, which is empty; it returns nil if the path is no log. It follows LogLocation

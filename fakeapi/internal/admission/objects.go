@@ -149,7 +149,7 @@ type Owners struct {
 // May refuses owner references that the user may not set: it checks delete on the object, and finalizers on owners. It
 // is the OwnerReferencesPermissionEnforcement plugin, which is off by default (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
-	if !o.changed() {
+	if equality.Semantic.DeepEqual(o.New, o.Old) {
 		return nil
 	}
 	if !o.Created {
@@ -189,18 +189,6 @@ func (o *Owners) May(authorize Authorize) error {
 	return nil
 }
 
-func (o *Owners) changed() bool {
-	if len(o.New) != len(o.Old) {
-		return true
-	}
-	for i := range o.New {
-		if !equality.Semantic.DeepEqual(o.New[i], o.Old[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 // blocking returns the owner references that newly block the owner's deletion.
 func (o *Owners) blocking() (out []metav1.OwnerReference) {
 	for _, ref := range o.New {
@@ -216,10 +204,5 @@ func blocks(ref *metav1.OwnerReference) bool {
 }
 
 func blockedBefore(old []metav1.OwnerReference, ref *metav1.OwnerReference) bool {
-	for i := range old {
-		if old[i].UID == ref.UID && blocks(&old[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(old, func(o metav1.OwnerReference) bool { return o.UID == ref.UID && blocks(&o) })
 }

@@ -71,12 +71,8 @@ func ByWebhook(d *Definition) bool {
 
 // DeletionBegun says whether their deletion is under way.
 func DeletionBegun(d *Definition) bool {
-	for _, condition := range d.Status.Conditions {
-		if condition.Type == apiextensionsv1.Terminating {
-			return condition.Reason == "InstanceDeletionInProgress"
-		}
-	}
-	return false
+	c := apihelpers.FindCRDCondition(d, apiextensionsv1.Terminating)
+	return c != nil && c.Reason == "InstanceDeletionInProgress"
 }
 
 var (

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -112,16 +113,10 @@ func defaultNode(n *corev1.Node) {
 // ready.
 func taintNewNode(obj, old runtime.Object) error {
 	n := obj.(*corev1.Node)
-	if old != nil {
-		return nil
+	unready := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+	if old == nil && !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&unready) }) {
+		n.Spec.Taints = append(n.Spec.Taints, unready)
 	}
-	for _, t := range n.Spec.Taints {
-		if t.Key == corev1.TaintNodeNotReady && t.Effect == corev1.TaintEffectNoSchedule {
-			return nil
-		}
-	}
-	n.Spec.Taints = append(n.Spec.Taints,
-		corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	return nil
 }
 
@@ -134,14 +129,10 @@ var eventKeys = []string{"involvedObject.kind", "involvedObject.namespace", "inv
 	"reportingComponent", "source", "type"}
 
 func selectEvent(e *corev1.Event, set fields.Set) {
-	source := e.Source.Component
-	if source == "" {
-		source = e.ReportingController
-	}
 	values := [...]string{e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name,
 		string(e.InvolvedObject.UID),
 		e.InvolvedObject.APIVersion, e.InvolvedObject.ResourceVersion, e.InvolvedObject.FieldPath, e.Reason,
-		e.ReportingController, source, e.Type}
+		e.ReportingController, cmp.Or(e.Source.Component, e.ReportingController), e.Type}
 	for i, key := range eventKeys {
 		set[key] = values[i]
 	}

@@ -56,7 +56,9 @@ func dropDisabled(s *resourcev1.ResourceSlice) {
 func noteTaints(s *resourcev1.ResourceSlice, now metav1.Time) {
 	for i := range s.Spec.Devices {
 		for j := range s.Spec.Devices[i].Taints {
-			orDefault(&s.Spec.Devices[i].Taints[j].TimeAdded, now)
+			if t := &s.Spec.Devices[i].Taints[j]; t.TimeAdded == nil {
+				t.TimeAdded = &now
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -139,12 +140,7 @@ func (k *Kind) Way(subresource string) *Update {
 }
 
 // StoragePrefix is the place of the kind under /registry.
-func (k *Kind) StoragePrefix() string {
-	if k.Prefix != "" {
-		return k.Prefix
-	}
-	return k.Resource
-}
+func (k *Kind) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
 // Empty is an object of the kind with nothing but its type.
 func (k *Kind) Empty() runtime.Object {

@@ -111,13 +111,9 @@ func admitPod(obj, old runtime.Object) error {
 }
 
 func tolerates(tolerations []corev1.Toleration, key string) bool {
-	for i := range tolerations {
-		t := &tolerations[i]
-		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
+		return (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
+	})
 }
 
 // prepareEphemeral lets only ephemeral containers through.

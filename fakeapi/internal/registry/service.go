@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	serviceutil "k8s.io/kubernetes/pkg/api/v1/service"
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
+	"k8s.io/utils/ptr"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
@@ -175,7 +175,7 @@ func dropOfType(s, old *corev1.Service) {
 		if slices.Equal(n.IPFamilies, o.IPFamilies) {
 			n.IPFamilies = nil
 		}
-		if same.Pointer(n.IPFamilyPolicy, o.IPFamilyPolicy) {
+		if ptr.Equal(n.IPFamilyPolicy, o.IPFamilyPolicy) {
 			n.IPFamilyPolicy = nil
 		}
 	}
@@ -193,10 +193,10 @@ func dropOfType(s, old *corev1.Service) {
 	}
 	if n.Type != corev1.ServiceTypeLoadBalancer {
 		if o.Type == corev1.ServiceTypeLoadBalancer {
-			if same.Pointer(n.AllocateLoadBalancerNodePorts, o.AllocateLoadBalancerNodePorts) {
+			if ptr.Equal(n.AllocateLoadBalancerNodePorts, o.AllocateLoadBalancerNodePorts) {
 				n.AllocateLoadBalancerNodePorts = nil
 			}
-			if same.Pointer(n.LoadBalancerClass, o.LoadBalancerClass) {
+			if ptr.Equal(n.LoadBalancerClass, o.LoadBalancerClass) {
 				n.LoadBalancerClass = nil
 			}
 		}

@@ -195,10 +195,3 @@ func mapOrNil[T any](m map[string]T) map[string]T {
 	}
 	return m
 }
-
-// orDefault fills in a value that is not given.
-func orDefault[T any](p **T, value T) {
-	if *p == nil {
-		*p = &value
-	}
-}

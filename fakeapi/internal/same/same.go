@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -47,22 +46,6 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 // Value reports whether two values mean the same. Equal bytes do; others are compared by meaning, because quantities
 // have several forms.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
-
-// Time says whether two optional times are both absent or the same instant.
-func Time(a, b *metav1.Time) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(b)
-}
-
-// Pointer says whether two optional values are both absent or equal.
-func Pointer[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
 
 // Object reports whether two objects are stored as the same. Objects without an encoding are compared by meaning.
 func Object(a, b runtime.Object) bool {

@@ -3,6 +3,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -196,11 +197,7 @@ func texts(errs []error) (all []string) {
 
 // unknownConversion is the real server's error for an object of another kind.
 func unknownConversion(have runtime.Object, k *fakeapi.Kind) string {
-	internal := k.GVK.Group
-	if internal == "" {
-		internal = "core"
-	}
-	internal, _, _ = strings.Cut(internal, ".")
+	internal, _, _ := strings.Cut(cmp.Or(k.GVK.Group, "core"), ".")
 	return fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion",
 		strings.TrimPrefix(reflect.TypeOf(have).String(), "*"), internal, k.GVK.Kind)
 }

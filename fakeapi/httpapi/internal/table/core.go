@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -58,20 +59,13 @@ func nodeCells(o *corev1.Node, now time.Time) []any {
 		status += ",SchedulingDisabled"
 	}
 	info := &o.Status.NodeInfo
-	kernel := orUnknown(info.KernelVersion)
+	kernel := cmp.Or(info.KernelVersion, "<unknown>")
 	if info.Architecture != "" {
 		kernel += " (" + info.Architecture + ")"
 	}
 	return []any{o.Name, status, orNone(strings.Join(nodeRoles(o), ",")), since(o.CreationTimestamp, now),
 		info.KubeletVersion, nodeAddress(o, corev1.NodeInternalIP), nodeAddress(o, corev1.NodeExternalIP),
-		orUnknown(info.OSImage), kernel, orUnknown(info.ContainerRuntimeVersion)}
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "<unknown>"
-	}
-	return text
+		cmp.Or(info.OSImage, "<unknown>"), kernel, cmp.Or(info.ContainerRuntimeVersion, "<unknown>")}
 }
 
 func nodeAddress(o *corev1.Node, t corev1.NodeAddressType) string {
@@ -121,13 +115,8 @@ func eventCells(o *corev1.Event, now time.Time) []any {
 }
 
 func eventSource(o *corev1.Event) string {
-	component, host := o.Source.Component, o.Source.Host
-	if component == "" {
-		component = o.ReportingController
-	}
-	if host == "" {
-		host = o.ReportingInstance
-	}
+	component := cmp.Or(o.Source.Component, o.ReportingController)
+	host := cmp.Or(o.Source.Host, o.ReportingInstance)
 	if host == "" {
 		return component
 	}
