@@ -184,28 +184,14 @@ func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// admitPosted calls the webhooks for an object that is posted to a subresource.
-func (c *call) admitPosted(obj runtime.Object, dryRun bool) error {
+// review calls the webhooks for an object that is posted to a subresource (old is nil), or that is deleted (obj is nil).
+func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
-		err := c.mutated(admissionv1.Create, obj, nil, dryRun, func() error { return nil })
-		if err != nil {
+		if err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {
 			return err
 		}
 	}
-	return c.validated(admissionv1.Create, obj, nil, dryRun)
-}
-
-func (c *call) reviewDelete(old *entry, dryRun bool) error {
-	if c.posted() {
-		return nil
-	}
-	if c.hooked(mutatingHooks) {
-		err := c.mutated(admissionv1.Delete, nil, old.obj, dryRun, func() error { return nil })
-		if err != nil {
-			return err
-		}
-	}
-	return c.validated(admissionv1.Delete, nil, old.obj, dryRun)
+	return c.validated(op, obj, old, dryRun)
 }
 
 // validated calls policies, then validating webhooks.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
-	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
@@ -145,17 +144,6 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-func replicasPath(s *registry.Scaling) fieldpath.Path {
-	if s.Path == nil {
-		return fieldpath.MakePathOrDie("spec", "replicas")
-	}
-	var path fieldpath.Path
-	for i := range s.Path {
-		path = append(path, fieldpath.PathElement{FieldName: &s.Path[i]})
-	}
-	return path
-}
-
 // appliedScale applies to the scale of an object. The object's managers of replicas are those of the scale.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
@@ -179,7 +167,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 // scaleHandler returns the translator between managers of an object and of its scale, with the current scale.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
+	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}
 	if c.k.custom != nil {
 		c.k.custom.ReplicasPaths(paths)
 	}

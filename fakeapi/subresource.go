@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,7 +68,7 @@ func (c *call) bind() Response {
 	if asked.Target.Kind == "Node" {
 		c.s.labelTopology(&asked.ObjectMeta, asked.Target.Name)
 	}
-	if err := c.admitPosted(asked, len(c.req.Create.DryRun) > 0); err != nil {
+	if err := c.review(admissionv1.Create, asked, nil, len(c.req.Create.DryRun) > 0); err != nil {
 		return refuse(err)
 	}
 	bind := whole(func(old *entry) (runtime.Object, error) {
@@ -118,7 +119,7 @@ func (c *call) evict() Response {
 	}
 	asked = asked.DeepCopy()
 	asked.SetGroupVersionKind(evictions.GVK)
-	if err := c.admitPosted(asked, len(c.req.Create.DryRun) > 0); err != nil {
+	if err := c.review(admissionv1.Create, asked, nil, len(c.req.Create.DryRun) > 0); err != nil {
 		return refuse(err)
 	}
 	opts, err := evictionOptions(asked, c.req.Create.DryRun)

@@ -35,8 +35,8 @@ type Resource struct {
 	schema *structural.Structural
 	whole  validation.SchemaValidator // of objects
 	status validation.SchemaValidator // of what is written to status; nil: anything goes
-	fields []selectablePath
-	rules  func() *crdschema.Rules // compiled when they are first asked for
+	fields [][]string                 // the paths of selectable fields
+	rules  func() *crdschema.Rules    // compiled when they are first asked for
 }
 
 // Family is all versions of a definition, served or not.
@@ -117,7 +117,6 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 		}
 		return compiled.Of(v.Schema, "", func() *crdschema.Rules { return crdschema.CompileRules(c.schema) })
 	})
-	c.fields = selectablePaths(v.SelectableFields)
 	return c
 }
 

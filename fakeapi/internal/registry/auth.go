@@ -36,8 +36,8 @@ var certificateRequests = kind[certificatesv1.CertificateSigningRequest, certifi
 				c.Spec, c.Status = was.Spec, was.Status
 				c.Status.Conditions = conditions
 			})}},
-		ResetByMain:    [][]string{{"spec"}},
-		ResetByStatus:  [][]string{{"status", "conditions"}},
+		ResetByMain:    [][]any{{"spec"}},
+		ResetByStatus:  [][]any{{"status", "conditions"}},
 		SelectableKeys: []string{"spec.signerName"},
 		Selectable: selects(func(c *certificatesv1.CertificateSigningRequest, set fields.Set) {
 			set["spec.signerName"] = c.Spec.SignerName

@@ -90,9 +90,9 @@ type Kind struct {
 	Held func(obj runtime.Object) bool
 
 	// ResetByStatus are further fields that a write to status leaves alone.
-	ResetByStatus [][]string
+	ResetByStatus [][]any
 	// ResetByMain are further fields that a write to the object itself leaves alone.
-	ResetByMain [][]string
+	ResetByMain [][]any
 
 	Prefix string // under /registry, when it is not the resource
 
@@ -119,8 +119,6 @@ type Update struct {
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Path is where the replicas are; nil is spec.replicas.
-	Path []string
 	// Absent refuses to show an object that has no replicas; nil: all have.
 	Absent func(obj runtime.Object) error
 }

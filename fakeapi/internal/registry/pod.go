@@ -25,7 +25,7 @@ var pods = kind[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, validatio
 		"resize": {Prepare: Over(prepareResize), Judge: validation.PodResize, Owns: [][]any{
 			{"spec", "containers", nil, "resources"}, {"spec", "containers", nil, "resizePolicy"},
 			{"spec", "initContainers", nil, "resources"}, {"spec", "initContainers", nil, "resizePolicy"}}}},
-	ResetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
+	ResetByStatus: [][]any{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
 	Grace:         podGrace,
 	SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
 		"spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"},

@@ -102,7 +102,7 @@ func (k *Kind) common(t reflect.Type) {
 }
 
 // wholeMetadata is reset by writes to the status.
-var wholeMetadata = [][]string{{"metadata"}}
+var wholeMetadata = [][]any{{"metadata"}}
 
 func (k *Kind) differ(now, was reflect.Value) bool {
 	a, b := now.Addr().Interface(), was.Addr().Interface()

@@ -81,7 +81,7 @@ var deployments = kind[appsv1.Deployment, appsv1.DeploymentList](appsv1.SchemeGr
 			}
 		})},
 		ForStatus:     Update{Prepare: Over(func(d, old *appsv1.Deployment) { d.Labels = old.Labels })},
-		ResetByStatus: [][]string{{"metadata", "labels"}},
+		ResetByStatus: [][]any{{"metadata", "labels"}},
 		Scale: scaled(func(d *appsv1.Deployment) (**int32, int32, *metav1.LabelSelector) {
 			return &d.Spec.Replicas, d.Status.Replicas, d.Spec.Selector
 		}),
