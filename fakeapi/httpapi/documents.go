@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-func (h *Handler) aboutServer(r *http.Request) *answer {
+func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
@@ -166,12 +167,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	for i := range p.Spec.EphemeralContainers {
 		names = append(names, p.Spec.EphemeralContainers[i].Name)
 	}
-	for _, has := range names {
-		if has == name {
-			return nil
-		}
-	}
 	switch {
+	case slices.Contains(names, name):
 	case name != "":
 		return apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, p.Name))
 	case len(p.Spec.Containers) > 1:

@@ -53,17 +53,11 @@ func (h *Handler) respond(r *http.Request) *answer {
 // respondAbout responds to requests that are not about objects. groupKnown means that the path's group and version
 // exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
-	if a := h.aboutServer(r); a != nil {
-		return a
-	}
-	if a := aboutPaths(r, kinds); a != nil {
-		return a
-	}
-	if a := h.aboutSchemas(r, kinds); a != nil {
-		return a
-	}
-	if a := h.aboutResources(r, kinds); a != nil {
-		return a
+	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
+		h.aboutResources} {
+		if a := about(r, kinds); a != nil {
+			return a
+		}
 	}
 	if groupKnown {
 		return failJSON(refusal.NotFound())

@@ -112,10 +112,10 @@ func LimitClaim(l *corev1.LimitRange, claim *corev1.PersistentVolumeClaim) error
 		}
 		asked := claim.Spec.Resources.Requests
 		for _, name := range names(item.Min) {
-			found.atLeast(bound{item.Type, name, item.Min[name]}, asked, nil)
+			found.atLeast(newBound(item, item.Min, name, asked, nil))
 		}
 		for _, name := range names(item.Max) {
-			found.asksAtMost(bound{item.Type, name, item.Max[name]}, asked)
+			found.asksAtMost(newBound(item, item.Max, name, asked, nil))
 		}
 	}
 	return found.err()

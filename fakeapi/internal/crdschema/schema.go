@@ -148,23 +148,6 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// HasRules says whether a schema has rules, at any depth.
-func HasRules(s *structural.Structural) bool {
-	if s == nil {
-		return false
-	}
-	if len(s.XValidations) > 0 || HasRules(s.Items) || s.AdditionalProperties != nil &&
-		HasRules(s.AdditionalProperties.Structural) {
-		return true
-	}
-	for _, p := range s.Properties { //detcheck:ordered any will do
-		if HasRules(&p) {
-			return true
-		}
-	}
-	return false
-}
-
 // Check evaluates the rules on an object and its old state, if any. Violations in unchanged parts are warnings.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
