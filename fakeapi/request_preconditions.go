@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
@@ -50,20 +49,12 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 			return types.UID(uid), version
 		}
 	}
-	if names := (named{}); bytes.Count(patch, []byte("metadata")) == 1 && bytes.IndexByte(patch, '\\') < 0 &&
-		kjson.UnmarshalCaseSensitivePreserveInts(patch, &names) == nil {
-		return namesIn(names.Metadata)
-	}
 	var body map[string]json.RawMessage
 	var metadata map[string]any
 	if json.Unmarshal(patch, &body) != nil || json.Unmarshal(body["metadata"], &metadata) != nil {
 		return "", ""
 	}
 	return namesIn(metadata)
-}
-
-type named struct {
-	Metadata map[string]any `json:"metadata"`
 }
 
 // namesIn returns the uid and the resourceVersion in metadata. The last of duplicate fields counts, as when the patch

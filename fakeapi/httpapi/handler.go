@@ -20,6 +20,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -36,8 +37,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/outbound"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 	"github.com/threelaws/threelaws/internal/fault"
 )
 
@@ -257,4 +260,36 @@ func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	}
 	slices.Sort(paths)
 	return document(media.Format{Pretty: true}, map[string]any{"paths": slices.Compact(paths)})
+}
+
+// CallWebhooks makes the server call the webhooks of CRDs and configurations over the network, without a lock. Call it
+// before the first request; calls end with [Handler.Close].
+func (h *Handler) CallWebhooks() {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-h.closed
+		cancel()
+	}()
+	client := outbound.New(ctx)
+	h.With(func(s *fakeapi.Server) {
+		s.SetCaller(&webhook.Caller{Call: client.Call, Release: h.mu.Unlock, Retake: h.mu.Lock})
+	})
+}
+
+// Webhook is where a webhook is called.
+type Webhook struct {
+	URL        string // of a service: https://NAME.NAMESPACE.svc:PORT/PATH
+	Service    bool
+	Unresolved error  // why a service has no ready endpoint
+	CABundle   []byte // PEM, "" for the roots of the system
+}
+
+// CallWebhooksVia is [Handler.CallWebhooks] over other means than the network, for a server behind a gate.
+func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
+	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
+		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})
+	})
+	h.With(func(s *fakeapi.Server) {
+		s.SetCaller(&webhook.Caller{Call: client.Call, Release: func() {}, Retake: func() {}})
+	})
 }

@@ -2,11 +2,11 @@
 package crdschema
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -221,11 +221,8 @@ func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now,
 
 // Sorted puts findings into order: who made them ranged over maps.
 func Sorted(errs field.ErrorList) field.ErrorList {
-	sort.SliceStable(errs, func(i, j int) bool {
-		if errs[i].Field != errs[j].Field {
-			return errs[i].Field < errs[j].Field
-		}
-		return errs[i].Error() < errs[j].Error()
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
 	})
 	return errs
 }

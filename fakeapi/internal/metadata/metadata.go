@@ -180,17 +180,6 @@ func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// ValidateFinalizers requires finalizers of built-in kinds to be qualified or standard.
-func ValidateFinalizers(m metav1.Object) (errs field.ErrorList) {
-	for i, f := range m.GetFinalizers() {
-		if !strings.Contains(f, "/") && !StandardFinalizer(f) {
-			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f,
-				"name is neither a standard finalizer name nor is it fully qualified"))
-		}
-	}
-	return errs
-}
-
 // PathSegment is the rule every name keeps: it can stand in a path.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {

@@ -66,18 +66,14 @@ var LimitRange = kind(conv.Convert_v1_LimitRange_To_core_LimitRange, nil, rules[
 
 var Namespace = kind(conv.Convert_v1_Namespace_To_core_Namespace, nil, rules[core.Namespace]{
 	create: v.ValidateNamespace,
-	update: func(n, old *core.Namespace) field.ErrorList {
-		return append(v.ValidateNamespace(n), v.ValidateNamespaceUpdate(n, old)...)
-	},
+	update: andCreate(v.ValidateNamespace, v.ValidateNamespaceUpdate),
 	status: v.ValidateNamespaceStatusUpdate})
 
 var NamespaceFinalize = way(conv.Convert_v1_Namespace_To_core_Namespace, nil, v.ValidateNamespaceFinalizeUpdate, nil)
 
 var Node = kind(conv.Convert_v1_Node_To_core_Node, nil, rules[core.Node]{
 	create: v.ValidateNode,
-	update: func(n, old *core.Node) field.ErrorList {
-		return append(v.ValidateNode(n), v.ValidateNodeUpdate(n, old)...)
-	},
+	update: andCreate(v.ValidateNode, v.ValidateNodeUpdate),
 	status: v.ValidateNodeUpdate,
 	warn: always(func(n *core.Node) (all []string) {
 		if n.Spec.ConfigSource != nil {

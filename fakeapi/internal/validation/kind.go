@@ -134,6 +134,12 @@ func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
+// andCreate makes rules of updates from those of new objects and those of changes.
+func andCreate[I any](create func(*I) field.ErrorList, update func(obj, old *I) field.ErrorList) func(obj,
+	old *I) field.ErrorList {
+	return func(obj, old *I) field.ErrorList { return append(create(obj), update(obj, old)...) }
+}
+
 func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
