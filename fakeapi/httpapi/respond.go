@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -244,16 +243,9 @@ func (w *watching) setTimeout(seconds int64) {
 	w.timeout = time.Duration(min(seconds, maxTimeout)) * time.Second
 }
 
-// fail responds with an error. Errors that are no API status become a 500 with their text.
+// fail responds with an error.
 func fail(f media.Format, err error) *answer {
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
-		status = &apierrors.StatusError{ErrStatus: metav1.Status{
-			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
-			Reason: metav1.StatusReasonUnknown, Message: err.Error(),
-		}}
-	}
-	s := status.ErrStatus
+	s := fakeapi.StatusOf(err).ErrStatus
 	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	return &answer{code: int(s.Code), object: &s, format: f.Plain()}
 }

@@ -61,6 +61,8 @@ type rules[I any] struct {
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
 	hostnames        string                     // where names become hostnames, in words; "" for nowhere
+	// changed says that the Pod template may have changed; nil: the generation says so.
+	changed func(obj, old *I) bool
 }
 
 func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r rules[I]) Kind {
@@ -157,11 +159,14 @@ func templated[I any, P interface {
 	r.update = func(obj, old *I) field.ErrorList {
 		return update(obj, old, podutil.GetValidationOptionsFromPodTemplate(template(obj), template(old)))
 	}
+	if r.changed == nil {
+		r.changed = func(obj, old *I) bool { return P(obj).GetGeneration() != P(old).GetGeneration() }
+	}
 	if own := r.warn; warns != nil {
 		r.warn = func(obj, old *I) (all []string) {
 			if old == nil {
 				all = podutil.GetWarningsForPodTemplate(background, warns, template(obj), nil)
-			} else if P(obj).GetGeneration() != P(old).GetGeneration() {
+			} else if r.changed(obj, old) {
 				all = podutil.GetWarningsForPodTemplate(background, warns, template(obj), template(old))
 			}
 			if own != nil {

@@ -64,21 +64,15 @@ func warnStatefulSet(s, old *apps.StatefulSet) (all []string) {
 var DaemonSet = kind(appsconv.Convert_v1_DaemonSet_To_apps_DaemonSet,
 	&keys[appsv1.DaemonSet]{spec: func(d *appsv1.DaemonSet) same.Encoded { return &d.Spec },
 		status: func(d *appsv1.DaemonSet) same.Encoded { return &d.Status }, alone: true},
-	templated(nil, func(d *apps.DaemonSet) *core.PodTemplateSpec { return &d.Spec.Template },
+	templated(templatePath, func(d *apps.DaemonSet) *core.PodTemplateSpec { return &d.Spec.Template },
 		appsrules.ValidateDaemonSet, func(d, old *apps.DaemonSet, opts v.PodValidationOptions) field.ErrorList {
 			opts.AllowInvalidLabelValueInSelector = opts.AllowInvalidLabelValueInSelector ||
 				metav1validation.LabelSelectorHasInvalidLabelValue(old.Spec.Selector)
 			return appsrules.ValidateDaemonSetUpdate(d, old, opts)
 		}, rules[apps.DaemonSet]{
 			status: appsrules.ValidateDaemonSetStatusUpdate,
-			warn: func(d, old *apps.DaemonSet) []string {
-				switch {
-				case old == nil:
-					return podutil.GetWarningsForPodTemplate(background, templatePath, &d.Spec.Template, nil)
-				case d.Spec.TemplateGeneration != old.Spec.TemplateGeneration:
-					return podutil.GetWarningsForPodTemplate(background, templatePath, &d.Spec.Template, &old.Spec.Template)
-				}
-				return nil
+			changed: func(d, old *apps.DaemonSet) bool {
+				return d.Spec.TemplateGeneration != old.Spec.TemplateGeneration
 			}}))
 
 var ControllerRevision = kind(appsconv.Convert_v1_ControllerRevision_To_apps_ControllerRevision, nil,

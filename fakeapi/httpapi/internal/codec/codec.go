@@ -316,23 +316,16 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// customDecoder decodes objects without a Go type.
-func customDecoder(mediaType string, strict bool) (runtime.Decoder, bool) {
-	if mediaType != media.JSON && mediaType != media.YAML {
-		return nil, false
-	}
-	options := kjson.SerializerOptions{Yaml: mediaType == media.YAML, Strict: strict}
-	return kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
-		unstructuredscheme.NewUnstructuredObjectTyper(), options), true
-}
-
 // decodeCustom reads the object of a create or update of a custom kind. The field validation decides whether
 // duplicate and unknown fields are warnings or errors.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
-	decoder, ok := customDecoder(media.ContentType(r), validation != metav1.FieldValidationIgnore)
-	if !ok {
+	mediaType := media.ContentType(r)
+	if mediaType != media.JSON && mediaType != media.YAML {
 		return nil, nil, refusal.UnknownFormat()
 	}
+	decoder := kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
+		unstructuredscheme.NewUnstructuredObjectTyper(), kjson.SerializerOptions{Yaml: mediaType == media.YAML,
+			Strict: validation != metav1.FieldValidationIgnore})
 	u := &unstructured.Unstructured{}
 	obj, gvk, err := decoder.Decode(body, &k.GVK, u)
 	var found []error
