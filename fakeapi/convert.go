@@ -34,11 +34,11 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 		}
 	}
 	return func(obj *unstructured.Unstructured, to schema.GroupVersion) ([]runtime.RawExtension, error) {
-		ask, err := s.remote(d)
+		ask, err := s.remote(d, s.call)
 		if err != nil {
 			return nil, err
 		}
-		return ask(s.call)(obj, to)
+		return ask(obj, to)
 	}
 }
 
@@ -48,11 +48,9 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// calling calls a webhook, either with the server locked or not.
-type calling func(to *webhook.Endpoint, review, response runtime.Object) error
-
-// remote returns the webhook that a CRD names now. It is called without the server's lock.
-func (s *Server) remote(d *crd.Definition) (func(calling) conversion.Ask, error) {
+// remote returns the webhook that a CRD names now. call calls it, either with the server locked or not.
+func (s *Server) remote(d *crd.Definition,
+	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+
 			"called by threelaws serve alone", d.Name, d.Spec.Names.Kind, d.Spec.Group)
@@ -67,27 +65,29 @@ func (s *Server) remote(d *crd.Definition) (func(calling) conversion.Ask, error)
 	}
 	to := s.endpoint(client, 0)
 	uid := s.reviewUID()
-	return func(call calling) conversion.Ask {
-		return func(obj *unstructured.Unstructured, gv schema.GroupVersion) ([]runtime.RawExtension, error) {
-			response := &apiextensionsv1.ConversionReview{}
-			if err := call(to, conversion.Review(uid, obj, gv), response); err != nil {
-				return nil, err
-			}
-			return conversion.Answer(uid, response)
+	return func(obj *unstructured.Unstructured, gv schema.GroupVersion) ([]runtime.RawExtension, error) {
+		response := &apiextensionsv1.ConversionReview{}
+		if err := call(to, conversion.Review(uid, obj, gv), response); err != nil {
+			return nil, err
 		}
+		return conversion.Answer(uid, response)
 	}, nil
 }
 
 // convert converts a stored object to this version, or with keep the other way round. It may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
+	return k.convertBy(k.ask, obj, keep)
+}
+
+func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (runtime.Object, error) {
 	to, finish := k.GVK, k.row.View.Show
 	if keep {
 		to, finish = k.stored.GVK, k.row.View.Keep
 	}
-	if k.ask == nil {
+	if ask == nil {
 		return finish(obj), nil
 	}
-	out, err := conversion.To(obj.(*unstructured.Unstructured), to.GroupVersion(), k.ask)
+	out, err := conversion.To(obj.(*unstructured.Unstructured), to.GroupVersion(), ask)
 	if err != nil {
 		return nil, err
 	}
@@ -176,33 +176,20 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// pending are stored objects that are being converted to the requested version.
-type pending struct {
-	k   *Kind
-	ask conversion.Ask
-}
-
-func (s *Server) way(k *Kind) (*pending, error) {
-	if !k.far() {
-		return &pending{k, k.ask}, nil
+// way returns how stored objects are converted to a version without the server. Objects of other kinds stay as they are.
+func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
+	ask := k.ask
+	if k.far() {
+		if ask, err = s.remote(k.custom.Definition, s.caller.Call); err != nil {
+			return nil, err
+		}
 	}
-	ask, err := s.remote(k.custom.Definition)
-	if err != nil {
-		return nil, err
-	}
-	return &pending{k, ask(s.caller.Call)}, nil
-}
-
-// show converts one object; others stay as they are.
-func (p *pending) show(obj runtime.Object) (runtime.Object, error) {
-	if !p.k.otherVersion(obj) {
-		return obj, nil
-	}
-	out, err := conversion.To(obj.(*unstructured.Unstructured), p.k.GVK.GroupVersion(), p.ask)
-	if err != nil {
-		return nil, err
-	}
-	return p.k.row.View.Show(out), nil
+	return func(obj runtime.Object) (runtime.Object, error) {
+		if !k.otherVersion(obj) {
+			return obj, nil
+		}
+		return k.convertBy(ask, obj, false)
+	}, nil
 }
 
 // present converts a response to the requested version.
@@ -210,26 +197,26 @@ func (c *call) present(k *Kind, r Response) Response {
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.kept
 	}
-	if t := c.s.tables[k.ordinal]; t.foreign {
-		r.Object = c.s.source(t, r.Object)
+	each := func(f func(runtime.Object) runtime.Object) {
+		r.Object = f(r.Object)
 		for i := range r.Items {
-			r.Items[i] = c.s.source(t, r.Items[i])
+			r.Items[i] = f(r.Items[i])
 		}
 	}
+	if t := c.s.tables[k.ordinal]; t.foreign {
+		each(func(obj runtime.Object) runtime.Object { return c.s.source(t, obj) })
+	}
 	if !k.asks() {
-		r.Object = k.shown(r.Object)
-		for i := range r.Items {
-			r.Items[i] = k.shown(r.Items[i])
-		}
+		each(k.shown)
 		return r
 	}
 	if r.Object == nil && len(r.Items) == 0 {
 		return r
 	}
-	p, err := c.s.way(k)
+	show, err := c.s.way(k)
 	r.later = func(r *Response) {
 		if err == nil {
-			err = p.finish(r)
+			err = r.convert(show)
 		}
 		if err != nil {
 			if c.req.Verb == List {
@@ -255,13 +242,13 @@ func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	return obj
 }
 
-func (p *pending) finish(r *Response) (err error) {
-	if r.Object, err = p.show(r.Object); err != nil || len(r.Items) == 0 {
+func (r *Response) convert(show func(runtime.Object) (runtime.Object, error)) (err error) {
+	if r.Object, err = show(r.Object); err != nil || len(r.Items) == 0 {
 		return err
 	}
 	items := make([]runtime.Object, len(r.Items))
 	for i := range items {
-		if items[i], err = p.show(r.Items[i]); err != nil {
+		if items[i], err = show(r.Items[i]); err != nil {
 			return err
 		}
 	}
