@@ -97,8 +97,9 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 // asks reports whether a webhook or a function converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// show returns a stored object in the kind's version, or only its metadata if a network call would be needed.
-func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
+// Show returns a stored object in the kind's version, or only its metadata if a network call would be needed. The error
+// is the converter's.
+func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
 		return obj, nil
@@ -117,9 +118,9 @@ func (k *Kind) otherVersion(obj runtime.Object) bool {
 	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
 }
 
-// shown is show for callers that cannot return an error.
+// shown is Show for callers that cannot return an error.
 func (k *Kind) shown(obj runtime.Object) runtime.Object {
-	out, err := k.show(obj)
+	out, err := k.Show(obj)
 	if err != nil {
 		panic("fakeapi: " + err.Error())
 	}

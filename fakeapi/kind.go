@@ -122,9 +122,6 @@ func (k *Kind) Stored() *Kind {
 	return k.stored
 }
 
-// Show returns a stored object in the kind's version. The error is the converter's.
-func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) { return k.show(obj) }
-
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if k.custom != nil {
 		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask,

@@ -23,12 +23,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/version"
 
@@ -100,7 +101,7 @@ func defaultVersion() version.Info {
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
 		MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
 		GitVersion: "v1.36.3", GitCommit: "threelaws", GitTreeState: "clean", BuildDate: "2026-01-01T00:00:00Z",
-		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
 }
 
@@ -184,16 +185,14 @@ func readRequest(
 	}
 	bodyKind := t.Kind.BodyKind(t.Subresource)
 	switch verb {
-	case fakeapi.Create:
-		if err = codec.WriteOptions(r, &req.Create); err == nil {
-			var ofBody []string
-			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, req.Create.FieldValidation)
-			warnings = append(warnings, ofBody...)
+	case fakeapi.Create, fakeapi.Update:
+		options, strict := runtime.Object(&req.Create), &req.Create.FieldValidation
+		if verb == fakeapi.Update {
+			options, strict = &req.Update, &req.Update.FieldValidation
 		}
-	case fakeapi.Update:
-		if err = codec.WriteOptions(r, &req.Update); err == nil {
+		if err = codec.WriteOptions(r, options); err == nil {
 			var ofBody []string
-			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, req.Update.FieldValidation)
+			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, *strict)
 			warnings = append(warnings, ofBody...)
 		}
 	case fakeapi.Patch:

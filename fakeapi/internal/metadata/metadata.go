@@ -49,17 +49,14 @@ func WithPolicy(have []string, orphan, foreground bool) []string {
 // DropControllers forgets the controller field of every owner reference.
 func DropControllers(m metav1.Object) {
 	refs := m.GetOwnerReferences()
-	for i := range refs {
-		if refs[i].Controller == nil {
-			continue
-		}
-		own := append([]metav1.OwnerReference(nil), refs...)
-		for j := range own {
-			own[j].Controller = nil
-		}
-		m.SetOwnerReferences(own)
+	if !slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return r.Controller != nil }) {
 		return
 	}
+	own := slices.Clone(refs)
+	for i := range own {
+		own[i].Controller = nil
+	}
+	m.SetOwnerReferences(own)
 }
 
 // DedupOwners drops repeated owner references and returns their uids for a warning, or "".
