@@ -85,19 +85,6 @@ func (c *call) complete(obj runtime.Object) error {
 	return nil
 }
 
-// held returns the stored objects of a kind in a namespace, in key order. Most servers store none of the kinds that
-// admission reads at every write.
-func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
-	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
-		return nil
-	}
-	s.tables[k.ordinal].each(namespace, func(e *entry) bool {
-		all = append(all, e.obj.(T))
-		return true
-	})
-	return all
-}
-
 func (s *Server) limitRanges(namespace string) []*corev1.LimitRange {
 	if !s.plugged(limitRanger) {
 		return nil

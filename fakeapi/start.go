@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // Start says what a new server holds besides "default" and "kube-system". A real cluster has all of it. Objects have a
@@ -82,42 +79,4 @@ func kubernetesService() []runtime.Object {
 				Conditions: discoveryv1.EndpointConditions{Ready: &yes}}},
 			Ports: []discoveryv1.EndpointPort{{Name: &https, Port: &port, Protocol: &tcp}}},
 	}
-}
-
-// epoch is the creation time of the objects of a new server.
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// New returns a server with the namespaces "default" and "kube-system", and what [Start] asks for.
-func New(opts Options) *Server {
-	if opts.ManagedFields || opts.Start != (Start{}) {
-		return build(opts)
-	}
-	// Most servers begin alike and write few kinds, so they share tables until they write.
-	s := *pristine()
-	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
-	return &s
-}
-
-var pristine = sync.OnceValue(func() *Server { return build(Options{}) })
-
-func build(opts Options) *Server {
-	s := &Server{opts: opts, kinds: known, single: builtin, store: store{token: new(token), version: 1}}
-	s.tables = make([]*table, len(builtin))
-	for i, k := range builtin {
-		s.tables[i] = newTable(k, s.token)
-	}
-	at := opts.Start.At
-	if at.IsZero() {
-		at = epoch
-	}
-	for _, obj := range opts.Start.objects() {
-		req := &Request{Verb: Create, Kind: s.KindOf(obj), Namespace: metadata.Of(obj).GetNamespace(), Object: obj,
-			UserAgent: "kube-apiserver"}
-		if r, _ := s.Do(at, req); r.Err != nil {
-			panic("fakeapi: a new server refuses " + req.Kind.GVK.Kind + " " + metadata.Of(obj).GetName() + ": " +
-				r.Err.Error())
-		}
-	}
-	s.token, s.text, s.pivot = new(token), nil, entry{}
-	return s
 }

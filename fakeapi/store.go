@@ -226,6 +226,19 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 	})
 }
 
+// held returns the stored objects of a kind in a namespace, in key order. Most servers store none of the kinds that
+// admission reads at every write.
+func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
+	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
+		return nil
+	}
+	s.tables[k.ordinal].each(namespace, func(e *entry) bool {
+		all = append(all, e.obj.(T))
+		return true
+	})
+	return all
+}
+
 // eachOwned calls f for the objects that name an owner, in key order.
 func (s *store) eachOwned(t *table, owner types.UID, f func(*entry) bool) {
 	t.owners.AscendGreaterOrEqual(link{owner: owner}, func(l link) bool {
