@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,19 +85,6 @@ func (c *call) complete(obj runtime.Object) error {
 	return nil
 }
 
-// held returns the stored objects of a kind in a namespace, in key order. Most servers store none of the kinds that
-// admission reads at every write.
-func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
-	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
-		return nil
-	}
-	s.tables[k.ordinal].each(namespace, func(e *entry) bool {
-		all = append(all, e.obj.(T))
-		return true
-	})
-	return all
-}
-
 func (s *Server) limitRanges(namespace string) []*corev1.LimitRange {
 	if !s.plugged(limitRanger) {
 		return nil
@@ -131,11 +119,7 @@ func (s *Server) priorities() admission.Priorities {
 // errForbidden is the error of an admission plugin that refuses an object. The object may not have its generated name
 // yet.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
-	name := m.GetName()
-	if name == "" {
-		name = m.GetGenerateName()
-	}
-	return apierrors.NewForbidden(c.k.groupResource(), name, why)
+	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }
 
 func (c *call) admitNamespace(m metav1.Object) error {
@@ -187,28 +171,14 @@ func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// admitPosted calls the webhooks for an object that is posted to a subresource.
-func (c *call) admitPosted(obj runtime.Object, dryRun bool) error {
+// review calls the webhooks for an object that is posted to a subresource (old is nil), or that is deleted (obj is nil).
+func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
-		err := c.mutated(admissionv1.Create, obj, nil, dryRun, func() error { return nil })
-		if err != nil {
+		if err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {
 			return err
 		}
 	}
-	return c.validated(admissionv1.Create, obj, nil, dryRun)
-}
-
-func (c *call) reviewDelete(old *entry, dryRun bool) error {
-	if c.posted() {
-		return nil
-	}
-	if c.hooked(mutatingHooks) {
-		err := c.mutated(admissionv1.Delete, nil, old.obj, dryRun, func() error { return nil })
-		if err != nil {
-			return err
-		}
-	}
-	return c.validated(admissionv1.Delete, nil, old.obj, dryRun)
+	return c.validated(op, obj, old, dryRun)
 }
 
 // validated calls policies, then validating webhooks.

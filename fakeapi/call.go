@@ -29,6 +29,12 @@ type call struct {
 	asked     []askedPort    // of a Service that is changed
 }
 
+// askedPort is a node port that a request names.
+type askedPort struct {
+	i    int
+	port int32
+}
+
 // serverCall returns a call that the server makes itself during another.
 func (c *call) serverCall(k *Kind, subresource string) *call {
 	return &call{s: c.s, k: k, now: c.now, itself: true,

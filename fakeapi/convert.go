@@ -3,7 +3,9 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	registration "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,11 +34,11 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 		}
 	}
 	return func(obj *unstructured.Unstructured, to schema.GroupVersion) ([]runtime.RawExtension, error) {
-		ask, err := s.remote(d)
+		ask, err := s.remote(d, s.call)
 		if err != nil {
 			return nil, err
 		}
-		return ask(s.call)(obj, to)
+		return ask(obj, to)
 	}
 }
 
@@ -46,39 +48,211 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// calling calls a webhook, either with the server locked or not.
-type calling func(to *webhook.Endpoint, review, response runtime.Object) error
-
-// remote returns the webhook that a CRD names now. It is called without the server's lock.
-func (s *Server) remote(d *crd.Definition) (func(calling) conversion.Ask, error) {
+// remote returns the webhook that a CRD names now. call calls it, either with the server locked or not.
+func (s *Server) remote(d *crd.Definition,
+	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+
 			"called by threelaws serve alone", d.Name, d.Spec.Names.Kind, d.Spec.Group)
 	}
 	w := d.Spec.Conversion.Webhook
-	known := false
-	for _, v := range w.ConversionReviewVersions {
-		known = known || v == apiextensionsv1.SchemeGroupVersion.Version
-	}
-	if !known {
+	if !slices.Contains(w.ConversionReviewVersions, apiextensionsv1.SchemeGroupVersion.Version) {
 		return nil, errors.New("the webhook takes no ConversionReview of version v1: others are not modelled")
 	}
-	var service *serviceRef
+	client := &registration.WebhookClientConfig{URL: w.ClientConfig.URL, CABundle: w.ClientConfig.CABundle}
 	if r := w.ClientConfig.Service; r != nil {
-		service = &serviceRef{r.Namespace, r.Name, "", *r.Port}
-		if r.Path != nil {
-			service.path = *r.Path
+		client.Service = (*registration.ServiceReference)(r)
+	}
+	to := s.endpoint(client, 0)
+	uid := s.reviewUID()
+	return func(obj *unstructured.Unstructured, gv schema.GroupVersion) ([]runtime.RawExtension, error) {
+		response := &apiextensionsv1.ConversionReview{}
+		if err := call(to, conversion.Review(uid, obj, gv), response); err != nil {
+			return nil, err
+		}
+		return conversion.Answer(uid, response)
+	}, nil
+}
+
+// convert converts a stored object to this version, or with keep the other way round. It may call a webhook.
+func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
+	return k.convertBy(k.ask, obj, keep)
+}
+
+func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (runtime.Object, error) {
+	to, finish := k.GVK, k.row.View.Show
+	if keep {
+		to, finish = k.stored.GVK, k.row.View.Keep
+	}
+	if ask == nil {
+		return finish(obj), nil
+	}
+	out, err := conversion.To(obj.(*unstructured.Unstructured), to.GroupVersion(), ask)
+	if err != nil {
+		return nil, err
+	}
+	return finish(out), nil
+}
+
+// asks reports whether a webhook or a function converts objects of this version.
+func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
+
+// Show returns a stored object in the kind's version, or only its metadata if a network call would be needed. The error
+// is the converter's.
+func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
+	switch {
+	case !k.otherVersion(obj):
+		return obj, nil
+	case k.ask != nil && k.far():
+		return k.bareOf(obj), nil
+	}
+	return k.convert(obj, false)
+}
+
+// otherVersion reports whether an object is in another version of the kind.
+func (k *Kind) otherVersion(obj runtime.Object) bool {
+	if k.stored == nil || obj == nil {
+		return false
+	}
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
+}
+
+// shown is Show for callers that cannot return an error.
+func (k *Kind) shown(obj runtime.Object) runtime.Object {
+	out, err := k.Show(obj)
+	if err != nil {
+		panic("fakeapi: " + err.Error())
+	}
+	return out
+}
+
+// bareOf returns an object with nothing but metadata, which are the same in every version.
+func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
+	u := obj.(*unstructured.Unstructured)
+	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
+	out.SetGroupVersionKind(k.GVK)
+	return out
+}
+
+// settle converts objects that were stored before their CRD changed: the request's object, or all.
+func (c *call) settle() error {
+	if c.req.Verb == Create && c.req.Name == "" {
+		return nil
+	}
+	k, key := c.k.Stored(), ""
+	if c.req.Name != "" {
+		key = k.key(c.req.Namespace, c.req.Name)
+	}
+	err := c.s.settle(k, key)
+	if err != nil && key == "" {
+		return errUnlisted(c.req.Kind, err)
+	}
+	return err
+}
+
+// settle converts the unread objects of a kind: one key, or all. It stops at the first error.
+func (s *Server) settle(k *Kind, key string) error {
+	var away []*entry
+	s.tables[k.ordinal].each("", func(e *entry) bool {
+		if e.away() && (key == "" || e.key == key) {
+			away = append(away, e)
+		}
+		return true
+	})
+	for _, e := range away {
+		now, err := s.tables[k.ordinal].read(e, true)
+		if err != nil {
+			return err
+		}
+		t := s.writable(k)
+		if s.find(t, e.key) == e { // who asked a webhook may find that others have been here
+			t.objects.ReplaceOrInsert(now)
+			t.foreign = true
 		}
 	}
-	to := s.endpoint(w.ClientConfig.URL, service, w.ClientConfig.CABundle, 0)
-	uid := s.reviewUID()
-	return func(call calling) conversion.Ask {
-		return func(obj *unstructured.Unstructured, gv schema.GroupVersion) ([]runtime.RawExtension, error) {
-			response := &apiextensionsv1.ConversionReview{}
-			if err := call(to, conversion.Review(uid, obj, gv), response); err != nil {
-				return nil, err
-			}
-			return conversion.Answer(uid, response)
+	if key == "" {
+		s.writable(k).away = false
+	}
+	return nil
+}
+
+// way returns how stored objects are converted to a version without the server. Objects of other kinds stay as they are.
+func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
+	ask := k.ask
+	if k.far() {
+		if ask, err = s.remote(k.custom.Definition, s.caller.Call); err != nil {
+			return nil, err
 		}
+	}
+	return func(obj runtime.Object) (runtime.Object, error) {
+		if !k.otherVersion(obj) {
+			return obj, nil
+		}
+		return k.convertBy(ask, obj, false)
 	}, nil
+}
+
+// present converts a response to the requested version.
+func (c *call) present(k *Kind, r Response) Response {
+	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
+		r.Object = c.kept
+	}
+	each := func(f func(runtime.Object) runtime.Object) {
+		r.Object = f(r.Object)
+		for i := range r.Items {
+			r.Items[i] = f(r.Items[i])
+		}
+	}
+	if t := c.s.tables[k.ordinal]; t.foreign {
+		each(func(obj runtime.Object) runtime.Object { return c.s.source(t, obj) })
+	}
+	if !k.asks() {
+		each(k.shown)
+		return r
+	}
+	if r.Object == nil && len(r.Items) == 0 {
+		return r
+	}
+	show, err := c.s.way(k)
+	r.later = func(r *Response) {
+		if err == nil {
+			err = r.convert(show)
+		}
+		if err != nil {
+			if c.req.Verb == List {
+				err = errUnlisted(k, err)
+			}
+			no := refuse(err)
+			no.Warnings, *r = r.Warnings, no
+		}
+	}
+	if err != nil || !k.far() {
+		r.Finish()
+	}
+	return r
+}
+
+// source returns the object that other versions are converted from.
+func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
+	if m, ok := obj.(*unstructured.Unstructured); ok {
+		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {
+			return e.source()
+		}
+	}
+	return obj
+}
+
+func (r *Response) convert(show func(runtime.Object) (runtime.Object, error)) (err error) {
+	if r.Object, err = show(r.Object); err != nil || len(r.Items) == 0 {
+		return err
+	}
+	items := make([]runtime.Object, len(r.Items))
+	for i := range items {
+		if items[i], err = show(r.Items[i]); err != nil {
+			return err
+		}
+	}
+	r.Items = items
+	return nil
 }

@@ -2,8 +2,10 @@ package fakeapi
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -98,7 +100,10 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 // which must be checked again.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
-	if err := c.reviewDelete(old, dryRun); err != nil {
+	if c.posted() {
+		return old, nil
+	}
+	if err := c.review(admissionv1.Delete, nil, old.obj, dryRun); err != nil {
 		return nil, err
 	}
 	if c.s.calls == calls {
@@ -129,8 +134,7 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 		return c.remove(now, opts)
 	}
 	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
-		opts.GracePeriodSeconds = new(int64)
-		*opts.GracePeriodSeconds = 1
+		opts.GracePeriodSeconds = new(int64(1))
 	}
 	obj := c.k.row.Shallow(old.obj)
 	m := metadata.Of(obj)
@@ -138,10 +142,7 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 	if pending {
 		return c.deleted(old.obj, old.meta), false, nil
 	}
-	changed := c.setDeletionFinalizers(m, &opts)
-	if !graceful && !changed && len(m.GetFinalizers()) == 0 {
-		return c.removeNow(old, opts.DryRun)
-	}
+	c.setDeletionFinalizers(m, &opts)
 	if !graceful {
 		if len(m.GetFinalizers()) == 0 {
 			return c.removeNow(old, opts.DryRun)
@@ -239,19 +240,14 @@ func (c *call) markDeleting(m metav1.Object) {
 
 // setDeletionFinalizers sets the garbage collector's finalizers by the propagation policy (GCPOLICY). The order is:
 // the named policy, the finalizer that is present, the kind's default.
-func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) bool {
+func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
-	hasOrphan, hasForeground, first := false, false, ""
-	for _, f := range have {
-		if f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents {
-			hasOrphan = hasOrphan || f == metav1.FinalizerOrphanDependents
-			hasForeground = hasForeground || f == metav1.FinalizerDeleteDependents
-			if first == "" {
-				first = f
-			}
-		}
-	}
+	hasOrphan := slices.Contains(have, metav1.FinalizerOrphanDependents)
+	hasForeground := slices.Contains(have, metav1.FinalizerDeleteDependents)
+	first := slices.IndexFunc(have, func(f string) bool {
+		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
+	})
 	//lint:ignore SA1019 old clients send orphanDependents
 	old := opts.OrphanDependents
 	switch {
@@ -261,17 +257,15 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	case opts.PropagationPolicy != nil && *opts.PropagationPolicy != "":
 		orphan = *opts.PropagationPolicy == metav1.DeletePropagationOrphan
 		foreground = *opts.PropagationPolicy == metav1.DeletePropagationForeground
-	case first != "":
-		orphan = first == metav1.FinalizerOrphanDependents
+	case first >= 0:
+		orphan = have[first] == metav1.FinalizerOrphanDependents
 		foreground = !orphan
 	default:
 		orphan = c.k.OrphanByDefault
 	}
-	if orphan == hasOrphan && foreground == hasForeground {
-		return false
+	if orphan != hasOrphan || foreground != hasForeground {
+		m.SetFinalizers(metadata.WithPolicy(have, orphan, foreground))
 	}
-	m.SetFinalizers(metadata.WithPolicy(have, orphan, foreground))
-	return true
 }
 
 // deleteCollection lists and then deletes one by one, as the real server does. A refusal in the middle leaves earlier
@@ -296,8 +290,7 @@ func (c *call) deleteCollection() Response {
 			continue
 		}
 		if _, _, err := c.remove(old, opts); err != nil {
-			r := refuse(err)
-			return r
+			return refuse(err)
 		}
 	}
 	return found

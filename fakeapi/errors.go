@@ -14,8 +14,8 @@ import (
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// refuse returns an error. Errors that are no API status become a 500 with their text, as on the real server.
-func refuse(err error) Response {
+// StatusOf returns an error as an API status. Others become a 500 with their text, as on the real server.
+func StatusOf(err error) *apierrors.StatusError {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
 		status = &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -23,6 +23,11 @@ func refuse(err error) Response {
 			Reason: metav1.StatusReasonUnknown, Message: err.Error(),
 		}}
 	}
+	return status
+}
+
+func refuse(err error) Response {
+	status := StatusOf(err)
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 

@@ -1,15 +1,20 @@
 package fakeapi
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
@@ -58,4 +63,94 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 		return nil, false, err
 	}
 	return obj, onlyMeta, c.matchName(m)
+}
+
+// patchMeta applies a patch of metadata alone without JSON, and shares the rest with the stored object. It returns
+// nil for other patches, which [call.patchWhole] applies.
+func (c *call) patchMeta(old *entry) runtime.Object {
+	strategic := c.req.PatchType == types.StrategicMergePatchType
+	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
+		return nil
+	}
+	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
+		return nil
+	}
+	p, ok := metapatch.Parse(c.req.Patch, strategic)
+	if !ok {
+		return nil
+	}
+	obj := c.k.row.Shallow(old.obj)
+	m := metadata.Of(obj)
+	if !p.Apply(m, strategic) || c.k.row.Judged != nil && c.k.row.Judged(obj) != nil {
+		return nil
+	}
+	return obj
+}
+
+// patchReplicas applies a merge patch of spec.replicas alone without JSON. It returns nil for other patches, which
+// [call.patchWhole] applies.
+func (c *call) patchReplicas(old *entry) runtime.Object {
+	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
+	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
+		return nil
+	}
+	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
+		return nil
+	}
+	n, ok := metapatch.ParseReplicas(c.req.Patch)
+	if !ok {
+		return nil
+	}
+	obj := c.k.row.Shallow(old.obj)
+	c.k.row.Scale.Write(obj, n)
+	return obj
+}
+
+func (c *call) apply(ed *edit) Response {
+	ed.creates = c.req.Subresource == ""
+	ed.make = whole(c.applied)
+	return c.modify(ed)
+}
+
+// applied merges the applied configuration into the stored object.
+func (c *call) applied(old *entry) (runtime.Object, error) {
+	live := c.k.row.Empty()
+	if old != nil {
+		live = old.obj.DeepCopyObject()
+	}
+	obj, err := c.merge(c.k, c.req.Subresource, live)
+	if err != nil {
+		return nil, err
+	}
+	m := metadata.Of(obj)
+	if old != nil {
+		c.keepTimes(m, old.meta.GetManagedFields())
+	} else {
+		c.keepTimes(m, nil)
+	}
+	if err := c.matchNamespace(m); err != nil {
+		return nil, err
+	}
+	return obj, c.matchName(m)
+}
+
+func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.Object, error) {
+	patch := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal(c.req.Patch, &patch.Object); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
+	force := c.req.PatchO.Force != nil && *c.req.PatchO.Force
+	obj, err := k.manager(subresource).Apply(live, patch, c.req.PatchO.FieldManager, force)
+	if err != nil {
+		return nil, err
+	}
+	if c.strict() {
+		if err := yaml.UnmarshalStrict(c.req.Patch, &map[string]any{}); err != nil {
+			if c.req.PatchO.FieldValidation == metav1.FieldValidationStrict {
+				return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding YAML: %v", err))
+			}
+			c.warnStrict([]error{err})
+		}
+	}
+	return obj, nil
 }

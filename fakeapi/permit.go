@@ -18,16 +18,12 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	var err error
 	switch o := obj.(type) {
 	case *corev1.Pod:
-		for _, l := range c.s.limitRanges(o.Namespace) {
-			if err = admission.LimitPod(l, o); err != nil {
-				break
-			}
-		}
+		err = admission.Limit(c.s.limitRanges(o.Namespace), o)
 		if err == nil && o.Spec.Overhead != nil && c.s.plugged(runtimeClass) {
 			err = admission.Overhead(o, c.s.runtimeClasses())
 		}
 	case *corev1.PersistentVolumeClaim:
-		err = c.limitClaim(o)
+		err = admission.Limit(c.s.limitRanges(o.Namespace), o)
 	case *schedulingv1.PriorityClass:
 		if c.s.plugged(priority) {
 			err = c.s.priorities().OneDefault(o, true)
@@ -53,7 +49,7 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 		switch o := obj.(type) {
 		case *corev1.PersistentVolumeClaim:
 			if old.meta.GetDeletionTimestamp() == nil {
-				err = c.limitClaim(o)
+				err = admission.Limit(c.s.limitRanges(o.Namespace), o)
 			}
 			if err == nil && c.s.plugged(resizesClaims) {
 				err = admission.MayGrow(o, old.obj.(*corev1.PersistentVolumeClaim),
@@ -79,10 +75,8 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 
 // permitResize is permitUpdate for the resources of a Pod.
 func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
-	for _, l := range c.s.limitRanges(p.Namespace) {
-		if err := admission.LimitPod(l, p); err != nil {
-			return c.errForbidden(p, err)
-		}
+	if err := admission.Limit(c.s.limitRanges(p.Namespace), p); err != nil {
+		return c.errForbidden(p, err)
 	}
 	if p.Spec.NodeName != "" && p.Generation != old.meta.GetGeneration() && c.s.plugged(resizesPods) {
 		var node *corev1.Node
@@ -98,15 +92,6 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 		}
 	}
 	return c.validated(admissionv1.Update, p, old.obj, dryRun)
-}
-
-func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {
-	for _, l := range c.s.limitRanges(claim.Namespace) {
-		if err := admission.LimitClaim(l, claim); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // mayOwn authorizes a change of owners. A Pod's status cannot change them.

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -121,23 +122,19 @@ func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error 
 		object = m.GetGenerateName()
 	}
 	err := apierrors.NewForbidden(a.Resource.GroupResource(), object, errors.New(text))
-	err.ErrStatus.Reason = metav1.StatusReasonInvalid
-	if d.Reason != "" {
-		err.ErrStatus.Reason = d.Reason
-	}
-	switch err.ErrStatus.Reason {
-	case metav1.StatusReasonForbidden:
-		err.ErrStatus.Code = http.StatusForbidden
-	case metav1.StatusReasonUnauthorized:
-		err.ErrStatus.Code = http.StatusUnauthorized
-	case metav1.StatusReasonRequestEntityTooLarge:
-		err.ErrStatus.Code = http.StatusRequestEntityTooLarge
-	default:
-		err.ErrStatus.Code = http.StatusUnprocessableEntity
+	err.ErrStatus.Reason = cmp.Or(d.Reason, metav1.StatusReasonInvalid)
+	err.ErrStatus.Code = http.StatusUnprocessableEntity
+	if code, ok := denialCodes[d.Reason]; ok {
+		err.ErrStatus.Code = code
 	}
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: text})
 	return err
 }
+
+// denialCodes are the statuses of reasons that have another than 422.
+var denialCodes = map[metav1.StatusReason]int32{metav1.StatusReasonForbidden: http.StatusForbidden,
+	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
+	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge}
 
 // rulesOf returns the matched resources; an empty value matches everything.
 func rulesOf(m *registration.MatchResources) *webhook.Rules {

@@ -16,11 +16,6 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-type askedPort struct {
-	i    int
-	port int32
-}
-
 // askedPorts returns the node ports that a request names and the stored Service does not have.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)

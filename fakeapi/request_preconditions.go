@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	kjson "sigs.k8s.io/json"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
@@ -17,7 +17,7 @@ func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	switch r.Verb {
 	case Delete:
 		if p := r.Delete.Preconditions; p != nil {
-			return types.UID(value(p.UID)), value(p.ResourceVersion)
+			return ptr.Deref(p.UID, ""), ptr.Deref(p.ResourceVersion, "")
 		}
 	case Update:
 		if m, ok := r.Object.(metav1.Object); ok {
@@ -27,13 +27,6 @@ func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 		return patchPreconditions(r.PatchType, r.Patch)
 	}
 	return "", ""
-}
-
-func value[S ~string](p *S) string {
-	if p == nil {
-		return ""
-	}
-	return string(*p)
 }
 
 // patchPreconditions returns the preconditions in a patch. An unreadable patch has none and is refused later.
@@ -56,20 +49,12 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 			return types.UID(uid), version
 		}
 	}
-	if names := (named{}); bytes.Count(patch, []byte("metadata")) == 1 && bytes.IndexByte(patch, '\\') < 0 &&
-		kjson.UnmarshalCaseSensitivePreserveInts(patch, &names) == nil {
-		return namesIn(names.Metadata)
-	}
 	var body map[string]json.RawMessage
 	var metadata map[string]any
 	if json.Unmarshal(patch, &body) != nil || json.Unmarshal(body["metadata"], &metadata) != nil {
 		return "", ""
 	}
 	return namesIn(metadata)
-}
-
-type named struct {
-	Metadata map[string]any `json:"metadata"`
 }
 
 // namesIn returns the uid and the resourceVersion in metadata. The last of duplicate fields counts, as when the patch

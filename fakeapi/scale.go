@@ -15,7 +15,6 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
-	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
@@ -60,7 +59,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	if c.req.PatchType == types.ApplyPatchType {
 		return c.appliedScale(old)
 	}
-	inner := &call{s: c.s, req: c.req, k: Scales, now: c.now}
+	inner := &call{s: c.s, req: c.req, k: scales, now: c.now}
 	obj, err := inner.patchWhole(c.k.scaleOf(old.obj))
 	c.warnings = append(c.warnings, inner.warnings...)
 	if err != nil {
@@ -77,7 +76,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
 	if c.k.custom == nil { // the schema of a definition judges its objects
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
-			return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
+			return nil, apierrors.NewInvalid(scales.GVK.GroupKind(), asked.Name, errs)
 		}
 	} else if asked.Spec.Replicas == noReplicas {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty",
@@ -121,7 +120,7 @@ func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 		manager = c.req.Update.FieldManager
 	}
 	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
-	Scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
+	scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
 	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
 	return err
 }
@@ -145,24 +144,13 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-func replicasPath(s *registry.Scaling) fieldpath.Path {
-	if s.Path == nil {
-		return fieldpath.MakePathOrDie("spec", "replicas")
-	}
-	var path fieldpath.Path
-	for i := range s.Path {
-		path = append(path, fieldpath.PathElement{FieldName: &s.Path[i]})
-	}
-	return path
-}
-
 // appliedScale applies to the scale of an object. The object's managers of replicas are those of the scale.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
 		return nil, err
 	}
-	obj, err := c.merge(Scales, "scale", live)
+	obj, err := c.merge(scales, "scale", live)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +167,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 // scaleHandler returns the translator between managers of an object and of its scale, with the current scale.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
+	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}
 	if c.k.custom != nil {
 		c.k.custom.ReplicasPaths(paths)
 	}

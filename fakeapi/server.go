@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -125,13 +126,9 @@ func (s *Server) KindNamed(typed string) *Kind {
 		if grouped && group != k.GVK.Group {
 			continue
 		}
-		if name == k.Resource || name == k.Singular || name == strings.ToLower(k.GVK.Kind) {
+		if name == k.Resource || name == k.Singular || name == strings.ToLower(k.GVK.Kind) ||
+			slices.Contains(k.ShortNames, name) {
 			return k
-		}
-		for _, short := range k.ShortNames {
-			if name == short {
-				return k
-			}
 		}
 	}
 	s.missed = typed
@@ -179,3 +176,15 @@ func (s *Server) Fork() *Server {
 
 // SetDropControllerRefs switches the server's own generation; see [Options].
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
+
+// Access is what a user would do to objects, for [Options].Authorize to decide.
+type Access struct {
+	User                  string
+	Verb, Group, Version  string // "*" is all of them
+	Resource, Subresource string
+	Namespace, Name       string
+}
+
+// Convert does the work of a CRD's conversion webhook. It owns obj, must be a function of its arguments, and may
+// change only labels and annotations of the metadata.
+type Convert func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)

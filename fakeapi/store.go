@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -210,15 +211,7 @@ func (t *table) reindex(before, after *entry) {
 }
 
 func sameOwners(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].UID != b[i].UID {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return a.UID == b.UID })
 }
 
 // each calls f for the objects of a namespace ("" for all) in key order.
@@ -231,6 +224,19 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 	t.objects.AscendGreaterOrEqual(&entry{key: prefix}, func(e *entry) bool {
 		return strings.HasPrefix(e.key, prefix) && f(e)
 	})
+}
+
+// held returns the stored objects of a kind in a namespace, in key order. Most servers store none of the kinds that
+// admission reads at every write.
+func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
+	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
+		return nil
+	}
+	s.tables[k.ordinal].each(namespace, func(e *entry) bool {
+		all = append(all, e.obj.(T))
+		return true
+	})
+	return all
 }
 
 // eachOwned calls f for the objects that name an owner, in key order.

@@ -216,10 +216,7 @@ func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	see := func(obj runtime.Object) (runtime.Object, error) { return w.as.shown(obj), nil }
 	var unable error
 	if w.as.asks() {
-		var p *pending
-		if p, unable = w.s.way(w.as); unable == nil {
-			see = p.show
-		}
+		see, unable = w.s.way(w.as)
 	}
 	return func() ([]watch.Event, error) {
 		shown := make([]watch.Event, 0, len(events)+1)

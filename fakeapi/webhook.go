@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"time"
 
+	registration "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
@@ -20,44 +22,40 @@ import (
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
 // endpoint returns the address of a webhook.
-func (s *Server) endpoint(url *string, service *serviceRef, bundle []byte, timeout time.Duration) *webhook.Endpoint {
-	to := &webhook.Endpoint{CABundle: bundle, Timeout: timeout}
-	if url != nil {
-		to.URL = *url
+func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time.Duration) *webhook.Endpoint {
+	to := &webhook.Endpoint{CABundle: client.CABundle, Timeout: timeout}
+	if client.URL != nil {
+		to.URL = *client.URL
 		return to
 	}
-	host := net.JoinHostPort(service.name+"."+service.namespace+".svc", strconv.Itoa(int(service.port)))
-	to.URL, to.Service = "https://"+host+service.path, true
-	to.Address, to.Unresolved = s.resolve(service)
+	service, port := client.Service, ptr.Deref(client.Service.Port, 443)
+	host := net.JoinHostPort(service.Name+"."+service.Namespace+".svc", strconv.Itoa(int(port)))
+	to.URL, to.Service = "https://"+host+ptr.Deref(service.Path, ""), true
+	to.Address, to.Unresolved = s.resolve(service.Namespace, service.Name, port)
 	return to
-}
-
-type serviceRef struct {
-	namespace, name, path string
-	port                  int32
 }
 
 // resolve returns an address of a service: its first ready endpoint by name, or its external name. Nothing listens on
 // cluster addresses here.
-func (s *Server) resolve(r *serviceRef) (string, error) {
-	obj := s.Lookup(serviceKind, r.namespace, r.name)
+func (s *Server) resolve(namespace, name string, port int32) (string, error) {
+	obj := s.Lookup(serviceKind, namespace, name)
 	if obj == nil {
-		return "", apierrors.NewNotFound(serviceKind.groupResource(), r.name)
+		return "", apierrors.NewNotFound(serviceKind.groupResource(), name)
 	}
 	svc := obj.(*corev1.Service)
 	if svc.Spec.Type == corev1.ServiceTypeExternalName {
-		return net.JoinHostPort(svc.Spec.ExternalName, strconv.Itoa(int(r.port))), nil
+		return net.JoinHostPort(svc.Spec.ExternalName, strconv.Itoa(int(port))), nil
 	}
 	for i := range svc.Spec.Ports {
-		if svc.Spec.Ports[i].Port != r.port {
+		if svc.Spec.Ports[i].Port != port {
 			continue
 		}
 		if address := s.readyAddress(svc, svc.Spec.Ports[i].Name); address != "" {
 			return address, nil
 		}
-		return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", r.name))
+		return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", name))
 	}
-	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", r.port, r.name))
+	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", port, name))
 }
 
 // readyAddress returns the first ready address of a service's port in its EndpointSlices; "" if there is none.

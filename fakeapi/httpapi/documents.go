@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,10 +21,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-func (h *Handler) aboutServer(r *http.Request) *answer {
+func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
@@ -103,7 +106,7 @@ func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer
 	case !reads(r):
 		return fail(f, refusal.Method())
 	case core && len(parts) == 1:
-		address := metav1.ServerAddressByClientCIDR{ClientCIDR: "0.0.0.0/0", ServerAddress: h.address(r)}
+		address := metav1.ServerAddressByClientCIDR{ClientCIDR: "0.0.0.0/0", ServerAddress: cmp.Or(h.Address, r.Host)}
 		return document(f, map[string]any{"kind": "APIVersions", "versions": []string{"v1"},
 			"serverAddressByClientCIDRs": []metav1.ServerAddressByClientCIDR{address}})
 	case core:
@@ -119,18 +122,11 @@ func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer
 	return resourceList(f, all, schema.GroupVersion{Group: parts[1], Version: parts[2]})
 }
 
-func resourceList(f media.Format, all []discovery.GroupVersion, gv schema.GroupVersion) *answer {
+func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupVersion) *answer {
 	if list := discovery.Resources(all, gv); list != nil {
 		return document(f, list)
 	}
 	return fail(f, refusal.NotFound())
-}
-
-func (h *Handler) address(r *http.Request) string {
-	if h.Address != "" {
-		return h.Address
-	}
-	return r.Host
 }
 
 // podLog returns the log of a container, which is empty; it returns nil if the path is no log. It follows LogLocation
@@ -171,12 +167,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	for i := range p.Spec.EphemeralContainers {
 		names = append(names, p.Spec.EphemeralContainers[i].Name)
 	}
-	for _, has := range names {
-		if has == name {
-			return nil
-		}
-	}
 	switch {
+	case slices.Contains(names, name):
 	case name != "":
 		return apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, p.Name))
 	case len(p.Spec.Containers) > 1:
@@ -189,7 +181,7 @@ func hasContainer(p *corev1.Pod, name string) error {
 // respondUnmodelled responds for resources that are not modelled. Subresources that need a kubelet are refused by
 // name. The list of component statuses is empty.
 func (h *Handler) respondUnmodelled(
-	r *http.Request, t *route.Target, f media.Format, known *discovery.Resource,
+	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
 	switch {
 	case t.Subresource != "":
@@ -207,7 +199,7 @@ func (h *Handler) respondUnmodelled(
 }
 
 // emptyList is the list of a kind without objects.
-func (h *Handler) emptyList(f media.Format, known *discovery.Resource) *answer {
+func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	none := &fakeapi.Response{Version: h.revision()}
 	switch f.As {
 	case media.AsTable:

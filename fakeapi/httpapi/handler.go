@@ -20,14 +20,16 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
-	"runtime"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/version"
 
@@ -36,8 +38,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/outbound"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
@@ -97,7 +101,7 @@ func defaultVersion() version.Info {
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
 		MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
 		GitVersion: "v1.36.3", GitCommit: "threelaws", GitTreeState: "clean", BuildDate: "2026-01-01T00:00:00Z",
-		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
 }
 
@@ -181,16 +185,14 @@ func readRequest(
 	}
 	bodyKind := t.Kind.BodyKind(t.Subresource)
 	switch verb {
-	case fakeapi.Create:
-		if err = codec.WriteOptions(r, &req.Create); err == nil {
-			var ofBody []string
-			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, req.Create.FieldValidation)
-			warnings = append(warnings, ofBody...)
+	case fakeapi.Create, fakeapi.Update:
+		options, strict := runtime.Object(&req.Create), &req.Create.FieldValidation
+		if verb == fakeapi.Update {
+			options, strict = &req.Update, &req.Update.FieldValidation
 		}
-	case fakeapi.Update:
-		if err = codec.WriteOptions(r, &req.Update); err == nil {
+		if err = codec.WriteOptions(r, options); err == nil {
 			var ofBody []string
-			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, req.Update.FieldValidation)
+			req.Object, ofBody, err = codec.Decode(r, bodyKind, body, *strict)
 			warnings = append(warnings, ofBody...)
 		}
 	case fakeapi.Patch:
@@ -257,4 +259,36 @@ func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	}
 	slices.Sort(paths)
 	return document(media.Format{Pretty: true}, map[string]any{"paths": slices.Compact(paths)})
+}
+
+// CallWebhooks makes the server call the webhooks of CRDs and configurations over the network, without a lock. Call it
+// before the first request; calls end with [Handler.Close].
+func (h *Handler) CallWebhooks() {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-h.closed
+		cancel()
+	}()
+	client := outbound.New(ctx)
+	h.With(func(s *fakeapi.Server) {
+		s.SetCaller(&webhook.Caller{Call: client.Call, Release: h.mu.Unlock, Retake: h.mu.Lock})
+	})
+}
+
+// Webhook is where a webhook is called.
+type Webhook struct {
+	URL        string // of a service: https://NAME.NAMESPACE.svc:PORT/PATH
+	Service    bool
+	Unresolved error  // why a service has no ready endpoint
+	CABundle   []byte // PEM, "" for the roots of the system
+}
+
+// CallWebhooksVia is [Handler.CallWebhooks] over other means than the network, for a server behind a gate.
+func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
+	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
+		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})
+	})
+	h.With(func(s *fakeapi.Server) {
+		s.SetCaller(&webhook.Caller{Call: client.Call, Release: func() {}, Retake: func() {}})
+	})
 }

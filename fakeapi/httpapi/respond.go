@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -13,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
 // respond executes one request, without encoding the response. It takes the lock twice: to read the kinds, and to
@@ -41,7 +40,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	if a := h.respondReview(r, &t, f); a != nil {
 		return a
 	}
-	if known := discovery.Find(t.GroupVersionResource, t.Subresource); known != nil {
+	if known := resources.Find(t.GroupVersionResource, t.Subresource); known != nil {
 		return h.respondUnmodelled(r, &t, f, known)
 	}
 	if t.GroupKnown {
@@ -53,17 +52,11 @@ func (h *Handler) respond(r *http.Request) *answer {
 // respondAbout responds to requests that are not about objects. groupKnown means that the path's group and version
 // exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
-	if a := h.aboutServer(r); a != nil {
-		return a
-	}
-	if a := aboutPaths(r, kinds); a != nil {
-		return a
-	}
-	if a := h.aboutSchemas(r, kinds); a != nil {
-		return a
-	}
-	if a := h.aboutResources(r, kinds); a != nil {
-		return a
+	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
+		h.aboutResources} {
+		if a := about(r, kinds); a != nil {
+			return a
+		}
 	}
 	if groupKnown {
 		return failJSON(refusal.NotFound())
@@ -250,16 +243,9 @@ func (w *watching) setTimeout(seconds int64) {
 	w.timeout = time.Duration(min(seconds, maxTimeout)) * time.Second
 }
 
-// fail responds with an error. Errors that are no API status become a 500 with their text.
+// fail responds with an error.
 func fail(f media.Format, err error) *answer {
-	var status *apierrors.StatusError
-	if !errors.As(err, &status) {
-		status = &apierrors.StatusError{ErrStatus: metav1.Status{
-			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
-			Reason: metav1.StatusReasonUnknown, Message: err.Error(),
-		}}
-	}
-	s := status.ErrStatus
+	s := fakeapi.StatusOf(err).ErrStatus
 	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 	return &answer{code: int(s.Code), object: &s, format: f.Plain()}
 }

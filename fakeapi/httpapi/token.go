@@ -108,19 +108,17 @@ func requestToken(h *Handler, t *route.Target, _ string, o *authenticationv1.Tok
 	if err := matchAccount(t, o, kind); err != nil {
 		return nil, err
 	}
-	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: h.kindNamed("serviceaccounts"), Namespace: t.Namespace,
-		Name: t.Name})
-	if resp.Err != nil {
-		return nil, resp.Err
+	account, err := h.read("serviceaccounts", t.Namespace, t.Name)
+	if err != nil {
+		return nil, err
 	}
-	account := resp.Object.(*corev1.ServiceAccount)
-	if o.UID != "" && o.UID != account.UID {
+	if o.UID != "" && o.UID != account.GetUID() {
 		return nil, apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, t.Name,
 			fmt.Errorf("the UID in the token request (%s) does not match the UID of the service account (%s)", o.UID,
-				account.UID))
+				account.GetUID()))
 	}
 	out := o.DeepCopy()
-	out.Name, out.Namespace, out.UID = account.Name, account.Namespace, account.UID
+	out.Name, out.Namespace, out.UID = account.GetName(), account.GetNamespace(), account.GetUID()
 	now := h.now()
 	out.CreationTimestamp = metav1.Time{Time: now}
 	if len(out.Spec.Audiences) == 0 {
@@ -133,9 +131,9 @@ func requestToken(h *Handler, t *route.Target, _ string, o *authenticationv1.Tok
 		return nil, err
 	}
 	expires := now.Add(time.Duration(*out.Spec.ExpirationSeconds) * time.Second)
-	c := &claims{Issuer: audience, Subject: fakeapi.AccountName(account.Namespace, account.Name),
+	c := &claims{Issuer: audience, Subject: fakeapi.AccountName(account.GetNamespace(), account.GetName()),
 		Audience: out.Spec.Audiences, Expires: expires.Unix(), Issued: now.Unix()}
-	c.Own.Namespace, c.Own.Account = account.Namespace, boundName{account.Name, string(account.UID)}
+	c.Own.Namespace, c.Own.Account = account.GetNamespace(), boundName{account.GetName(), string(account.GetUID())}
 	if ref := out.Spec.BoundObjectRef; ref != nil {
 		if err := h.bind(c, ref); err != nil {
 			return nil, err

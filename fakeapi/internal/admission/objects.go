@@ -13,19 +13,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// bound is one value of a limit range with what an object asks for.
 type bound struct {
-	on   corev1.LimitType
-	name corev1.ResourceName
-	at   resource.Quantity
+	on             corev1.LimitType
+	name           corev1.ResourceName
+	at             resource.Quantity
+	request, limit resource.Quantity
+	asks, limited  bool
+	// asked, most and bound are request, limit and at in one precision, like requestLimitEnforcedValues of the
+	// LimitRanger plugin.
+	asked, most, bound int64
 }
 
-// values scales request, limit and bound to one precision, like requestLimitEnforcedValues of the LimitRanger plugin.
-func (b *bound) values(request, limit resource.Quantity) (asked, most, at int64) {
-	asked, most, at = request.Value(), limit.Value(), b.at.Value()
-	if asked <= resource.MaxMilliValue && most <= resource.MaxMilliValue && at <= resource.MaxMilliValue {
-		asked, most, at = request.MilliValue(), limit.MilliValue(), b.at.MilliValue()
+func newBound(item *corev1.LimitRangeItem, of corev1.ResourceList, name corev1.ResourceName,
+	requests, limits corev1.ResourceList) *bound {
+	b := &bound{on: item.Type, name: name, at: of[name]}
+	b.request, b.asks = requests[name]
+	b.limit, b.limited = limits[name]
+	b.asked, b.most, b.bound = b.request.Value(), b.limit.Value(), b.at.Value()
+	if max(b.asked, b.most, b.bound) <= resource.MaxMilliValue {
+		b.asked, b.most, b.bound = b.request.MilliValue(), b.limit.MilliValue(), b.at.MilliValue()
 	}
-	return asked, most, at
+	return b
 }
 
 // findings is what a limit range does not allow, in words.
@@ -52,77 +61,64 @@ func (f findings) err() error {
 // all holds requests and limits against every value of an item.
 func (f *findings) all(item *corev1.LimitRangeItem, requests, limits corev1.ResourceList) {
 	for _, name := range names(item.Min) {
-		f.atLeast(bound{item.Type, name, item.Min[name]}, requests, limits)
+		f.atLeast(newBound(item, item.Min, name, requests, limits))
 	}
 	for _, name := range names(item.Max) {
-		f.atMost(bound{item.Type, name, item.Max[name]}, requests, limits)
+		f.atMost(newBound(item, item.Max, name, requests, limits))
 	}
 	for _, name := range names(item.MaxLimitRequestRatio) {
-		f.inRatio(bound{item.Type, name, item.MaxLimitRequestRatio[name]}, requests, limits)
+		f.inRatio(newBound(item, item.MaxLimitRequestRatio, name, requests, limits))
 	}
 }
 
-func (f *findings) atLeast(b bound, requests, limits corev1.ResourceList) {
-	request, asks := requests[b.name]
-	limit, limited := limits[b.name]
-	asked, most, at := b.values(request, limit)
+func (f *findings) atLeast(b *bound) {
 	switch {
-	case !asks:
+	case !b.asks:
 		f.add("minimum %s usage per %s is %s.  No request is specified", b.name, b.on, b.at.String())
-	case asked < at:
-		f.add("minimum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), request.String())
-	case limited && most < at:
-		f.add("minimum %s usage per %s is %s, but limit is %s", b.name, b.on, b.at.String(), limit.String())
+	case b.asked < b.bound:
+		f.add("minimum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), b.request.String())
+	case b.limited && b.most < b.bound:
+		f.add("minimum %s usage per %s is %s, but limit is %s", b.name, b.on, b.at.String(), b.limit.String())
 	}
 }
 
-func (f *findings) atMost(b bound, requests, limits corev1.ResourceList) {
-	request, asks := requests[b.name]
-	limit, limited := limits[b.name]
-	asked, most, at := b.values(request, limit)
+func (f *findings) atMost(b *bound) {
 	switch {
-	case !limited:
+	case !b.limited:
 		f.add("maximum %s usage per %s is %s.  No limit is specified", b.name, b.on, b.at.String())
-	case most > at:
-		f.add("maximum %s usage per %s is %s, but limit is %s", b.name, b.on, b.at.String(), limit.String())
-	case asks && asked > at:
-		f.add("maximum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), request.String())
+	case b.most > b.bound:
+		f.add("maximum %s usage per %s is %s, but limit is %s", b.name, b.on, b.at.String(), b.limit.String())
+	case b.asks && b.asked > b.bound:
+		f.add("maximum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), b.request.String())
 	}
 }
 
-func (f *findings) asksAtMost(b bound, requests corev1.ResourceList) {
-	request, asks := requests[b.name]
-	asked, _, at := b.values(request, resource.Quantity{})
+func (f *findings) asksAtMost(b *bound) {
 	switch {
-	case !asks:
+	case !b.asks:
 		f.add("maximum %s usage per %s is %s.  No request is specified", b.name, b.on, b.at.String())
-	case asked > at:
-		f.add("maximum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), request.String())
+	case b.asked > b.bound:
+		f.add("maximum %s usage per %s is %s, but request is %s", b.name, b.on, b.at.String(), b.request.String())
 	}
 }
 
-func (f *findings) inRatio(b bound, requests, limits corev1.ResourceList) {
-	request, asks := requests[b.name]
-	limit, limited := limits[b.name]
-	asked, most, _ := b.values(request, limit)
+func (f *findings) inRatio(b *bound) {
+	const text = "%s max limit to request ratio per %s is %s, but "
 	switch {
-	case !asks || asked == 0:
-		f.add("%s max limit to request ratio per %s is %s, but no request is specified or request is 0", b.name, b.on,
-			b.at.String())
+	case !b.asks || b.asked == 0:
+		f.add(text+"no request is specified or request is 0", b.name, b.on, b.at.String())
 		return
-	case !limited || most == 0:
-		f.add("%s max limit to request ratio per %s is %s, but no limit is specified or limit is 0", b.name, b.on,
-			b.at.String())
+	case !b.limited || b.most == 0:
+		f.add(text+"no limit is specified or limit is 0", b.name, b.on, b.at.String())
 		return
 	}
-	ratio := float64(most) / float64(asked)
+	ratio := float64(b.most) / float64(b.asked)
 	have, allowed := ratio, float64(b.at.Value())
 	if b.at.Value() <= resource.MaxMilliValue {
 		have, allowed = ratio*1000, float64(b.at.MilliValue())
 	}
 	if have > allowed {
-		f.add("%s max limit to request ratio per %s is %s, but provided ratio is %f", b.name, b.on, b.at.String(),
-			ratio)
+		f.add(text+"provided ratio is %f", b.name, b.on, b.at.String(), ratio)
 	}
 }
 
@@ -149,7 +145,7 @@ type Owners struct {
 // May refuses owner references that the user may not set: it checks delete on the object, and finalizers on owners. It
 // is the OwnerReferencesPermissionEnforcement plugin, which is off by default (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
-	if !o.changed() {
+	if equality.Semantic.DeepEqual(o.New, o.Old) {
 		return nil
 	}
 	if !o.Created {
@@ -189,18 +185,6 @@ func (o *Owners) May(authorize Authorize) error {
 	return nil
 }
 
-func (o *Owners) changed() bool {
-	if len(o.New) != len(o.Old) {
-		return true
-	}
-	for i := range o.New {
-		if !equality.Semantic.DeepEqual(o.New[i], o.Old[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 // blocking returns the owner references that newly block the owner's deletion.
 func (o *Owners) blocking() (out []metav1.OwnerReference) {
 	for _, ref := range o.New {
@@ -216,10 +200,5 @@ func blocks(ref *metav1.OwnerReference) bool {
 }
 
 func blockedBefore(old []metav1.OwnerReference, ref *metav1.OwnerReference) bool {
-	for i := range old {
-		if old[i].UID == ref.UID && blocks(&old[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(old, func(o metav1.OwnerReference) bool { return o.UID == ref.UID && blocks(&o) })
 }

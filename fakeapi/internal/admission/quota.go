@@ -81,44 +81,51 @@ func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	return all, added
 }
 
-// LimitPod checks a new Pod against a limit range. It is PodValidateLimitFunc of the LimitRanger plugin, with names in
-// sorted order.
-func LimitPod(l *corev1.LimitRange, pod *corev1.Pod) error {
-	var found findings
-	for i := range l.Spec.Limits {
-		item := &l.Spec.Limits[i]
-		switch item.Type {
-		case corev1.LimitTypeContainer:
-			for _, cs := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-				for j := range cs {
-					found.all(item, cs[j].Resources.Requests, cs[j].Resources.Limits)
-				}
+// Limit checks a new Pod or a claim; the first limit range that refuses it decides. It is PodValidateLimitFunc and
+// PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, with names in sorted order.
+func Limit(ranges []*corev1.LimitRange, obj runtime.Object) error {
+	for _, l := range ranges {
+		var found findings
+		for i := range l.Spec.Limits {
+			switch o := obj.(type) {
+			case *corev1.Pod:
+				found.pod(&l.Spec.Limits[i], o)
+			case *corev1.PersistentVolumeClaim:
+				found.claim(&l.Spec.Limits[i], o)
 			}
-		case corev1.LimitTypePod:
-			requests, limits := quotausage.TotalOf(pod)
-			found.all(item, requests, limits)
+		}
+		if err := found.err(); err != nil {
+			return err
 		}
 	}
-	return found.err()
+	return nil
 }
 
-// LimitClaim checks a claim's requests against a limit range. It is PersistentVolumeClaimValidateLimitFunc.
-func LimitClaim(l *corev1.LimitRange, claim *corev1.PersistentVolumeClaim) error {
-	var found findings
-	for i := range l.Spec.Limits {
-		item := &l.Spec.Limits[i]
-		if item.Type != corev1.LimitTypePersistentVolumeClaim {
-			continue
+func (f *findings) pod(item *corev1.LimitRangeItem, pod *corev1.Pod) {
+	switch item.Type {
+	case corev1.LimitTypeContainer:
+		for _, cs := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+			for i := range cs {
+				f.all(item, cs[i].Resources.Requests, cs[i].Resources.Limits)
+			}
 		}
-		asked := claim.Spec.Resources.Requests
-		for _, name := range names(item.Min) {
-			found.atLeast(bound{item.Type, name, item.Min[name]}, asked, nil)
-		}
-		for _, name := range names(item.Max) {
-			found.asksAtMost(bound{item.Type, name, item.Max[name]}, asked)
-		}
+	case corev1.LimitTypePod:
+		requests, limits := quotausage.TotalOf(pod)
+		f.all(item, requests, limits)
 	}
-	return found.err()
+}
+
+func (f *findings) claim(item *corev1.LimitRangeItem, claim *corev1.PersistentVolumeClaim) {
+	if item.Type != corev1.LimitTypePersistentVolumeClaim {
+		return
+	}
+	asked := claim.Spec.Resources.Requests
+	for _, name := range names(item.Min) {
+		f.atLeast(newBound(item, item.Min, name, asked, nil))
+	}
+	for _, name := range names(item.Max) {
+		f.asksAtMost(newBound(item, item.Max, name, asked, nil))
+	}
 }
 
 func names(list corev1.ResourceList) []corev1.ResourceName {

@@ -20,14 +20,8 @@ func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storage
 	if _, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta || claim.Spec.StorageClassName != nil {
 		return
 	}
-	var all []*metav1.ObjectMeta
-	for _, class := range classes {
-		if class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
-			class.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true" {
-			all = append(all, &class.ObjectMeta)
-		}
-	}
-	claim.Spec.StorageClassName = newest(all)
+	claim.Spec.StorageClassName = newest(classes, "storageclass.kubernetes.io/is-default-class",
+		"storageclass.beta.kubernetes.io/is-default-class")
 }
 
 // DefaultIngressClass sets the newest default class. It is the DefaultIngressClass plugin
@@ -36,30 +30,23 @@ func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.
 	if _, old := ingress.Annotations["kubernetes.io/ingress.class"]; old || ingress.Spec.IngressClassName != nil {
 		return
 	}
-	var all []*metav1.ObjectMeta
-	for _, class := range classes {
-		if class.Annotations[networkingv1.AnnotationIsDefaultIngressClass] == "true" {
-			all = append(all, &class.ObjectMeta)
-		}
-	}
-	ingress.Spec.IngressClassName = newest(all)
+	ingress.Spec.IngressClassName = newest(classes, networkingv1.AnnotationIsDefaultIngressClass)
 }
 
-// newest returns the name of the latest object, by name among equal times; nil for none.
-func newest(all []*metav1.ObjectMeta) *string {
-	var best *metav1.ObjectMeta
-	for _, m := range all {
-		switch {
-		case best == nil, best.CreationTimestamp.Before(&m.CreationTimestamp),
-			best.CreationTimestamp.Equal(&m.CreationTimestamp) && m.Name < best.Name:
-			best = m
+// newest returns the name of the latest class that an annotation makes the default, by name among equal times; nil for
+// none.
+func newest[T metav1.Object](classes []T, annotations ...string) *string {
+	var name *string
+	var since metav1.Time
+	for _, class := range classes {
+		is := func(annotation string) bool { return class.GetAnnotations()[annotation] == "true" }
+		made, own := class.GetCreationTimestamp(), class.GetName()
+		if slices.ContainsFunc(annotations, is) &&
+			(name == nil || since.Before(&made) || since.Equal(&made) && own < *name) {
+			name, since = &own, made
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	name := best.Name
-	return &name
+	return name
 }
 
 // MayGrow refuses growth unless the claim is bound and its class allows it. It is the PersistentVolumeClaimResize

@@ -68,8 +68,6 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	errs = append(errs, validateDefinitionSpec(&in.Spec, pastOf(&was.Spec), specPath)...)
 	if Established(old) {
 		errs = append(errs, validateBundle(&in.Spec, &was.Spec)...)
-	}
-	if Established(old) {
 		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope,
 			specPath.Child("scope"))...)
 		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind,

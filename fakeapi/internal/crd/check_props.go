@@ -276,20 +276,27 @@ func eachProps(s *apiextensions.JSONSchemaProps, f func(*apiextensions.JSONSchem
 		return
 	}
 	f(s)
+	lists := [...][]apiextensions.JSONSchemaProps{nil, s.AllOf, s.AnyOf, s.OneOf}
 	if s.Items != nil {
 		eachProps(s.Items.Schema, f)
+		lists[0] = s.Items.JSONSchemas
 	}
-	for _, list := range [...][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
+	for _, list := range lists {
 		for i := range list {
 			eachProps(&list[i], f)
 		}
 	}
 	eachProps(s.Not, f)
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		eachProps(&p, f)
+	for _, parts := range [...]map[string]apiextensions.JSONSchemaProps{s.Properties, s.PatternProperties,
+		s.Definitions} {
+		for _, name := range slices.Sorted(maps.Keys(parts)) {
+			p := parts[name]
+			eachProps(&p, f)
+		}
 	}
-	if s.AdditionalProperties != nil {
-		eachProps(s.AdditionalProperties.Schema, f)
+	for _, more := range [...]*apiextensions.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
+		if more != nil {
+			eachProps(more.Schema, f)
+		}
 	}
 }

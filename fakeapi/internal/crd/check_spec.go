@@ -2,7 +2,6 @@ package crd
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,8 +25,8 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, was *
 	} else if !strings.Contains(s.Group, ".") {
 		errs = append(errs, field.Invalid(path.Child("group"), s.Group, "should be a domain with at least one dot"))
 	}
-	errs = append(errs, oneOf(path.Child("scope"), string(s.Scope), string(apiextensions.ClusterScoped),
-		string(apiextensions.NamespaceScoped))...)
+	errs = append(errs, validation.OneOf(s.Scope, path.Child("scope"), apiextensions.ClusterScoped,
+		apiextensions.NamespaceScoped)...)
 	if s.Validation == nil || s.Validation.OpenAPIV3Schema == nil {
 		for i, v := range s.Versions {
 			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
@@ -73,16 +72,6 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, was *
 			"must be None if spec.preserveUnknownFields is true"))
 	}
 	return append(errs, validateConversion(s.Conversion, path.Child("conversion"))...)
-}
-
-func oneOf(path *field.Path, value string, accepted ...string) field.ErrorList {
-	if value == "" {
-		return field.ErrorList{field.Required(path, "")}
-	}
-	if !slices.Contains(accepted, value) {
-		return field.ErrorList{field.NotSupported(path, value, accepted)}
-	}
-	return nil
 }
 
 func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, was *past,
@@ -171,8 +160,8 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	if c == nil {
 		return nil
 	}
-	errs = oneOf(path.Child("strategy"), string(c.Strategy), string(apiextensions.NoneConverter),
-		string(apiextensions.WebhookConverter))
+	errs = validation.OneOf(c.Strategy, path.Child("strategy"), apiextensions.NoneConverter,
+		apiextensions.WebhookConverter)
 	if c.Strategy == apiextensions.WebhookConverter {
 		return append(errs, validateConversionWebhook(c, path)...)
 	}
@@ -200,23 +189,8 @@ func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *
 		}
 		errs = append(errs, validation.WebhookClient(client, at)...)
 	}
-	versions, at := c.ConversionReviewVersions, path.Child("conversionReviewVersions")
-	if len(versions) == 0 {
-		return append(errs, field.Required(at, ""))
-	}
-	for i, v := range versions {
-		if slices.Contains(versions[:i], v) {
-			errs = append(errs, field.Invalid(at.Index(i), v, "duplicate version"))
-			continue
-		}
-		for _, msg := range utilvalidation.IsDNS1035Label(v) {
-			errs = append(errs, field.Invalid(at.Index(i), v, msg))
-		}
-	}
-	if !slices.Contains(versions, "v1") && !slices.Contains(versions, "v1beta1") {
-		errs = append(errs, field.Invalid(at, versions, "must include at least one of v1, v1beta1"))
-	}
-	return errs
+	return append(errs, validation.ReviewVersions(c.ConversionReviewVersions, path.Child("conversionReviewVersions"),
+		"")...)
 }
 
 // maxSelectable is the number of selectable fields of a version.

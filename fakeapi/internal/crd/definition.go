@@ -71,12 +71,8 @@ func ByWebhook(d *Definition) bool {
 
 // DeletionBegun says whether their deletion is under way.
 func DeletionBegun(d *Definition) bool {
-	for _, condition := range d.Status.Conditions {
-		if condition.Type == apiextensionsv1.Terminating {
-			return condition.Reason == "InstanceDeletionInProgress"
-		}
-	}
-	return false
+	c := apihelpers.FindCRDCondition(d, apiextensionsv1.Terminating)
+	return c != nil && c.Reason == "InstanceDeletionInProgress"
 }
 
 var (
@@ -85,46 +81,10 @@ var (
 )
 
 // hasDefaults reports whether some schema of a CRD has a default.
-func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) bool {
-	if s.Validation != nil && anyDefault(s.Validation.OpenAPIV3Schema) {
-		return true
-	}
-	for i := range s.Versions {
-		if v := s.Versions[i].Schema; v != nil && anyDefault(v.OpenAPIV3Schema) {
-			return true
-		}
-	}
-	return false
-}
-
-// anyDefault searches a schema and all its parts for a default.
-func anyDefault(s *apiextensions.JSONSchemaProps) bool {
-	if s == nil || s.Default != nil {
-		return s != nil
-	}
-	found := anyDefault(s.Not)
-	for _, list := range [...][]apiextensions.JSONSchemaProps{s.AllOf, s.AnyOf, s.OneOf} {
-		for i := range list {
-			found = found || anyDefault(&list[i])
-		}
-	}
-	if s.Items != nil {
-		found = found || anyDefault(s.Items.Schema)
-		for i := range s.Items.JSONSchemas {
-			found = found || anyDefault(&s.Items.JSONSchemas[i])
-		}
-	}
-	for _, more := range [...]*apiextensions.JSONSchemaPropsOrBool{s.AdditionalProperties, s.AdditionalItems} {
-		found = found || more != nil && anyDefault(more.Schema)
-	}
-	for _, named := range [...]map[string]apiextensions.JSONSchemaProps{s.Properties, s.PatternProperties,
-		s.Definitions} {
-		for _, p := range named { //detcheck:ordered any will do
-			if anyDefault(&p) {
-				return true
-			}
-		}
-	}
+func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) (found bool) {
+	eachSchema(s, func(schema *apiextensions.JSONSchemaProps, _ *field.Path) {
+		eachProps(schema, func(p *apiextensions.JSONSchemaProps) { found = found || p.Default != nil })
+	})
 	return found
 }
 

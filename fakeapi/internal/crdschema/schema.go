@@ -2,11 +2,11 @@
 package crdschema
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -148,23 +148,6 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// HasRules says whether a schema has rules, at any depth.
-func HasRules(s *structural.Structural) bool {
-	if s == nil {
-		return false
-	}
-	if len(s.XValidations) > 0 || HasRules(s.Items) || s.AdditionalProperties != nil &&
-		HasRules(s.AdditionalProperties.Structural) {
-		return true
-	}
-	for _, p := range s.Properties { //detcheck:ordered any will do
-		if HasRules(&p) {
-			return true
-		}
-	}
-	return false
-}
-
 // Check evaluates the rules on an object and its old state, if any. Violations in unchanged parts are warnings.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
@@ -238,11 +221,8 @@ func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now,
 
 // Sorted puts findings into order: who made them ranged over maps.
 func Sorted(errs field.ErrorList) field.ErrorList {
-	sort.SliceStable(errs, func(i, j int) bool {
-		if errs[i].Field != errs[j].Field {
-			return errs[i].Field < errs[j].Field
-		}
-		return errs[i].Error() < errs[j].Error()
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
 	})
 	return errs
 }

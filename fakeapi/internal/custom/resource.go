@@ -32,11 +32,8 @@ type Resource struct {
 	*Family
 	Terminating bool // the definition is being deleted
 
-	schema *structural.Structural
-	whole  validation.SchemaValidator // of objects
-	status validation.SchemaValidator // of what is written to status; nil: anything goes
-	fields []selectablePath
-	rules  func() *crdschema.Rules // compiled when they are first asked for
+	*reading
+	fields [][]string // the paths of selectable fields
 }
 
 // Family is all versions of a definition, served or not.
@@ -45,17 +42,16 @@ type Family struct {
 	Merge    map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
 }
 
-// compiled are the rules of schemas, read the schemas themselves.
-var (
-	compiled crdschema.Memo[*crdschema.Rules]
-	read     crdschema.Memo[*reading]
-)
+// read are the schemas of all servers.
+var read crdschema.Memo[*reading]
 
 // reading holds what is compiled from a schema, shared by all servers. It is never changed.
 type reading struct {
-	schema        *structural.Structural
-	whole, status validation.SchemaValidator
-	merge         typed.ParseableType
+	schema *structural.Structural
+	whole  validation.SchemaValidator // of objects
+	status validation.SchemaValidator // of what is written to status; nil: anything goes
+	rules  func() *crdschema.Rules    // compiled when they are first asked for
+	merge  typed.ParseableType
 }
 
 // readSchema compiles the validated schema of one version of a CRD.
@@ -74,6 +70,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 			v.Name, err))
 	}
 	r.schema = r.schema.DeepCopy()
+	r.rules = sync.OnceValue(func() *crdschema.Rules { return crdschema.CompileRules(r.schema) })
 	err = defaulting.PruneDefaults(r.schema)
 	if err == nil {
 		r.whole, _, err = validation.NewSchemaValidator(in.OpenAPIV3Schema)
@@ -104,20 +101,9 @@ func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
 	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
-	c := &Resource{Definition: d, Version: v, Family: all, Terminating: crd.Terminating(d), schema: r.schema,
-		whole: r.whole}
+	c := &Resource{Definition: d, Version: v, Family: all, Terminating: crd.Terminating(d), reading: r}
 	all.Versions[v.Name] = c
 	all.Merge[c.groupVersion().String()] = r.merge
-	if v.Subresources != nil && v.Subresources.Status != nil {
-		c.status = r.status
-	}
-	c.rules = sync.OnceValue(func() *crdschema.Rules {
-		if !crdschema.HasRules(c.schema) {
-			return nil
-		}
-		return compiled.Of(v.Schema, "", func() *crdschema.Rules { return crdschema.CompileRules(c.schema) })
-	})
-	c.fields = selectablePaths(v.SelectableFields)
 	return c
 }
 

@@ -51,6 +51,7 @@ func (c *Resource) Row() *registry.Kind {
 	k.Prefix = spec.Group + "/" + names.Plural
 	for _, f := range c.Version.SelectableFields {
 		k.SelectableKeys = append(k.SelectableKeys, strings.TrimPrefix(f.JSONPath, "."))
+		c.fields = append(c.fields, crdschema.Steps(f.JSONPath))
 	}
 	c.strategy(k)
 	return k
@@ -98,8 +99,8 @@ func (c *Resource) strategy(k *registry.Kind) {
 		},
 	}
 	k.Selectable = func(obj runtime.Object, set fields.Set) {
-		for _, f := range c.fields {
-			set[f.name] = f.text(obj.(*object).Object)
+		for i, path := range c.fields {
+			set[k.SelectableKeys[i]] = selectableText(obj.(*object).Object, path)
 		}
 	}
 	if s := c.Version.Subresources; s != nil && s.Scale != nil {
@@ -156,7 +157,6 @@ func copyKeys(m map[string]any) map[string]any {
 func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scaling {
 	want := crdschema.Steps(s.SpecReplicasPath)
 	return &registry.Scaling{
-		Path: want,
 		Absent: func(obj runtime.Object) error {
 			if _, ok, err := unstructured.NestedInt64(obj.(*object).Object, want...); err != nil || !ok {
 				return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist",
@@ -206,21 +206,9 @@ func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	}
 }
 
-type selectablePath struct {
-	name string
-	path []string
-}
-
-func selectablePaths(list []apiextensionsv1.SelectableField) (paths []selectablePath) {
-	for _, f := range list {
-		paths = append(paths, selectablePath{strings.TrimPrefix(f.JSONPath, "."), crdschema.Steps(f.JSONPath)})
-	}
-	return paths
-}
-
-// text returns the field's value for selectors; "" if it is missing.
-func (p selectablePath) text(object map[string]any) string {
-	value, ok, err := unstructured.NestedFieldNoCopy(object, p.path...)
+// selectableText returns a field's value for selectors; "" if it is missing.
+func selectableText(object map[string]any, path []string) string {
+	value, ok, err := unstructured.NestedFieldNoCopy(object, path...)
 	if err != nil || !ok || value == nil {
 		return ""
 	}

@@ -1,5 +1,4 @@
-// Package expression compiles the expressions of webhooks and policies with the real server's compiler, when they are
-// stored.
+// Package expression compiles the expressions of webhooks and policies with the real server's compiler.
 package expression
 
 import (
@@ -7,59 +6,76 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// yields are the result types of expressions.
-var yields = map[validation.Yield][]*celgo.Type{
-	validation.YieldBool:       {celgo.BoolType},
-	validation.YieldText:       {celgo.StringType},
-	validation.YieldAnnotation: {celgo.StringType, celgo.NullType},
-	validation.YieldAny:        {celgo.AnyType, celgo.DynType},
-	validation.YieldObject:     {apiservercel.NewObjectType("Object", nil).CelType()},
-	validation.YieldJSONPatch:  {celgo.ListType(celgo.ObjectType("JSONPatch"))},
+// Yield names the types that an expression may yield.
+type Yield int
+
+// What expressions of policies and webhooks yield.
+const (
+	Bool Yield = iota
+	Text
+	Annotation // a text or nothing
+	Any        // of variables
+	Object     // what is applied
+	JSONPatch
+)
+
+// types are the result types of expressions.
+var types = map[Yield][]*celgo.Type{
+	Bool:       {celgo.BoolType},
+	Text:       {celgo.StringType},
+	Annotation: {celgo.StringType, celgo.NullType},
+	Any:        {celgo.AnyType, celgo.DynType},
+	Object:     {apiservercel.NewObjectType("Object", nil).CelType()},
+	JSONPatch:  {celgo.ListType(celgo.ObjectType("JSONPatch"))},
 }
 
-// accessor makes an expression what the compiler takes.
-type accessor validation.Expression
+// Expression is a text in the common expression language. The compiler reads it through its methods.
+type Expression struct {
+	Text   string
+	Name   string // what later expressions call its value; only of variables
+	Yields Yield
+	Params bool // whether there is an object of parameters
+}
 
-// GetName is what later expressions call it.
-func (a accessor) GetName() string { return a.Variable }
+// GetName implements cel.NamedExpressionAccessor.
+func (e Expression) GetName() string { return e.Name }
 
-// GetExpression is its text.
-func (a accessor) GetExpression() string { return a.Text }
+// GetExpression implements cel.ExpressionAccessor.
+func (e Expression) GetExpression() string { return e.Text }
 
-// ReturnTypes are the types that it may yield.
-func (a accessor) ReturnTypes() []*celgo.Type { return yields[a.Yields] }
+// ReturnTypes implements cel.ExpressionAccessor.
+func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-type language struct {
+// Language compiles the expressions of one object that is to be stored.
+type Language struct {
 	plain    cel.Compiler
 	composed *cel.CompositedCompiler // nil: expressions have no names
 }
 
-// Language compiles the expressions of one object.
-func Language(variables bool) validation.Expressions {
+// New returns a language. variables: expressions may have names.
+func New(variables bool) *Language {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	if !variables {
-		return &language{plain: cel.NewCompiler(base)}
+		return &Language{plain: cel.NewCompiler(base)}
 	}
 	composed, err := cel.NewCompositedCompiler(base)
 	if err != nil {
 		panic("fakeapi: no environment for expressions with variables: " + err.Error())
 	}
-	return &language{plain: composed, composed: composed}
+	return &Language{plain: composed, composed: composed}
 }
 
-// Wrong says what is wrong with an expression. One that names a variable is remembered.
-func (l *language) Wrong(e validation.Expression) string {
-	may := cel.OptionalVariableDeclarations{HasParams: e.Params, HasAuthorizer: e.Yields != validation.YieldText,
-		HasPatchTypes: e.Yields == validation.YieldObject || e.Yields == validation.YieldJSONPatch}
+// Wrong says what is wrong with an expression; "" for nothing. One that names a variable is remembered.
+func (l *Language) Wrong(e Expression) string {
+	may := cel.OptionalVariableDeclarations{HasParams: e.Params, HasAuthorizer: e.Yields != Text,
+		HasPatchTypes: e.Yields == Object || e.Yields == JSONPatch}
 	var result cel.CompilationResult
-	if e.Yields == validation.YieldAny && l.composed != nil {
-		result = l.composed.CompileAndStoreVariable(accessor(e), may, environment.NewExpressions)
+	if e.Yields == Any && l.composed != nil {
+		result = l.composed.CompileAndStoreVariable(e, may, environment.NewExpressions)
 	} else {
-		result = l.plain.CompileCELExpression(accessor(e), may, environment.NewExpressions)
+		result = l.plain.CompileCELExpression(e, may, environment.NewExpressions)
 	}
 	if result.Error == nil {
 		return ""

@@ -94,15 +94,9 @@ func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpat
 		}
 	}
 	for _, path := range more {
-		parts := make([]any, len(path))
-		for i := range path {
-			parts[i] = path[i]
-		}
-		set.Insert(fieldpath.MakePathOrDie(parts...))
+		set.Insert(fieldpath.MakePathOrDie(path...))
 	}
-	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
-		version: set,
-	})
+	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
 // Name is the field manager's, or the first word of the user agent.

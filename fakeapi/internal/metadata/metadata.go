@@ -12,8 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
+	"k8s.io/utils/ptr"
 )
 
 // Of returns the object's metadata: of typed objects the ObjectMeta itself.
@@ -50,17 +49,14 @@ func WithPolicy(have []string, orphan, foreground bool) []string {
 // DropControllers forgets the controller field of every owner reference.
 func DropControllers(m metav1.Object) {
 	refs := m.GetOwnerReferences()
-	for i := range refs {
-		if refs[i].Controller == nil {
-			continue
-		}
-		own := append([]metav1.OwnerReference(nil), refs...)
-		for j := range own {
-			own[j].Controller = nil
-		}
-		m.SetOwnerReferences(own)
+	if !slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return r.Controller != nil }) {
 		return
 	}
+	own := slices.Clone(refs)
+	for i := range own {
+		own[i].Controller = nil
+	}
+	m.SetOwnerReferences(own)
 }
 
 // DedupOwners drops repeated owner references and returns their uids for a warning, or "".
@@ -72,7 +68,7 @@ func DedupOwners(m metav1.Object) string {
 	kept := make([]metav1.OwnerReference, 0, len(refs))
 	var twice []byte
 	for i := range refs {
-		if !containsRef(kept, &refs[i]) {
+		if !slices.ContainsFunc(kept, func(r metav1.OwnerReference) bool { return sameRef(&r, &refs[i]) }) {
 			kept = append(kept, refs[i])
 			continue
 		}
@@ -87,25 +83,16 @@ func DedupOwners(m metav1.Object) string {
 	return string(twice)
 }
 
-func containsRef(refs []metav1.OwnerReference, ref *metav1.OwnerReference) bool {
-	for i := range refs {
-		if sameRef(&refs[i], ref) {
-			return true
-		}
-	}
-	return false
-}
-
 func sameRef(a, b *metav1.OwnerReference) bool {
 	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion &&
-		same.Pointer(a.Controller, b.Controller) && same.Pointer(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
+		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
 }
 
 // Same compares everything in metadata that a client can change.
 func Same(a, b metav1.Object) bool {
 	return a.GetGeneration() == b.GetGeneration() &&
-		same.Time(a.GetDeletionTimestamp(), b.GetDeletionTimestamp()) &&
-		same.Pointer(a.GetDeletionGracePeriodSeconds(), b.GetDeletionGracePeriodSeconds()) &&
+		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
+		ptr.Equal(a.GetDeletionGracePeriodSeconds(), b.GetDeletionGracePeriodSeconds()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
 		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) &&
 		sameRefs(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
@@ -115,15 +102,7 @@ func Same(a, b metav1.Object) bool {
 }
 
 func sameRefs(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !sameRef(&a[i], &b[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return sameRef(&a, &b) })
 }
 
 // Sound reports that validation cannot find an error in an update's metadata: checked parts are unchanged, and owner
@@ -132,8 +111,8 @@ func Sound(m, old metav1.Object) bool {
 	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
 		m.GetGeneration() >= old.GetGeneration() && m.GetGeneration() >= 0 &&
-		same.Time(m.GetDeletionTimestamp(), old.GetDeletionTimestamp()) &&
-		same.Pointer(m.GetDeletionGracePeriodSeconds(), old.GetDeletionGracePeriodSeconds()) &&
+		m.GetDeletionTimestamp().Equal(old.GetDeletionTimestamp()) &&
+		ptr.Equal(m.GetDeletionGracePeriodSeconds(), old.GetDeletionGracePeriodSeconds()) &&
 		len(m.GetManagedFields()) == 0 && slices.Equal(m.GetFinalizers(), old.GetFinalizers()) &&
 		maps.Equal(m.GetLabels(), old.GetLabels()) && maps.Equal(m.GetAnnotations(), old.GetAnnotations()) &&
 		soundOwners(m.GetOwnerReferences())
@@ -196,17 +175,6 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 // Plain reports that an update changes neither annotations nor finalizers, for which some kinds have rules.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
-}
-
-// ValidateFinalizers requires finalizers of built-in kinds to be qualified or standard.
-func ValidateFinalizers(m metav1.Object) (errs field.ErrorList) {
-	for i, f := range m.GetFinalizers() {
-		if !strings.Contains(f, "/") && !StandardFinalizer(f) {
-			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f,
-				"name is neither a standard finalizer name nor is it fully qualified"))
-		}
-	}
-	return errs
 }
 
 // PathSegment is the rule every name keeps: it can stand in a path.

@@ -9,6 +9,7 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Metadata that skips validation is valid.
@@ -73,7 +74,7 @@ func TestSoundNewIsSound(t *testing.T) {
 		}
 		sound++
 		errs := apivalidation.ValidateObjectMetaAccessor(obj, namespaced, apivalidation.NameIsDNSSubdomain, Path)
-		if errs = append(errs, ValidateFinalizers(obj)...); len(errs) > 0 {
+		if errs = append(errs, validateFinalizers(obj)...); len(errs) > 0 {
 			t.Fatalf("%+v\n%v", obj, errs)
 		}
 	}
@@ -102,3 +103,14 @@ func randomMeta(r *rand.Rand) *metav1.ObjectMeta {
 }
 
 func pick(r *rand.Rand, of ...string) string { return of[r.Intn(len(of))] }
+
+// validateFinalizers requires finalizers of built-in kinds to be qualified or standard.
+func validateFinalizers(m metav1.Object) (errs field.ErrorList) {
+	for i, f := range m.GetFinalizers() {
+		if !strings.Contains(f, "/") && !StandardFinalizer(f) {
+			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f,
+				"name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}

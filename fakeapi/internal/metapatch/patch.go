@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // Patch is a merge or strategic merge patch of ownership metadata. Adopting, releasing and finalizing are such
@@ -22,14 +23,7 @@ type Patch struct {
 }
 
 // Names are the uid and the resourceVersion that the patch names, "" for none.
-func (p *Patch) Names() (uid, version string) { return value(p.uid), value(p.version) }
-
-func value(p *string) string {
-	if p == nil {
-		return ""
-	}
-	return *p
-}
+func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
 // mapPatch sets keys, and deletes those that are null. A null patch deletes all.
 type mapPatch struct {
@@ -122,21 +116,8 @@ func without(have, gone []string) []string {
 
 // mergeStrings merges two sets of strings in the order of a strategic merge.
 func mergeStrings(have, patch []string) []string {
-	var rest []string
-	for _, f := range have {
-		if !slices.Contains(patch, f) {
-			rest = append(rest, f)
-		}
-	}
-	position := func(f string) int {
-		for i := range have {
-			if have[i] == f {
-				return i
-			}
-		}
-		return -1
-	}
-	return interleave(rest, patch, position)
+	rest := without(have, patch)
+	return interleave(rest, patch, func(f string) int { return slices.Index(have, f) })
 }
 
 // interleave merges items of the server (left) and the patch (right) by their positions in the stored list. Items
@@ -211,21 +192,11 @@ func (p *ownersPatch) merge(have []metav1.OwnerReference) ([]metav1.OwnerReferen
 }
 
 func position(refs []metav1.OwnerReference, uid types.UID) int {
-	for i := range refs {
-		if refs[i].UID == uid {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(refs, func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
 func (p *ownersPatch) removes(uid types.UID) bool {
-	for i := range p.items {
-		if p.items[i].remove && types.UID(*p.items[i].uid) == uid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.items, func(o ownerPatch) bool { return o.remove && types.UID(*o.uid) == uid })
 }
 
 func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	celgo "github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
@@ -22,22 +21,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
-
-type expression struct {
-	name, text string
-	types      []*celgo.Type
-}
-
-// GetName makes it what the compiler takes.
-func (e *expression) GetName() string { return e.name }
-
-// GetExpression makes it what the compiler takes.
-func (e *expression) GetExpression() string { return e.text }
-
-// ReturnTypes makes it what the compiler takes.
-func (e *expression) ReturnTypes() []*celgo.Type { return e.types }
 
 // Compiled are the expressions of a policy, compiled.
 type Compiled struct {
@@ -61,27 +47,26 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 		panic("fakeapi: no environment for the expressions of policies: " + err.Error())
 	}
 	all := cel.OptionalVariableDeclarations{HasParams: s.ParamKind != nil, HasAuthorizer: true}
-	boolean, text := []*celgo.Type{celgo.BoolType}, []*celgo.Type{celgo.StringType}
 	var variables []cel.NamedExpressionAccessor
 	for _, v := range s.Variables {
-		variables = append(variables, &expression{v.Name, v.Expression, []*celgo.Type{celgo.AnyType, celgo.DynType}})
+		variables = append(variables, expression.Expression{Name: v.Name, Text: v.Expression, Yields: expression.Any})
 	}
 	compiler.CompileAndStoreVariables(variables, all, environment.StoredExpressions)
 	var conditions, validations, messages, annotations []cel.ExpressionAccessor
 	for _, c := range s.MatchConditions {
-		conditions = append(conditions, &expression{c.Name, c.Expression, boolean})
+		conditions = append(conditions, expression.Expression{Text: c.Expression})
 	}
 	for _, v := range s.Validations {
-		validations = append(validations, &expression{"", v.Expression, boolean})
+		validations = append(validations, expression.Expression{Text: v.Expression})
 		if v.MessageExpression == "" {
 			messages = append(messages, nil)
 			continue
 		}
-		messages = append(messages, &expression{"", v.MessageExpression, text})
+		messages = append(messages, expression.Expression{Text: v.MessageExpression, Yields: expression.Text})
 	}
 	for _, a := range s.AuditAnnotations {
-		annotations = append(annotations, &expression{a.Key, a.ValueExpression,
-			[]*celgo.Type{celgo.StringType, celgo.NullType}})
+		annotations = append(annotations,
+			expression.Expression{Text: a.ValueExpression, Yields: expression.Annotation})
 	}
 	c := &Compiled{}
 	if len(conditions) > 0 {

@@ -2,62 +2,47 @@ package registry
 
 import (
 	"slices"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	rbacdefaults "k8s.io/kubernetes/pkg/apis/rbac/v1"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // certificateRequests are only stored: nothing approves or signs them.
-var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
-	certificatesv1.CertificateSigningRequestList](&Kind{
-	GVK:      certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"),
-	Resource: "certificatesigningrequests", Singular: "certificatesigningrequest", ShortNames: []string{"csr"},
-	Status: true,
-	strategy: strategy{
-
-		PrepareCreate: On(func(c *certificatesv1.CertificateSigningRequest) {
-			c.Status = certificatesv1.CertificateSigningRequestStatus{}
-		}),
+var certificateRequests = kind[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](
+	certificatesv1.SchemeGroupVersion, validation.CertificateSigningRequest, &Kind{
 		By: func(obj runtime.Object, user *authenticationv1.UserInfo) {
 			s := &obj.(*certificatesv1.CertificateSigningRequest).Spec
 			s.Username, s.UID, s.Groups, s.Extra = user.Username, user.UID, slices.Clone(user.Groups), nil
 		},
-		Create: validation.CertificateSigningRequest.Create,
-		Main: Update{
-			Prepare: Over(func(c, old *certificatesv1.CertificateSigningRequest) {
-				c.Spec, c.Status = old.Spec, old.Status
-			}),
-			Judge: validation.CertificateSigningRequest.Update,
-		},
-		ForStatus: Update{PrepareAt: prepareCertificate, Judge: validation.CertificateSigningRequest.Status},
-		other: map[string]*Update{
-			"approval": {PrepareAt: prepareApproval, Judge: validation.CertificateApproval},
-		},
-		ResetByMain:    [][]string{{"spec"}},
-		ResetByStatus:  [][]string{{"status", "conditions"}},
+		Main: Update{Prepare: Over(func(c, old *certificatesv1.CertificateSigningRequest) { c.Spec = old.Spec })},
+		// The signer may not change the approval.
+		ForStatus: Update{Prepare: at(func(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
+			keepConditions(c, was, certificatesv1.CertificateApproved)
+			keepConditions(c, was, certificatesv1.CertificateDenied)
+			timeConditions(c, was, now)
+		})},
+		// Only the conditions can be written.
+		other: map[string]*Update{"approval": {Judge: validation.CertificateApproval,
+			Prepare: at(func(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
+				timeConditions(c, was, now)
+				conditions := c.Status.Conditions
+				c.Spec, c.Status = was.Spec, was.Status
+				c.Status.Conditions = conditions
+			})}},
+		ResetByMain:    [][]any{{"spec"}},
+		ResetByStatus:  [][]any{{"status", "conditions"}},
 		SelectableKeys: []string{"spec.signerName"},
-		Selectable: func(obj runtime.Object, set fields.Set) {
-			set["spec.signerName"] = obj.(*certificatesv1.CertificateSigningRequest).Spec.SignerName
-		},
-	},
-})
-
-// prepareCertificate keeps the approval, which the signer may not change.
-func prepareCertificate(obj, old runtime.Object, now time.Time) {
-	c, was := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
-	c.Spec = was.Spec
-	keepConditions(c, was, certificatesv1.CertificateApproved)
-	keepConditions(c, was, certificatesv1.CertificateDenied)
-	timeConditions(c, was, now)
-}
+		Selectable: selects(func(c *certificatesv1.CertificateSigningRequest, set fields.Set) {
+			set["spec.signerName"] = c.Spec.SignerName
+		}),
+	})
 
 func keepConditions(c, was *certificatesv1.CertificateSigningRequest, of certificatesv1.RequestConditionType) {
 	have, had := conditionsOf(c, of), conditionsOf(was, of)
@@ -79,17 +64,16 @@ func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1
 }
 
 // timeConditions sets missing times of conditions to now, or to the time of the repeated condition.
-func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now time.Time) {
-	at := metadata.Seconds(now)
+func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 	for i := range c.Status.Conditions {
 		have := &c.Status.Conditions[i]
 		if have.LastUpdateTime.IsZero() {
-			have.LastUpdateTime = at
+			have.LastUpdateTime = now
 		}
 		if !have.LastTransitionTime.IsZero() {
 			continue
 		}
-		have.LastTransitionTime = at
+		have.LastTransitionTime = now
 		for _, old := range was.Status.Conditions {
 			if old.Type == have.Type && old.Status == have.Status && !old.LastTransitionTime.IsZero() {
 				have.LastTransitionTime = old.LastTransitionTime
@@ -99,51 +83,16 @@ func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now time.T
 	}
 }
 
-// prepareApproval lets only the conditions through.
-func prepareApproval(obj, old runtime.Object, now time.Time) {
-	c, was := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
-	timeConditions(c, was, now)
-	conditions := c.Status.Conditions
-	c.Spec, c.Status = was.Spec, was.Status
-	c.Status.Conditions = conditions
-}
-
 // Roles and their bindings: nothing here is authorized by them.
 var (
-	roles = goType[rbacv1.Role, rbacv1.RoleList](&Kind{
-		GVK: rbacv1.SchemeGroupVersion.WithKind("Role"), Resource: "roles", Singular: "role",
-		Namespaced: true, CreateOnUpdate: true,
-		strategy: strategy{
-			Create:       validation.Role.Create,
-			Canonicalize: On(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
-			Main:         Update{Judge: validation.Role.Update},
-		},
+	roles = kind[rbacv1.Role, rbacv1.RoleList](rbacv1.SchemeGroupVersion, validation.Role, &Kind{
+		CreateOnUpdate: true, Canonicalize: On(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
 	})
-	clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
-		GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Resource: "clusterroles", Singular: "clusterrole",
-		CreateOnUpdate: true,
-		strategy: strategy{
-			Create:       validation.ClusterRole.Create,
-			Canonicalize: On(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) }),
-			Main:         Update{Judge: validation.ClusterRole.Update},
-		},
-	})
-	roleBindings = goType[rbacv1.RoleBinding, rbacv1.RoleBindingList](&Kind{
-		GVK: rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), Resource: "rolebindings", Singular: "rolebinding",
-		Namespaced: true, CreateOnUpdate: true,
-		Default: On(rbacdefaults.SetObjectDefaults_RoleBinding),
-		strategy: strategy{
-			Create: validation.RoleBinding.Create,
-			Main:   Update{Judge: validation.RoleBinding.Update},
-		},
-	})
-	clusterRoleBindings = goType[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](&Kind{
-		GVK:      rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"),
-		Resource: "clusterrolebindings", Singular: "clusterrolebinding", CreateOnUpdate: true,
-		Default: On(rbacdefaults.SetObjectDefaults_ClusterRoleBinding),
-		strategy: strategy{
-			Create: validation.ClusterRoleBinding.Create,
-			Main:   Update{Judge: validation.ClusterRoleBinding.Update},
-		},
-	})
+	clusterRoles = kind[rbacv1.ClusterRole, rbacv1.ClusterRoleList](rbacv1.SchemeGroupVersion, validation.ClusterRole,
+		&Kind{CreateOnUpdate: true, Canonicalize: On(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) })})
+	roleBindings = kind[rbacv1.RoleBinding, rbacv1.RoleBindingList](rbacv1.SchemeGroupVersion, validation.RoleBinding,
+		&Kind{CreateOnUpdate: true, Default: On(rbacdefaults.SetObjectDefaults_RoleBinding)})
+	clusterRoleBindings = kind[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](rbacv1.SchemeGroupVersion,
+		validation.ClusterRoleBinding,
+		&Kind{CreateOnUpdate: true, Default: On(rbacdefaults.SetObjectDefaults_ClusterRoleBinding)})
 )

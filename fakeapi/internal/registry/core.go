@@ -1,7 +1,8 @@
 package registry
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,25 +18,24 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace",
-	ShortNames: []string{"ns"},
-	Default:    On(defaultNamespace), Status: true, ReturnDeleted: true,
-	strategy: strategy{
-		PrepareCreate: On(prepareNamespace), Create: validation.Namespace.Create,
-		Canonicalize: On(defaultNamespace),
-		Main:         Update{Prepare: Over(keepNamespaceStatus), Judge: validation.Namespace.Update},
-		ForStatus:    Update{Prepare: Over(keepNamespaceSpec), Judge: validation.Namespace.Status},
-		other: map[string]*Update{"finalize": {Prepare: Over(keepNamespaceStatusOnly),
-			Judge: validation.NamespaceFinalize}},
-		Terminate:      terminateNamespace,
-		Held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
-		SelectableKeys: []string{"status.phase", "name"},
-		Selectable: func(obj runtime.Object, set fields.Set) {
-			ns := obj.(*corev1.Namespace)
-			set["status.phase"], set["name"] = string(ns.Status.Phase), ns.Name
-		},
-	},
+var namespaces = kind[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, validation.Namespace, &Kind{
+	Default: On(defaultNamespace), ReturnDeleted: true,
+	PrepareCreate: On(func(ns *corev1.Namespace) {
+		ns.Status.Phase = corev1.NamespaceActive
+		if !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
+			ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
+		}
+	}),
+	Canonicalize: On(defaultNamespace),
+	Main:         Update{Prepare: Over(func(ns, old *corev1.Namespace) { ns.Spec.Finalizers = old.Spec.Finalizers })},
+	other: map[string]*Update{"finalize": {Judge: validation.NamespaceFinalize,
+		Prepare: Over(func(ns, old *corev1.Namespace) { ns.Status = old.Status })}},
+	Terminate:      terminateNamespace,
+	Held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
+	SelectableKeys: []string{"status.phase", "name"},
+	Selectable: selects(func(ns *corev1.Namespace, set fields.Set) {
+		set["status.phase"], set["name"] = string(ns.Status.Phase), ns.Name
+	}),
 })
 
 func defaultNamespace(ns *corev1.Namespace) {
@@ -49,24 +49,6 @@ func defaultNamespace(ns *corev1.Namespace) {
 	labels[corev1.LabelMetadataName] = ns.Name
 	ns.Labels = labels
 }
-
-func prepareNamespace(ns *corev1.Namespace) {
-	ns.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
-	for _, f := range ns.Spec.Finalizers {
-		if f == corev1.FinalizerKubernetes {
-			return
-		}
-	}
-	ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
-}
-
-func keepNamespaceStatus(ns, old *corev1.Namespace) {
-	ns.Spec.Finalizers, ns.Status = old.Spec.Finalizers, old.Status
-}
-
-func keepNamespaceSpec(ns, old *corev1.Namespace) { ns.Spec = old.Spec }
-
-func keepNamespaceStatusOnly(ns, old *corev1.Namespace) { ns.Status = old.Status }
 
 // namespaceFinalizers returns the finalizers for a propagation policy. Without a policy they stay as they are.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
@@ -82,7 +64,7 @@ func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 		return have
 	}
 	want := metadata.WithPolicy(have, orphan, foreground)
-	sort.Strings(want)
+	slices.Sort(want)
 	return want
 }
 
@@ -96,34 +78,24 @@ func terminateNamespace(obj runtime.Object, opts *metav1.DeleteOptions, now time
 	return &marked
 }
 
-var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Node"), Resource: "nodes", Singular: "node", ShortNames: []string{"no"},
-	Default: On(defaultNode), Status: true,
-	strategy: strategy{
-		Prefix: "minions",
-		Admit:  taintNewNode,
-		Plugin: "TaintNodesByCondition",
-		PrepareCreate: On(func(n *corev1.Node) {
-			n.Spec.ConfigSource, n.Status.Config = nil, nil
-		}),
-		Create: validation.Node.Create,
-		Main: Update{Prepare: Over(func(n, old *corev1.Node) {
-			n.Status = old.Status
-			if old.Spec.ConfigSource == nil {
-				n.Spec.ConfigSource = nil
-			}
-		}), Judge: validation.Node.Update},
-		ForStatus: Update{Prepare: Over(func(n, old *corev1.Node) {
-			n.Spec = old.Spec
-			if old.Status.Config == nil {
-				n.Status.Config = nil
-			}
-		}), Judge: validation.Node.Status},
-		SelectableKeys: []string{"spec.unschedulable"},
-		Selectable: func(obj runtime.Object, set fields.Set) {
-			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
-		},
-	},
+var nodes = kind[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion, validation.Node, &Kind{
+	Default: On(defaultNode), Prefix: "minions", StatusOnCreate: true,
+	Admit: taintNewNode, Plugin: "TaintNodesByCondition",
+	PrepareCreate: On(func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }),
+	Main: Update{Prepare: Over(func(n, old *corev1.Node) {
+		if old.Spec.ConfigSource == nil {
+			n.Spec.ConfigSource = nil
+		}
+	})},
+	ForStatus: Update{Prepare: Over(func(n, old *corev1.Node) {
+		if old.Status.Config == nil {
+			n.Status.Config = nil
+		}
+	})},
+	SelectableKeys: []string{"spec.unschedulable"},
+	Selectable: selects(func(n *corev1.Node, set fields.Set) {
+		set["spec.unschedulable"] = strconv.FormatBool(n.Spec.Unschedulable)
+	}),
 })
 
 func defaultNode(n *corev1.Node) {
@@ -141,44 +113,26 @@ func defaultNode(n *corev1.Node) {
 // ready.
 func taintNewNode(obj, old runtime.Object) error {
 	n := obj.(*corev1.Node)
-	if old != nil {
-		return nil
+	unready := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+	if old == nil && !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&unready) }) {
+		n.Spec.Taints = append(n.Spec.Taints, unready)
 	}
-	for _, t := range n.Spec.Taints {
-		if t.Key == corev1.TaintNodeNotReady && t.Effect == corev1.TaintEffectNoSchedule {
-			return nil
-		}
-	}
-	n.Spec.Taints = append(n.Spec.Taints,
-		corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	return nil
 }
 
-var events = goType[corev1.Event, corev1.EventList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
-	Namespaced: true, CreateOnUpdate: true, NoPolicy: true,
-	strategy: strategy{
-		Create:         validation.Event.Create,
-		Main:           Update{Judge: validation.Event.Update},
-		SelectableKeys: eventKeys,
-		Selectable:     selectEvent,
-	},
+var events = kind[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, validation.Event, &Kind{
+	CreateOnUpdate: true, NoPolicy: true, SelectableKeys: eventKeys, Selectable: selects(selectEvent),
 })
 
 var eventKeys = []string{"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
 	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
 	"reportingComponent", "source", "type"}
 
-func selectEvent(obj runtime.Object, set fields.Set) {
-	e := obj.(*corev1.Event)
-	source := e.Source.Component
-	if source == "" {
-		source = e.ReportingController
-	}
+func selectEvent(e *corev1.Event, set fields.Set) {
 	values := [...]string{e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name,
 		string(e.InvolvedObject.UID),
 		e.InvolvedObject.APIVersion, e.InvolvedObject.ResourceVersion, e.InvolvedObject.FieldPath, e.Reason,
-		e.ReportingController, source, e.Type}
+		e.ReportingController, cmp.Or(e.Source.Component, e.ReportingController), e.Type}
 	for i, key := range eventKeys {
 		set[key] = values[i]
 	}
@@ -189,14 +143,12 @@ func selectEvent(obj runtime.Object, set fields.Set) {
 var newEvents = makeNewEvents()
 
 func makeNewEvents() *Kind {
-	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
+	k := kind[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, validation.NewEvent, &Kind{})
 	k.View = between(events, k,
 		through(coredefaults.Convert_v1_Event_To_core_Event, eventsdefaults.Convert_core_Event_To_v1_Event),
 		through(eventsdefaults.Convert_v1_Event_To_core_Event, coredefaults.Convert_core_Event_To_v1_Event))
-	version(k)
-	k.Create, k.Main.Judge = validation.NewEvent.Create, validation.NewEvent.Update
 	k.View.Labels = newEventLabels
-	return k
+	return version(k)
 }
 
 // newEventLabels are what selectors call the fields of events, and what they call those of core

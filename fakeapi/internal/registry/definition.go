@@ -7,64 +7,45 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	admissiondefaults "k8s.io/kubernetes/pkg/apis/admissionregistration/v1"
+	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
+	schedulingdefaults "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
-	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var customResourceDefinitions = goType[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](&Kind{
-	GVK:      apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
-	Resource: "customresourcedefinitions", Singular: "customresourcedefinition", ShortNames: []string{"crd", "crds"},
-	Categories: []string{"api-extensions"}, Status: true, ReturnDeleted: true, MustVersion: true,
-	Default: On(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
-	strategy: strategy{
-		Prefix:        "apiextensions.k8s.io/customresourcedefinitions",
-		PrepareCreate: On(prepareDefinition),
+var customResourceDefinitions = kind[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](
+	apiextensionsv1.SchemeGroupVersion, validation.Kind{
 		Create: func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 			d := obj.(*crd.Definition)
 			return crd.Validate(d), crd.UnknownFormats(d, nil)
 		},
-		Main: Update{
-			Prepare: Over(prepareDefinitionUpdate),
-			Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
-				d, was := obj.(*crd.Definition), old.(*crd.Definition)
-				return crd.ValidateUpdate(d, was), crd.UnknownFormats(d, was)
-			},
-			Keeps: true,
+		Update: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+			d, was := obj.(*crd.Definition), old.(*crd.Definition)
+			return crd.ValidateUpdate(d, was), crd.UnknownFormats(d, was)
 		},
-		ForStatus: Update{
-			Prepare: Over(func(d, old *crd.Definition) { d.Spec = old.Spec }),
-			Judge: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
-				return crd.ValidateStatus(obj.(*crd.Definition), old.(*crd.Definition)), nil
-			},
-			Keeps: true,
+		Status: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
+			return crd.ValidateStatus(obj.(*crd.Definition), old.(*crd.Definition)), nil
 		},
-		Terminate: terminateDefinition,
-	},
-})
-
-func prepareDefinition(d *crd.Definition) {
-	d.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
-	d.Generation = 1
-	noteStorageVersion(d)
-}
-
-func prepareDefinitionUpdate(d, old *crd.Definition) {
-	d.Status = old.Status
-	if !equality.Semantic.DeepEqual(d.Spec, old.Spec) {
-		d.Generation = old.Generation + 1
-	}
-	noteStorageVersion(d)
-}
+	}, &Kind{
+		Counts: "Spec", ReturnDeleted: true, MustVersion: true,
+		Default:       On(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
+		Prefix:        "apiextensions.k8s.io/customresourcedefinitions",
+		PrepareCreate: On(noteStorageVersion),
+		Main:          Update{Prepare: Over(func(d, _ *crd.Definition) { noteStorageVersion(d) }), Keeps: true},
+		Terminate:     terminateDefinition,
+	})
 
 // noteStorageVersion adds the storage version to the status.
 func noteStorageVersion(d *crd.Definition) {
@@ -93,46 +74,22 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 
 // Webhooks of admission.
 
-var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
-	admissionv1.ValidatingWebhookConfigurationList](&Kind{
-	GVK:      admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"),
-	Resource: "validatingwebhookconfigurations", Singular: "validatingwebhookconfiguration",
-	Categories: apiExtensions, MustVersion: true,
-	Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
-	strategy: strategy{PrepareCreate: first,
-		Create:       spoken(validation.ValidatingWebhooks),
-		Canonicalize: asStored,
-		Main: Update{
-			Prepare: RecountExactly(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
-			Judge:   spoken(validation.ValidatingWebhooks),
-		},
-	},
-})
+var validatingWebhooks = kind[admissionv1.ValidatingWebhookConfiguration,
+	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.ValidatingWebhooks),
+	&Kind{
+		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
+		Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
+	})
 
-var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
-	admissionv1.MutatingWebhookConfigurationList](&Kind{
-	GVK:      admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"),
-	Resource: "mutatingwebhookconfigurations", Singular: "mutatingwebhookconfiguration",
-	Categories: apiExtensions, MustVersion: true,
-	Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
-	strategy: strategy{PrepareCreate: first,
-		Create:       spoken(validation.MutatingWebhooks),
-		Canonicalize: asStored,
-		Main: Update{
-			Prepare: RecountExactly(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
-			Judge:   spoken(validation.MutatingWebhooks),
-		},
-	},
-})
+var mutatingWebhooks = kind[admissionv1.MutatingWebhookConfiguration,
+	admissionv1.MutatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.MutatingWebhooks),
+	&Kind{
+		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
+		Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
+	})
 
-var apiExtensions = []string{"api-extensions"}
-
-func spoken[T runtime.Object](check func(validation.Language, T) field.ErrorList) validation.Judge {
-	return checked(func(obj T) field.ErrorList { return check(expression.Language, obj) })
-}
-
-func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judge {
-	return func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
+func checked[T runtime.Object](check func(T) field.ErrorList) validation.Kind {
+	judge := func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		m := metadata.Of(obj)
 		errs := append(apivalidation.ValidateObjectMetaAccessor(m, false, apivalidation.NameIsDNSSubdomain,
 			metadata.Path), check(obj.(T))...)
@@ -143,4 +100,59 @@ func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judge {
 		return nil, []string{fmt.Sprintf("metadata.name: names ending with %q are reserved for static manifest-based "+
 			"configurations and cannot be managed via the API", reserved)}
 	}
+	return validation.Kind{Create: judge, Update: judge}
 }
+
+var validatingPolicies = kind[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](
+	admissionv1.SchemeGroupVersion, validatingPolicyRules(), &Kind{
+		Counts: "Spec", MustVersion: true, StatusOnly: true,
+		Default: On(admissiondefaults.SetObjectDefaults_ValidatingAdmissionPolicy),
+	})
+
+func validatingPolicyRules() validation.Kind {
+	rules := checked(validation.ValidatingPolicy)
+	rules.Status = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
+		return validation.ValidatingPolicyStatus(obj.(*admissionv1.ValidatingAdmissionPolicy)), nil
+	}
+	return rules
+}
+
+var validatingPolicyBindings = kind[admissionv1.ValidatingAdmissionPolicyBinding,
+	admissionv1.ValidatingAdmissionPolicyBindingList](admissionv1.SchemeGroupVersion,
+	checked(validation.ValidatingBinding), &Kind{
+		Counts: "Spec", MustVersion: true,
+		Default: On(admissiondefaults.SetObjectDefaults_ValidatingAdmissionPolicyBinding),
+	})
+
+var mutatingPolicies = kind[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](
+	admissionv1.SchemeGroupVersion, checked(validation.MutatingPolicy), &Kind{
+		Counts: "Spec", MustVersion: true, Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicy),
+	})
+
+var mutatingPolicyBindings = kind[admissionv1.MutatingAdmissionPolicyBinding,
+	admissionv1.MutatingAdmissionPolicyBindingList](admissionv1.SchemeGroupVersion, checked(validation.MutatingBinding),
+	&Kind{
+		Counts: "Spec", MustVersion: true,
+		Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicyBinding),
+	})
+
+var disruptionBudgets = kind[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](
+	policyv1.SchemeGroupVersion, validation.PodDisruptionBudget, &Kind{Counts: "Spec", MustVersion: true})
+
+var limitRanges = kind[corev1.LimitRange, corev1.LimitRangeList](corev1.SchemeGroupVersion, validation.LimitRange,
+	&Kind{
+		CreateOnUpdate: true, NamesItself: true, Default: On(coredefaults.SetObjectDefaults_LimitRange),
+		Canonicalize: On(func(l *corev1.LimitRange) { l.Spec.Limits = orNil(l.Spec.Limits) }),
+	})
+
+var resourceQuotas = kind[corev1.ResourceQuota, corev1.ResourceQuotaList](corev1.SchemeGroupVersion,
+	validation.ResourceQuota, &Kind{ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_ResourceQuota)})
+
+var priorityClasses = kind[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](
+	schedulingv1.SchemeGroupVersion, validation.PriorityClass, &Kind{
+		Default:       On(schedulingdefaults.SetObjectDefaults_PriorityClass),
+		PrepareCreate: On(func(c *schedulingv1.PriorityClass) { c.Generation = 1 }),
+	})
+
+var runtimeClasses = kind[nodev1.RuntimeClass, nodev1.RuntimeClassList](nodev1.SchemeGroupVersion,
+	validation.RuntimeClass, &Kind{CreateOnUpdate: true, MustVersion: true})

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -13,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Kind is a row of the table of kinds. Its functions know objects, and neither requests nor the store.
+// Kind is a row of the table of kinds. Its functions know objects, and neither requests nor the store. Nil functions do
+// nothing.
 type Kind struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -23,6 +25,8 @@ type Kind struct {
 	Namespaced bool
 	New        func() runtime.Object // an empty object of the Go type
 	NewList    func() runtime.Object
+	// Shallow copies the object itself and shares everything it points to.
+	Shallow func(obj runtime.Object) runtime.Object
 
 	// Default fills in defaults on create and update, as the API's conversion does.
 	Default func(obj runtime.Object)
@@ -45,21 +49,20 @@ type Kind struct {
 	// Deprecated is what every request for the kind is warned of; "" for most.
 	Deprecated string
 
-	View *View // of kinds that are versions of a stored kind
-	strategy
-}
+	// Counts is the Go field whose changes the generation counts; "" for a kind without generations.
+	Counts string
+	// Exactly: an empty list in that field differs from none.
+	Exactly bool
+	// StatusOnCreate: a new object may have a status.
+	StatusOnCreate bool
+	// StatusOnly: a write to the status changes no metadata.
+	StatusOnly bool
 
-// strategy holds what differs between kinds in create, update and delete. Nil functions do nothing.
-type strategy struct {
-	// Shallow copies the object itself and shares everything it points to.
-	Shallow func(obj runtime.Object) runtime.Object
 	// Admit is an admission plugin that changes an object on create (old is nil) and update.
 	Admit  func(obj, old runtime.Object) error
 	Plugin string
-
 	// Begin refuses an object before all other checks, on create (old is nil) and update.
-	Begin func(obj, old runtime.Object) field.ErrorList
-
+	Begin         func(obj, old runtime.Object) field.ErrorList
 	PrepareCreate func(obj runtime.Object)
 	// Dry shows what a create that is not stored answers otherwise.
 	Dry func(obj runtime.Object)
@@ -71,11 +74,10 @@ type strategy struct {
 	// ReadDefault sets the defaults of reads, and reports whether it set any.
 	ReadDefault func(obj runtime.Object) bool
 
-	Scale *Scaling // nil: no scale subresource
-
 	Main      Update
 	ForStatus Update
 	other     map[string]*Update // further subresources that are updates of the object
+	Scale     *Scaling           // nil: no scale subresource
 
 	// Grace makes the kind one that is deleted gracefully: the seconds left to obj.
 	Grace func(obj runtime.Object, asked *int64) int64
@@ -84,24 +86,25 @@ type strategy struct {
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
 	// OrphanedWarning warns of a delete that orphans because it names no policy.
 	OrphanedWarning string
-	// ResetByStatus are further fields that a write to status leaves alone.
-	ResetByStatus [][]string
-	// ResetByMain are further fields that a write to the object itself leaves alone.
-	ResetByMain [][]string
 	// Held: an object being deleted stays although it has no finalizer.
 	Held func(obj runtime.Object) bool
+
+	// ResetByStatus are further fields that a write to status leaves alone.
+	ResetByStatus [][]any
+	// ResetByMain are further fields that a write to the object itself leaves alone.
+	ResetByMain [][]any
 
 	Prefix string // under /registry, when it is not the resource
 
 	Selectable     func(obj runtime.Object, set fields.Set)
 	SelectableKeys []string // besides metadata.name and metadata.namespace
+
+	View *View // of kinds that are versions of a stored kind
 }
 
 // Update is one way to change an object: by itself or through a subresource.
 type Update struct {
-	Prepare func(obj, old runtime.Object)
-	// PrepareAt is Prepare where it matters what time it is.
-	PrepareAt func(obj, old runtime.Object, now time.Time)
+	Prepare func(obj, old runtime.Object, now time.Time)
 	// Judge checks the new object and warns of it.
 	Judge validation.Judge
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
@@ -116,8 +119,6 @@ type Update struct {
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Path is where the replicas are; nil is spec.replicas.
-	Path []string
 	// Absent refuses to show an object that has no replicas; nil: all have.
 	Absent func(obj runtime.Object) error
 }
@@ -137,12 +138,7 @@ func (k *Kind) Way(subresource string) *Update {
 }
 
 // StoragePrefix is the place of the kind under /registry.
-func (k *Kind) StoragePrefix() string {
-	if k.Prefix != "" {
-		return k.Prefix
-	}
-	return k.Resource
-}
+func (k *Kind) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
 // Empty is an object of the kind with nothing but its type.
 func (k *Kind) Empty() runtime.Object {

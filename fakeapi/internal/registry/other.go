@@ -6,7 +6,6 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	flowcontroldefaults "k8s.io/kubernetes/pkg/apis/flowcontrol/v1"
 
@@ -16,8 +15,7 @@ import (
 // The kinds here are those that ownership touches only through their metadata:
 // their specs are stored as they come, with the API's defaults.
 
-var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Singular: "secret", Namespaced: true,
+var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Kind{
 	Default: On(func(s *corev1.Secret) {
 		if s.Type == "" {
 			s.Type = corev1.SecretTypeOpaque
@@ -30,28 +28,16 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 		}
 		s.StringData = nil
 	}),
-	strategy: strategy{
-		Create:       validation.Secret.Create,
-		Canonicalize: On(func(s *corev1.Secret) { s.Data = mapOrNil(s.Data) }),
-		Main: Update{
-			Judge: validation.Secret.Update,
-		},
-		SelectableKeys: []string{"type"},
-		Selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
-	},
+	Canonicalize:   On(func(s *corev1.Secret) { s.Data = mapOrNil(s.Data) }),
+	SelectableKeys: []string{"type"},
+	Selectable:     selects(func(s *corev1.Secret, set fields.Set) { set["type"] = string(s.Type) }),
 })
 
-var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
-	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
-	strategy: strategy{
-		PrepareCreate: On(nameSecrets), Create: validation.ServiceAccount.Create,
-		Main: Update{
-			Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) }),
-			Judge:   validation.ServiceAccount.Update,
-		},
-	},
-})
+var serviceAccounts = kind[corev1.ServiceAccount, corev1.ServiceAccountList](corev1.SchemeGroupVersion,
+	validation.ServiceAccount, &Kind{
+		ReturnDeleted: true, PrepareCreate: On(nameSecrets),
+		Main: Update{Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) })},
+	})
 
 func nameSecrets(a *corev1.ServiceAccount) {
 	for i := range a.Secrets {
@@ -62,38 +48,25 @@ func nameSecrets(a *corev1.ServiceAccount) {
 	}
 }
 
-var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
-	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
-	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
-	strategy: strategy{Create: validation.Lease.Create,
+// leases have no fields of coordinated leader election, which is off by default.
+var leases = kind[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, validation.Lease,
+	&Kind{
+		MustVersion: true, CreateOnUpdate: true,
 		PrepareCreate: On(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
-		Main: Update{
-			Prepare: Over(uncoordinated), Judge: validation.Lease.Update,
-		},
-	},
-})
+		Main: Update{Prepare: Over(func(l, old *coordinationv1.Lease) {
+			if old.Spec.Strategy == nil {
+				l.Spec.Strategy = nil
+			}
+			if old.Spec.PreferredHolder == nil {
+				l.Spec.PreferredHolder = nil
+			}
+		})},
+	})
 
-// uncoordinated drops the fields of coordinated leader election, which is off by default.
-func uncoordinated(l, old *coordinationv1.Lease) {
-	if old.Spec.Strategy == nil {
-		l.Spec.Strategy = nil
-	}
-	if old.Spec.PreferredHolder == nil {
-		l.Spec.PreferredHolder = nil
-	}
-}
-
-var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap",
-	ShortNames: []string{"cm"},
-	Namespaced: true,
-	strategy: strategy{
-		Create: validation.ConfigMap.Create,
-		Canonicalize: On(func(c *corev1.ConfigMap) {
-			c.Data, c.BinaryData = mapOrNil(c.Data), mapOrNil(c.BinaryData)
-		}),
-		Main: Update{Judge: validation.ConfigMap.Update},
-	},
+var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroupVersion, validation.ConfigMap, &Kind{
+	Canonicalize: On(func(c *corev1.ConfigMap) {
+		c.Data, c.BinaryData = mapOrNil(c.Data), mapOrNil(c.BinaryData)
+	}),
 })
 
 // inert says what objects of a resource do in a cluster but not here, whatever controllers run.
@@ -135,55 +108,23 @@ func (k *Kind) Inert() string { return inert[k.Resource] }
 
 // Nothing here is queued: requests are executed one at a time.
 
-var flowSchemas = goType[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](&Kind{
-	GVK: flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"), Resource: "flowschemas", Singular: "flowschema",
-	Status: true, Default: On(flowcontroldefaults.SetObjectDefaults_FlowSchema),
-	strategy: strategy{
-		PrepareCreate: On(func(f *flowcontrolv1.FlowSchema) {
-			f.Status, f.Generation = flowcontrolv1.FlowSchemaStatus{}, 1
-		}),
-		Create: validation.FlowSchema.Create,
-		Main: Update{
-			Prepare: both(Recount(func(f *flowcontrolv1.FlowSchema) any { return f.Spec }),
-				Over(func(f, old *flowcontrolv1.FlowSchema) { f.Status = old.Status })),
-			Judge: validation.FlowSchema.Update,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
-				f.Spec = old.Spec
-				metadataStays(&f.ObjectMeta, &old.ObjectMeta)
-			}),
-			Judge: validation.FlowSchema.Status,
-		},
+var flowSchemas = kind[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](flowcontrolv1.SchemeGroupVersion,
+	validation.FlowSchema, &Kind{
+		Counts: "Spec", Default: On(flowcontroldefaults.SetObjectDefaults_FlowSchema),
+		ForStatus: Update{Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
+			metadataStays(&f.ObjectMeta, &old.ObjectMeta)
+		})},
 		ResetByStatus: wholeMetadata,
-	},
-})
+	})
 
-var priorityLevels = goType[flowcontrolv1.PriorityLevelConfiguration,
-	flowcontrolv1.PriorityLevelConfigurationList](&Kind{
-	GVK:      flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"),
-	Resource: "prioritylevelconfigurations", Singular: "prioritylevelconfiguration",
-	Status: true, Default: On(flowcontroldefaults.SetObjectDefaults_PriorityLevelConfiguration),
-	strategy: strategy{
-		PrepareCreate: On(func(l *flowcontrolv1.PriorityLevelConfiguration) {
-			l.Status, l.Generation = flowcontrolv1.PriorityLevelConfigurationStatus{}, 1
-		}),
-		Create: validation.PriorityLevelConfiguration.Create,
-		Main: Update{
-			Prepare: both(Recount(func(l *flowcontrolv1.PriorityLevelConfiguration) any { return l.Spec }),
-				Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) { l.Status = old.Status })),
-			Judge: validation.PriorityLevelConfiguration.Update,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
-				l.Spec = old.Spec
-				metadataStays(&l.ObjectMeta, &old.ObjectMeta)
-			}),
-			Judge: validation.PriorityLevelConfiguration.Status,
-		},
+var priorityLevels = kind[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](
+	flowcontrolv1.SchemeGroupVersion, validation.PriorityLevelConfiguration, &Kind{
+		Counts: "Spec", Default: On(flowcontroldefaults.SetObjectDefaults_PriorityLevelConfiguration),
+		ForStatus: Update{Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
+			metadataStays(&l.ObjectMeta, &old.ObjectMeta)
+		})},
 		ResetByStatus: wholeMetadata,
-	},
-})
+	})
 
 // metadataStays restores metadata, except managedFields, in a status write.
 func metadataStays(m, old *metav1.ObjectMeta) {
@@ -193,15 +134,11 @@ func metadataStays(m, old *metav1.ObjectMeta) {
 }
 
 // apiServices name servers of further groups. Requests are not passed on to them.
-var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](&Kind{
-	GVK:      apiregistrationv1.SchemeGroupVersion.WithKind("APIService"),
-	Resource: "apiservices", Singular: "apiservice", Categories: apiExtensions, Status: true, MustVersion: true,
-	Default: On(apiregistrationv1.SetObjectDefaults_APIService),
-	strategy: strategy{
+var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
+	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Kind{
+		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),
 		Prefix: "apiregistration.k8s.io/apiservices",
-		Create: validation.APIService.Create,
 		PrepareCreate: On(func(a *apiregistrationv1.APIService) {
-			a.Status = apiregistrationv1.APIServiceStatus{}
 			if a.Spec.Service == nil {
 				a.Status.Conditions = []apiregistrationv1.APIServiceCondition{{
 					Type: apiregistrationv1.Available, Status: apiregistrationv1.ConditionTrue, Reason: "Local",
@@ -209,17 +146,9 @@ var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServ
 					LastTransitionTime: metav1.Time(a.CreationTimestamp)}}
 			}
 		}),
-		Main: Update{
-			Prepare: Over(func(a, old *apiregistrationv1.APIService) { a.Status = old.Status }),
-			Judge:   validation.APIService.Update,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(a, old *apiregistrationv1.APIService) {
-				a.Spec, a.Labels, a.Annotations = old.Spec, old.Labels, old.Annotations
-				a.Finalizers, a.OwnerReferences = old.Finalizers, old.OwnerReferences
-			}),
-			Judge: validation.APIService.Status,
-		},
+		ForStatus: Update{Prepare: Over(func(a, old *apiregistrationv1.APIService) {
+			a.Labels, a.Annotations = old.Labels, old.Annotations
+			a.Finalizers, a.OwnerReferences = old.Finalizers, old.OwnerReferences
+		})},
 		ResetByStatus: wholeMetadata,
-	},
-})
+	})

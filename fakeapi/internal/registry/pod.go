@@ -12,43 +12,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var pods = goType[corev1.Pod, corev1.PodList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Singular: "pod",
-	ShortNames: []string{"po"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultPod),
-	strategy: strategy{
-		Admit:         admitPod,
-		Plugin:        "DefaultTolerationSeconds",
-		PrepareCreate: On(preparePod),
-		Create:        validation.Pod.Create,
-		Main: Update{
-			Prepare: Over(preparePodUpdate),
-			Judge:   validation.Pod.Update, Keeps: true,
-		},
-		ForStatus: Update{
-			Prepare: Over(preparePodStatus),
-			Judge:   validation.Pod.Status,
-		},
-		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
-			Judge: validation.EphemeralContainers, Owns: [][]any{{"spec", "ephemeralContainers"}}},
-			"resize": {Prepare: Over(prepareResize), Judge: validation.PodResize, Owns: [][]any{
-				{"spec", "containers", nil, "resources"}, {"spec", "containers", nil, "resizePolicy"},
-				{"spec", "initContainers", nil, "resources"}, {"spec", "initContainers", nil, "resizePolicy"}}}},
-		ResetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
-		Grace:         podGrace,
-		SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-			"spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"},
-		Selectable: selectPod,
-	},
+var pods = kind[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, validation.Pod, &Kind{
+	Counts: "Spec", ReturnDeleted: true, Default: On(defaultPod),
+	Admit: admitPod, Plugin: "DefaultTolerationSeconds",
+	PrepareCreate: On(preparePod),
+	ForStatus:     Update{Prepare: Over(preparePodStatus)},
+	other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
+		Judge: validation.EphemeralContainers, Owns: [][]any{{"spec", "ephemeralContainers"}}},
+		"resize": {Prepare: Over(prepareResize), Judge: validation.PodResize, Owns: [][]any{
+			{"spec", "containers", nil, "resources"}, {"spec", "containers", nil, "resizePolicy"},
+			{"spec", "initContainers", nil, "resources"}, {"spec", "initContainers", nil, "resizePolicy"}}}},
+	ResetByStatus: [][]any{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
+	Grace:         podGrace,
+	SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+		"spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"},
+	Selectable: selects(selectPod),
 })
 
 func preparePod(p *corev1.Pod) {
-	p.Generation = 1
-	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosOf(p)}
+	p.Status.Phase, p.Status.QOSClass = corev1.PodPending, qosOf(p)
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
 			Reason:             corev1.PodReasonSchedulingGated,
@@ -57,16 +42,8 @@ func preparePod(p *corev1.Pod) {
 	}
 }
 
-func preparePodUpdate(p, old *corev1.Pod) {
-	p.Status = old.Status
-	if !same.Value(&p.Spec, &old.Spec) {
-		p.Generation = old.Generation + 1
-	}
-}
-
 // preparePodStatus keeps owner references, because old kubelets corrupt them.
 func preparePodStatus(p, old *corev1.Pod) {
-	p.Spec = old.Spec
 	p.DeletionTimestamp = nil
 	p.OwnerReferences = old.OwnerReferences
 	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // the feature is off by default
@@ -93,8 +70,7 @@ func podGrace(obj runtime.Object, asked *int64) int64 {
 	return *p.Spec.TerminationGracePeriodSeconds
 }
 
-func selectPod(obj runtime.Object, set fields.Set) {
-	p := obj.(*corev1.Pod)
+func selectPod(p *corev1.Pod, set fields.Set) {
 	set["spec.nodeName"] = p.Spec.NodeName
 	set["spec.restartPolicy"] = string(p.Spec.RestartPolicy)
 	set["spec.schedulerName"] = p.Spec.SchedulerName
@@ -135,13 +111,9 @@ func admitPod(obj, old runtime.Object) error {
 }
 
 func tolerates(tolerations []corev1.Toleration, key string) bool {
-	for i := range tolerations {
-		t := &tolerations[i]
-		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
+		return (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
+	})
 }
 
 // prepareEphemeral lets only ephemeral containers through.
@@ -262,8 +234,6 @@ func alignAddresses(s *corev1.PodStatus) {
 	}
 }
 
-func settleTemplate(t *corev1.PodTemplateSpec) { settlePodSpec(&t.Spec) }
-
 // settlePodSpec prepares what a Pod and a Pod template share.
 func settlePodSpec(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
@@ -293,40 +263,24 @@ func dropStopSignal(c *corev1.Container) {
 	}
 }
 
-// qosOf returns the quality-of-service class of a new Pod.
+// qosOf returns the quality-of-service class of a new Pod. Pod-level resources take precedence.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
-	if r := p.Spec.Resources; r != nil {
-		return qosOfWhole(r)
-	}
 	any, guaranteed := false, true
-	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for i := range list {
-			r := &list[i].Resources
-			for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				limit, request := r.Limits[name], r.Requests[name]
-				any = any || limit.Sign() > 0 || request.Sign() > 0
-				if limit.Sign() <= 0 || limit.Cmp(request) != 0 {
-					guaranteed = false
-				}
-			}
+	count := func(r *corev1.ResourceRequirements) {
+		for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			limit, request := r.Limits[name], r.Requests[name]
+			any = any || limit.Sign() > 0 || request.Sign() > 0
+			guaranteed = guaranteed && limit.Sign() > 0 && limit.Cmp(request) == 0
 		}
 	}
-	switch {
-	case !any:
-		return corev1.PodQOSBestEffort
-	case guaranteed:
-		return corev1.PodQOSGuaranteed
-	}
-	return corev1.PodQOSBurstable
-}
-
-// qosOfWhole returns the class of a Pod with Pod-level resources.
-func qosOfWhole(r *corev1.ResourceRequirements) corev1.PodQOSClass {
-	any, guaranteed := false, true
-	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		limit, request := r.Limits[name], r.Requests[name]
-		any = any || limit.Sign() > 0 || request.Sign() > 0
-		guaranteed = guaranteed && limit.Sign() > 0 && limit.Cmp(request) == 0
+	if r := p.Spec.Resources; r != nil {
+		count(r)
+	} else {
+		for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+			for i := range list {
+				count(&list[i].Resources)
+			}
+		}
 	}
 	switch {
 	case !any:

@@ -6,49 +6,34 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
+	serviceutil "k8s.io/kubernetes/pkg/api/v1/service"
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
+	"k8s.io/utils/ptr"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var services = goType[corev1.Service, corev1.ServiceList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Service"), Resource: "services", Singular: "service",
-	ShortNames: []string{"svc"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, ReturnDeleted: true, CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Service),
-	strategy: strategy{
-		Prefix:        "services/specs",
-		PrepareCreate: On(prepareService),
-		Dry:           On(addressDry),
-		Canonicalize: On(func(s *corev1.Service) {
-			if s.Spec.Type == corev1.ServiceTypeExternalName {
-				s.Spec.InternalTrafficPolicy = nil
-			}
-		}),
-
-		Begin:  validation.ServiceAddresses,
-		Create: validation.Service.Create,
-		Main: Update{
-			Prepare: Over(prepareServiceUpdate), Judge: validation.Service.Update,
-		},
-		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
-			s.Spec = old.Spec
-		}), Judge: validation.Service.Status},
-		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
-		Selectable: func(obj runtime.Object, set fields.Set) {
-			s := obj.(*corev1.Service)
-			set["spec.clusterIP"], set["spec.type"] = s.Spec.ClusterIP, string(s.Spec.Type)
-		},
-	},
+var services = kind[corev1.Service, corev1.ServiceList](corev1.SchemeGroupVersion, validation.Service, &Kind{
+	ReturnDeleted: true, CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Service),
+	Prefix: "services/specs",
+	// Addresses and ports are functions of the uid, because nothing here routes to them.
+	PrepareCreate: On(func(s *corev1.Service) {
+		giveAddress(s)
+		givePorts(s)
+	}),
+	Dry: On(addressDry),
+	Canonicalize: On(func(s *corev1.Service) {
+		if s.Spec.Type == corev1.ServiceTypeExternalName {
+			s.Spec.InternalTrafficPolicy = nil
+		}
+	}),
+	Begin:          validation.ServiceAddresses,
+	Main:           Update{Prepare: Over(prepareServiceUpdate)},
+	SelectableKeys: []string{"spec.clusterIP", "spec.type"},
+	Selectable: selects(func(s *corev1.Service, set fields.Set) {
+		set["spec.clusterIP"], set["spec.type"] = s.Spec.ClusterIP, string(s.Spec.Type)
+	}),
 })
-
-// prepareService assigns addresses and ports. They are functions of the uid, because nothing here routes to them.
-func prepareService(s *corev1.Service) {
-	s.Status = corev1.ServiceStatus{}
-	giveAddress(s)
-	givePorts(s)
-}
 
 func giveAddress(s *corev1.Service) {
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
@@ -99,17 +84,6 @@ func addressDry(s *corev1.Service) {
 	}
 }
 
-func reachable(s *corev1.Service) bool {
-	return s.Spec.Type == corev1.ServiceTypeLoadBalancer || s.Spec.Type == corev1.ServiceTypeNodePort ||
-		s.Spec.Type == corev1.ServiceTypeClusterIP && len(s.Spec.ExternalIPs) > 0
-}
-
-// probedByPort reports whether a load balancer probes each node for endpoints.
-func probedByPort(s *corev1.Service) bool {
-	return s.Spec.Type == corev1.ServiceTypeLoadBalancer &&
-		s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
-}
-
 func hasNodePorts(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeNodePort || s.Spec.Type == corev1.ServiceTypeLoadBalancer &&
 		(s.Spec.AllocateLoadBalancerNodePorts == nil || *s.Spec.AllocateLoadBalancerNodePorts)
@@ -132,14 +106,13 @@ func givePorts(s *corev1.Service) {
 			}
 		}
 	}
-	if probedByPort(s) && s.Spec.HealthCheckNodePort == 0 {
+	if serviceutil.NeedsHealthCheck(s) && s.Spec.HealthCheckNodePort == 0 {
 		s.Spec.HealthCheckNodePort = free()
 	}
 }
 
 // prepareServiceUpdate keeps immutable fields that a client left out, and drops fields of the old type.
 func prepareServiceUpdate(s, old *corev1.Service) {
-	s.Status = old.Status
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
@@ -153,7 +126,7 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	if hasNodePorts(old) && hasNodePorts(s) {
 		keepPorts(&s.Spec, &old.Spec)
 	}
-	if probedByPort(s) && probedByPort(old) && s.Spec.HealthCheckNodePort == 0 {
+	if serviceutil.NeedsHealthCheck(s) && serviceutil.NeedsHealthCheck(old) && s.Spec.HealthCheckNodePort == 0 {
 		s.Spec.HealthCheckNodePort = old.Spec.HealthCheckNodePort
 	}
 	dropOfType(s, old)
@@ -202,7 +175,7 @@ func dropOfType(s, old *corev1.Service) {
 		if slices.Equal(n.IPFamilies, o.IPFamilies) {
 			n.IPFamilies = nil
 		}
-		if same.Pointer(n.IPFamilyPolicy, o.IPFamilyPolicy) {
+		if ptr.Equal(n.IPFamilyPolicy, o.IPFamilyPolicy) {
 			n.IPFamilyPolicy = nil
 		}
 	}
@@ -214,21 +187,23 @@ func dropOfType(s, old *corev1.Service) {
 			n.Ports[i].NodePort = 0
 		}
 	}
-	if probedByPort(old) && !probedByPort(s) && n.HealthCheckNodePort == o.HealthCheckNodePort {
+	if serviceutil.NeedsHealthCheck(old) && !serviceutil.NeedsHealthCheck(s) &&
+		n.HealthCheckNodePort == o.HealthCheckNodePort {
 		n.HealthCheckNodePort = 0
 	}
 	if n.Type != corev1.ServiceTypeLoadBalancer {
 		if o.Type == corev1.ServiceTypeLoadBalancer {
-			if same.Pointer(n.AllocateLoadBalancerNodePorts, o.AllocateLoadBalancerNodePorts) {
+			if ptr.Equal(n.AllocateLoadBalancerNodePorts, o.AllocateLoadBalancerNodePorts) {
 				n.AllocateLoadBalancerNodePorts = nil
 			}
-			if same.Pointer(n.LoadBalancerClass, o.LoadBalancerClass) {
+			if ptr.Equal(n.LoadBalancerClass, o.LoadBalancerClass) {
 				n.LoadBalancerClass = nil
 			}
 		}
 		s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
 	}
-	if reachable(old) && !reachable(s) && n.ExternalTrafficPolicy == o.ExternalTrafficPolicy {
+	if serviceutil.ExternallyAccessible(old) && !serviceutil.ExternallyAccessible(s) &&
+		n.ExternalTrafficPolicy == o.ExternalTrafficPolicy {
 		n.ExternalTrafficPolicy = ""
 	}
 }

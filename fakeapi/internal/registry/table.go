@@ -2,6 +2,12 @@
 // Its functions know objects, and neither requests nor the store.
 package registry
 
+import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
 // Builtin lists the stored built-in kinds. A server numbers its tables in this order.
 var Builtin = []*Kind{
 	namespaces, nodes, configMaps, pods, replicationControllers,
@@ -38,3 +44,10 @@ func (k *Kind) Family() []*Kind {
 	}
 	return all
 }
+
+// Kinds of the objects in requests to subresources. They are not served themselves.
+var (
+	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Kind{Namespaced: true})
+	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Kind{Namespaced: true})
+	Bindings  = goType[corev1.Binding, corev1.Binding](corev1.SchemeGroupVersion, &Kind{Namespaced: true})
+)

@@ -2,13 +2,115 @@ package registry
 
 import (
 	"reflect"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
+
+type object[T any] interface {
+	*T
+	runtime.Object
+}
+
+// kind completes a row: names and scope come from the list of the real server's resources, and the common strategy
+// runs before the row's own functions.
+func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Kind, k *Kind) *Kind {
+	goType[T, L, P, PL](gv, k)
+	r := resources.OfKind(k.GVK)
+	k.Resource, k.Singular, k.ShortNames, k.Categories = r.Name, r.Singular, r.ShortNames, r.Categories
+	k.Namespaced, k.Status = r.Namespaced, r.Serves("status")
+	k.Create, k.Main.Judge, k.ForStatus.Judge = rules.Create, rules.Update, rules.Status
+	k.common(reflect.TypeFor[T]())
+	return k
+}
+
+// goType sets what follows from the Go types of a kind.
+func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Kind) *Kind {
+	k.GVK = gv.WithKind(reflect.TypeFor[T]().Name())
+	k.New = func() runtime.Object { return P(new(T)) }
+	k.NewList = func() runtime.Object { return PL(new(L)) }
+	k.Shallow = func(obj runtime.Object) runtime.Object {
+		c := *(obj.(P))
+		return P(&c)
+	}
+	return k
+}
+
+// common adds what the strategies of most kinds do: a new object has no status and generation 1, an update keeps the
+// status and counts changes, and a write to the status keeps the spec.
+func (k *Kind) common(t reflect.Type) {
+	field := func(name string) func(obj runtime.Object) reflect.Value {
+		f, ok := t.FieldByName(name)
+		if !ok {
+			return nil
+		}
+		return func(obj runtime.Object) reflect.Value { return reflect.ValueOf(obj).Elem().Field(f.Index[0]) }
+	}
+	spec, status, counted := field("Spec"), field("Status"), field(k.Counts)
+	create, update, forStatus := k.PrepareCreate, k.Main.Prepare, k.ForStatus.Prepare
+	if k.Status && !k.StatusOnCreate || counted != nil {
+		k.PrepareCreate = func(obj runtime.Object) {
+			if k.Status && !k.StatusOnCreate {
+				status(obj).SetZero()
+			}
+			if counted != nil {
+				metadata.Of(obj).SetGeneration(1)
+			}
+			if create != nil {
+				create(obj)
+			}
+		}
+	}
+	if k.Status || counted != nil {
+		k.Main.Keeps = k.Main.Keeps || update == nil
+		k.Main.Prepare = func(obj, old runtime.Object, now time.Time) {
+			if k.Status {
+				status(obj).Set(status(old))
+			}
+			if update != nil {
+				update(obj, old, now)
+			}
+			if counted != nil && k.differ(counted(obj), counted(old)) {
+				metadata.Of(obj).SetGeneration(metadata.Of(old).GetGeneration() + 1)
+			}
+		}
+	}
+	if !k.Status {
+		return
+	}
+	k.ForStatus.Keeps = k.ForStatus.Keeps || forStatus == nil && !k.StatusOnly
+	k.ForStatus.Prepare = func(obj, old runtime.Object, now time.Time) {
+		spec(obj).Set(spec(old))
+		if k.StatusOnly {
+			metav1.ResetObjectMetaForStatus(metadata.Of(obj), metadata.Of(old))
+		}
+		if forStatus != nil {
+			forStatus(obj, old, now)
+		}
+	}
+	if k.StatusOnly {
+		k.ResetByStatus = wholeMetadata
+	}
+}
+
+// wholeMetadata is reset by writes to the status.
+var wholeMetadata = [][]any{{"metadata"}}
+
+func (k *Kind) differ(now, was reflect.Value) bool {
+	a, b := now.Addr().Interface(), was.Addr().Interface()
+	if k.Exactly {
+		return !reflect.DeepEqual(a, b)
+	}
+	return !same.Value(a.(same.Encoded), b.(same.Encoded))
+}
 
 // On makes a typed function one of the table.
 func On[T runtime.Object](f func(T)) func(runtime.Object) {
@@ -16,51 +118,37 @@ func On[T runtime.Object](f func(T)) func(runtime.Object) {
 }
 
 // Over makes a typed function of a new and an old object one of the table.
-func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
-	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
+func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object, now time.Time) {
+	return func(obj, old runtime.Object, _ time.Time) { f(obj.(T), old.(T)) }
 }
 
-// Recount increments the generation when the part that of returns has changed; for most kinds that is the spec.
-func Recount[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {
-	return func(obj, old runtime.Object) {
-		o, was := obj.(any).(T), old.(any).(T)
-		if !equality.Semantic.DeepEqual(of(o), of(was)) {
-			o.SetGeneration(was.GetGeneration() + 1)
-		}
-	}
+// at is Over for a function of the time.
+func at[T runtime.Object](f func(obj, old T, now metav1.Time)) func(obj, old runtime.Object, now time.Time) {
+	return func(obj, old runtime.Object, now time.Time) { f(obj.(T), old.(T), metadata.Seconds(now)) }
 }
 
-// RecountExactly is Recount where a list that is empty differs from none.
-func RecountExactly[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {
-	return func(obj, old runtime.Object) {
-		o, was := obj.(any).(T), old.(any).(T)
-		if !reflect.DeepEqual(of(o), of(was)) {
-			o.SetGeneration(was.GetGeneration() + 1)
-		}
-	}
+// selects makes a typed function one that adds selectable fields.
+func selects[T runtime.Object](f func(obj T, set fields.Set)) func(runtime.Object, fields.Set) {
+	return func(obj runtime.Object, set fields.Set) { f(obj.(T), set) }
 }
 
-func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object) {
-	return func(obj, old runtime.Object) {
-		one(obj, old)
-		other(obj, old)
+// scaled makes the scale of a kind. parts returns where an object has its wanted replicas, how many there are, and
+// their selector.
+func scaled[T runtime.Object](parts func(obj T) (want **int32, have int32, selector *metav1.LabelSelector)) *Scaling {
+	return &Scaling{
+		Read: func(obj runtime.Object) (int32, int32, string) {
+			want, have, selector := parts(obj.(T))
+			s, err := metav1.LabelSelectorAsSelector(selector)
+			if err != nil {
+				return **want, have, ""
+			}
+			return **want, have, s.String()
+		},
+		Write: func(obj runtime.Object, n int32) {
+			want, _, _ := parts(obj.(T))
+			*want = &n
+		},
 	}
-}
-
-// orNil returns nil for an empty list, which is not stored.
-func orNil[T any](list []T) []T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
-}
-
-// mapOrNil is the same for a map.
-func mapOrNil[T any](m map[string]T) map[string]T {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
 }
 
 // asStored drops empty lists and maps, which are not stored.
@@ -92,36 +180,18 @@ func dropEmpty(v reflect.Value) {
 	}
 }
 
-func first(obj runtime.Object) { metadata.Of(obj).SetGeneration(1) }
-
-// orDefault fills in a value that is not given.
-func orDefault[T any](p **T, value T) {
-	if *p == nil {
-		*p = &value
+// orNil returns nil for an empty list, which is not stored.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
 	}
+	return list
 }
 
-type object[T any] interface {
-	*T
-	runtime.Object
-}
-
-// goType sets the functions of a kind that follow from its Go types.
-func goType[T, L any, P object[T], PL object[L]](k *Kind) *Kind {
-	k.New = func() runtime.Object { return P(new(T)) }
-	k.NewList = func() runtime.Object { return PL(new(L)) }
-	k.Shallow = func(obj runtime.Object) runtime.Object {
-		c := *(obj.(P))
-		return P(&c)
+// mapOrNil is the same for a map.
+func mapOrNil[T any](m map[string]T) map[string]T {
+	if len(m) == 0 {
+		return nil
 	}
-	return k
-}
-
-// selectorText returns a label selector as a scale shows it.
-func selectorText(sel *metav1.LabelSelector) string {
-	s, err := metav1.LabelSelectorAsSelector(sel)
-	if err != nil {
-		return ""
-	}
-	return s.String()
+	return m
 }

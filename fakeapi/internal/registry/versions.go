@@ -2,12 +2,13 @@ package registry
 
 import (
 	"reflect"
+	"time"
 
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// version completes k, which has a Go type and conversions, as a version of a stored kind.
+// version completes k, which has a Go type, rules and conversions, as a version of a stored kind.
 func version(k *Kind) *Kind {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
@@ -20,20 +21,21 @@ func version(k *Kind) *Kind {
 			assign(obj, v.Show(in))
 		}
 	}
-	k.Main, k.ForStatus = v.update(s.Main), v.update(s.ForStatus)
+	v.prepare(&k.Main, &s.Main)
+	v.prepare(&k.ForStatus, &s.ForStatus)
 	return k
 }
 
-func (v *View) update(u Update) Update {
-	own := Update{Keeps: u.Keeps}
-	if u.Prepare != nil {
-		own.Prepare = func(obj, old runtime.Object) {
+// prepare makes an update of the stored kind one of this version.
+func (v *View) prepare(own, stored *Update) {
+	own.Keeps = stored.Keeps
+	if stored.Prepare != nil {
+		own.Prepare = func(obj, old runtime.Object, now time.Time) {
 			in := v.Keep(obj)
-			u.Prepare(in, v.Keep(old))
+			stored.Prepare(in, v.Keep(old), now)
 			assign(obj, v.Show(in))
 		}
 	}
-	return own
 }
 
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }

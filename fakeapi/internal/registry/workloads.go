@@ -3,42 +3,40 @@ package registry
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	appsdefaults "k8s.io/kubernetes/pkg/apis/apps/v1"
+	autoscalingv1defaults "k8s.io/kubernetes/pkg/apis/autoscaling/v1"
+	autoscalingv2defaults "k8s.io/kubernetes/pkg/apis/autoscaling/v2"
+	batchdefaults "k8s.io/kubernetes/pkg/apis/batch/v1"
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
-	GVK: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: "daemonsets", Singular: "daemonset",
-	ShortNames: []string{"ds"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultDaemonSet), Judged: readGeneration,
-	strategy: strategy{
-		PrepareCreate: On(func(d *appsv1.DaemonSet) {
-			d.Status, d.Generation = appsv1.DaemonSetStatus{}, 1
-			setTemplateGeneration(d, max(templateGeneration(d), 1))
-		}),
-		Create: validation.DaemonSet.Create,
-		Main: Update{
-			Prepare: Over(prepareDaemonSet),
-			Judge:   validation.DaemonSet.Update,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(d, old *appsv1.DaemonSet) {
-				d.Spec = old.Spec
-				setTemplateGeneration(d, templateGeneration(old))
-			}),
-			Judge: validation.DaemonSet.Status,
-		},
-	},
+var daemonSets = kind[appsv1.DaemonSet, appsv1.DaemonSetList](appsv1.SchemeGroupVersion, validation.DaemonSet, &Kind{
+	Counts: "Spec", Default: On(defaultDaemonSet), Judged: readGeneration,
+	PrepareCreate: On(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, max(templateGeneration(d), 1)) }),
+	Main: Update{Prepare: Over(func(d, old *appsv1.DaemonSet) {
+		n := templateGeneration(old)
+		if !same.Value(&d.Spec.Template, &old.Spec.Template) {
+			n++
+		}
+		setTemplateGeneration(d, n)
+	})},
+	ForStatus: Update{Prepare: Over(func(d, old *appsv1.DaemonSet) {
+		setTemplateGeneration(d, templateGeneration(old))
+	})},
 })
 
 func readGeneration(obj runtime.Object) error {
@@ -60,34 +58,14 @@ func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
 	d.Annotations = annotations
 }
 
-func prepareDaemonSet(d, old *appsv1.DaemonSet) {
-	d.Status = old.Status
-	n := templateGeneration(old)
-	switch {
-	case !same.Value(&d.Spec.Template, &old.Spec.Template):
-		n++
-		d.Generation = old.Generation + 1
-	case !same.Value(&d.Spec, &old.Spec):
-		d.Generation = old.Generation + 1
-	}
-	setTemplateGeneration(d, n)
-}
-
 func defaultDaemonSet(d *appsv1.DaemonSet) {
 	appsdefaults.SetObjectDefaults_DaemonSet(d)
 	setTemplateGeneration(d, templateGeneration(d))
-	settleTemplate(&d.Spec.Template)
+	settlePodSpec(&d.Spec.Template.Spec)
 }
 
-var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
-	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions",
-	Singular:   "controllerrevision",
-	Namespaced: true,
-	strategy: strategy{
-		Create: validation.ControllerRevision.Create,
-		Main:   Update{Judge: validation.ControllerRevision.Update},
-	},
-})
+var controllerRevisions = kind[appsv1.ControllerRevision, appsv1.ControllerRevisionList](appsv1.SchemeGroupVersion,
+	validation.ControllerRevision, &Kind{})
 
 // templateGeneration reads the annotation: the API has no field for it.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
@@ -98,43 +76,23 @@ func templateGeneration(d *appsv1.DaemonSet) int64 {
 	return n
 }
 
-var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
-	GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Singular: "deployment",
-	ShortNames: []string{"deploy"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultDeployment), Judged: readRollback,
-	strategy: strategy{
-		PrepareCreate: On(func(d *appsv1.Deployment) {
-			d.Status, d.Generation = appsv1.DeploymentStatus{}, 1
+var deployments = kind[appsv1.Deployment, appsv1.DeploymentList](appsv1.SchemeGroupVersion, validation.Deployment,
+	&Kind{
+		Counts: "Spec", Judged: readRollback, Default: On(func(d *appsv1.Deployment) {
+			appsdefaults.SetObjectDefaults_Deployment(d)
+			settlePodSpec(&d.Spec.Template.Spec)
 		}),
-		Create: validation.Deployment.Create,
-		Main: Update{
-			Prepare: Over(func(d, old *appsv1.Deployment) {
-				d.Status = old.Status
-				if !same.Value(&d.Spec, &old.Spec) || !maps.Equal(d.Annotations, old.Annotations) {
-					d.Generation = old.Generation + 1
-				}
-			}),
-			Judge: validation.Deployment.Update,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
-			Judge:   validation.Deployment.Status,
-		},
-		ResetByStatus: [][]string{{"metadata", "labels"}},
-		Scale: &Scaling{
-			Read: func(obj runtime.Object) (int32, int32, string) {
-				d := obj.(*appsv1.Deployment)
-				return *d.Spec.Replicas, d.Status.Replicas, selectorText(d.Spec.Selector)
-			},
-			Write: func(obj runtime.Object, want int32) { obj.(*appsv1.Deployment).Spec.Replicas = &want },
-		},
-	},
-})
-
-func defaultDeployment(d *appsv1.Deployment) {
-	appsdefaults.SetObjectDefaults_Deployment(d)
-	settleTemplate(&d.Spec.Template)
-}
+		Main: Update{Prepare: Over(func(d, old *appsv1.Deployment) {
+			if !maps.Equal(d.Annotations, old.Annotations) {
+				d.Generation = old.Generation + 1
+			}
+		})},
+		ForStatus:     Update{Prepare: Over(func(d, old *appsv1.Deployment) { d.Labels = old.Labels })},
+		ResetByStatus: [][]any{{"metadata", "labels"}},
+		Scale: scaled(func(d *appsv1.Deployment) (**int32, int32, *metav1.LabelSelector) {
+			return &d.Spec.Replicas, d.Status.Replicas, d.Spec.Selector
+		}),
+	})
 
 func readRollback(obj runtime.Object) error {
 	text := obj.(*appsv1.Deployment).Annotations[appsv1.DeprecatedRollbackTo]
@@ -144,88 +102,34 @@ func readRollback(obj runtime.Object) error {
 	return nil
 }
 
-var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
-	GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets", Singular: "replicaset",
-	ShortNames: []string{"rs"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultReplicaSet),
-	strategy: strategy{
-		PrepareCreate: On(func(rs *appsv1.ReplicaSet) {
-			rs.Status, rs.Generation = appsv1.ReplicaSetStatus{}, 1
+var replicaSets = kind[appsv1.ReplicaSet, appsv1.ReplicaSetList](appsv1.SchemeGroupVersion, validation.ReplicaSet,
+	&Kind{
+		Counts: "Spec", Default: On(func(rs *appsv1.ReplicaSet) {
+			appsdefaults.SetObjectDefaults_ReplicaSet(rs)
+			settlePodSpec(&rs.Spec.Template.Spec)
 		}),
-		Create: validation.ReplicaSet.Create,
-		Main: Update{
-			Prepare: Over(func(rs, old *appsv1.ReplicaSet) {
-				rs.Status = old.Status
-				if !same.Value(&rs.Spec, &old.Spec) {
-					rs.Generation = old.Generation + 1
-				}
-			}),
-			Judge: validation.ReplicaSet.Update, Keeps: true,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
-			Judge:   validation.ReplicaSet.Status, Keeps: true,
-		},
-		Scale: &Scaling{
-			Read: func(obj runtime.Object) (int32, int32, string) {
-				rs := obj.(*appsv1.ReplicaSet)
-				return *rs.Spec.Replicas, rs.Status.Replicas, selectorText(rs.Spec.Selector)
-			},
-			Write: func(obj runtime.Object, want int32) { obj.(*appsv1.ReplicaSet).Spec.Replicas = &want },
-		},
-	},
-})
-
-func defaultReplicaSet(rs *appsv1.ReplicaSet) {
-	appsdefaults.SetObjectDefaults_ReplicaSet(rs)
-	settleTemplate(&rs.Spec.Template)
-}
-
-var replicationControllers = goType[corev1.ReplicationController, corev1.ReplicationControllerList](&Kind{
-	GVK:      corev1.SchemeGroupVersion.WithKind("ReplicationController"),
-	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"},
-	Categories: []string{"all"},
-	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultReplicationController),
-	strategy: strategy{
-		Prefix: "controllers",
-		PrepareCreate: On(func(rc *corev1.ReplicationController) {
-			rc.Status, rc.Generation = corev1.ReplicationControllerStatus{}, 1
+		Scale: scaled(func(rs *appsv1.ReplicaSet) (**int32, int32, *metav1.LabelSelector) {
+			return &rs.Spec.Replicas, rs.Status.Replicas, rs.Spec.Selector
 		}),
-		Create: validation.ReplicationController.Create,
-		Main: Update{
-			Prepare: Over(func(rc, old *corev1.ReplicationController) {
-				rc.Status = old.Status
-				if !same.Value(&rc.Spec, &old.Spec) {
-					rc.Generation = old.Generation + 1
-				}
-			}),
-			Judge: validation.ReplicationController.Update, Keeps: true,
-			// The real server looks at the template that was.
-		},
-		ForStatus: Update{
-			Prepare: Over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
-			Judge:   validation.ReplicationController.Status, Keeps: true,
-		},
-		Scale: &Scaling{
-			Read: func(obj runtime.Object) (int32, int32, string) {
-				rc := obj.(*corev1.ReplicationController)
-				return *rc.Spec.Replicas, rc.Status.Replicas, labels.Set(rc.Spec.Selector).AsSelector().String()
-			},
-			Write: func(obj runtime.Object, want int32) { obj.(*corev1.ReplicationController).Spec.Replicas = &want },
-		},
+	})
+
+var replicationControllers = kind[corev1.ReplicationController, corev1.ReplicationControllerList](
+	corev1.SchemeGroupVersion, validation.ReplicationController, &Kind{
+		Counts: "Spec", OrphanByDefault: true, Prefix: "controllers",
+		Default: On(func(rc *corev1.ReplicationController) {
+			coredefaults.SetObjectDefaults_ReplicationController(rc)
+			if rc.Spec.Template != nil {
+				settlePodSpec(&rc.Spec.Template.Spec)
+			}
+		}),
+		Scale: scaled(func(rc *corev1.ReplicationController) (**int32, int32, *metav1.LabelSelector) {
+			return &rc.Spec.Replicas, rc.Status.Replicas, &metav1.LabelSelector{MatchLabels: rc.Spec.Selector}
+		}),
 		SelectableKeys: []string{"status.replicas"},
-		Selectable: func(obj runtime.Object, set fields.Set) {
-			set["status.replicas"] = strconv.Itoa(int(obj.(*corev1.ReplicationController).Status.Replicas))
-		},
-	},
-})
-
-func defaultReplicationController(rc *corev1.ReplicationController) {
-	coredefaults.SetObjectDefaults_ReplicationController(rc)
-	if rc.Spec.Template != nil {
-		settleTemplate(rc.Spec.Template)
-	}
-}
+		Selectable: selects(func(rc *corev1.ReplicationController, set fields.Set) {
+			set["status.replicas"] = strconv.Itoa(int(rc.Status.Replicas))
+		}),
+	})
 
 func copyMap(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m))
@@ -233,39 +137,14 @@ func copyMap(m map[string]string) map[string]string {
 	return c
 }
 
-var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
-	GVK: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), Resource: "statefulsets", Singular: "statefulset",
-	ShortNames: []string{"sts"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultStatefulSet),
-	strategy: strategy{
-		PrepareCreate: On(func(s *appsv1.StatefulSet) {
-			s.Status, s.Generation = appsv1.StatefulSetStatus{}, 1
-			dropMaxUnavailable(s)
+var statefulSets = kind[appsv1.StatefulSet, appsv1.StatefulSetList](appsv1.SchemeGroupVersion, validation.StatefulSet,
+	&Kind{
+		Counts: "Spec", Default: On(defaultStatefulSet), PrepareCreate: On(dropMaxUnavailable),
+		Main: Update{Prepare: Over(func(s, _ *appsv1.StatefulSet) { dropMaxUnavailable(s) }), Keeps: true},
+		Scale: scaled(func(s *appsv1.StatefulSet) (**int32, int32, *metav1.LabelSelector) {
+			return &s.Spec.Replicas, s.Status.Replicas, s.Spec.Selector
 		}),
-		Create: validation.StatefulSet.Create,
-		Main: Update{
-			Prepare: Over(func(s, old *appsv1.StatefulSet) {
-				s.Status = old.Status
-				dropMaxUnavailable(s)
-				if !same.Value(&s.Spec, &old.Spec) {
-					s.Generation = old.Generation + 1
-				}
-			}),
-			Judge: validation.StatefulSet.Update, Keeps: true,
-		},
-		ForStatus: Update{
-			Prepare: Over(func(s, old *appsv1.StatefulSet) { s.Spec = old.Spec }),
-			Judge:   validation.StatefulSet.Status, Keeps: true,
-		},
-		Scale: &Scaling{
-			Read: func(obj runtime.Object) (int32, int32, string) {
-				s := obj.(*appsv1.StatefulSet)
-				return *s.Spec.Replicas, s.Status.Replicas, selectorText(s.Spec.Selector)
-			},
-			Write: func(obj runtime.Object, want int32) { obj.(*appsv1.StatefulSet).Spec.Replicas = &want },
-		},
-	},
-})
+	})
 
 func dropMaxUnavailable(s *appsv1.StatefulSet) {
 	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.MaxUnavailable != nil {
@@ -277,9 +156,99 @@ func dropMaxUnavailable(s *appsv1.StatefulSet) {
 
 func defaultStatefulSet(s *appsv1.StatefulSet) {
 	appsdefaults.SetObjectDefaults_StatefulSet(s)
-	settleTemplate(&s.Spec.Template)
+	settlePodSpec(&s.Spec.Template.Spec)
 	for i := range s.Spec.VolumeClaimTemplates {
 		c := &s.Spec.VolumeClaimTemplates[i]
 		c.Kind, c.APIVersion = "PersistentVolumeClaim", "v1"
 	}
+}
+
+var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, validation.Job, &Kind{
+	Counts: "Spec", OrphanByDefault: true, Default: On(defaultJob),
+	OrphanedWarning: "child pods are preserved by default when jobs are deleted; set " +
+		"propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+	PrepareCreate: On(func(j *batchv1.Job) {
+		if !*j.Spec.ManualSelector {
+			generateSelector(j)
+		}
+	}),
+	ReadDefault: func(obj runtime.Object) bool {
+		j := obj.(*batchv1.Job)
+		if len(j.Labels) > 0 || len(j.Spec.Template.Labels) == 0 {
+			return false
+		}
+		j.Labels = copyMap(j.Spec.Template.Labels)
+		return true
+	},
+	SelectableKeys: []string{"status.successful"},
+	Selectable: selects(func(j *batchv1.Job, set fields.Set) {
+		set["status.successful"] = strconv.Itoa(int(j.Status.Succeeded))
+	}),
+})
+
+// generateSelector makes a selector that only this Job's Pods match
+// (JOBSEL-1 to JOBSEL-3). Labels that are there already stay; validation
+// refuses them when they are wrong. Labels of the Job that were defaulted from
+// the template's follow them.
+func generateSelector(j *batchv1.Job) {
+	labels := copyMap(j.Spec.Template.Labels)
+	for _, l := range [...]struct{ key, value string }{{"job-name", j.Name},
+		{batchv1.JobNameLabel, j.Name},
+		{"controller-uid", string(j.UID)}, {batchv1.ControllerUidLabel, string(j.UID)}} {
+		if _, ok := labels[l.key]; !ok {
+			labels[l.key] = l.value
+		}
+	}
+	if len(j.Labels) > 0 && reflect.ValueOf(j.Labels).Pointer() == reflect.ValueOf(j.Spec.Template.Labels).Pointer() {
+		j.Labels = copyMap(labels)
+	}
+	j.Spec.Template.Labels = labels
+	if j.Spec.Selector == nil {
+		j.Spec.Selector = &metav1.LabelSelector{}
+	}
+	if j.Spec.Selector.MatchLabels == nil {
+		j.Spec.Selector.MatchLabels = map[string]string{}
+	}
+	if _, ok := j.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]; !ok {
+		j.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel] = string(j.UID)
+	}
+}
+
+func defaultJob(j *batchv1.Job) {
+	batchdefaults.SetObjectDefaults_Job(j) // its labels may be the template's own map: see generateSelector
+	settlePodSpec(&j.Spec.Template.Spec)
+	if j.Spec.ManualSelector == nil {
+		j.Spec.ManualSelector = new(false)
+	}
+}
+
+var cronJobs = kind[batchv1.CronJob, batchv1.CronJobList](batchv1.SchemeGroupVersion, validation.CronJob, &Kind{
+	Counts: "Spec", Default: On(func(c *batchv1.CronJob) {
+		batchdefaults.SetObjectDefaults_CronJob(c)
+		settlePodSpec(&c.Spec.JobTemplate.Spec.Template.Spec)
+	}),
+})
+
+var autoscalers = kind[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](
+	autoscalingv2.SchemeGroupVersion, validation.Autoscaler, &Kind{
+		Default: On(autoscalingv2defaults.SetObjectDefaults_HorizontalPodAutoscaler), Canonicalize: asStored,
+	})
+
+var autoscalersV1 = makeAutoscalersV1()
+
+func makeAutoscalersV1() *Kind {
+	k := kind[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](
+		autoscalingv1.SchemeGroupVersion, validation.AutoscalerV1,
+		&Kind{Default: On(autoscalingv1defaults.SetObjectDefaults_HorizontalPodAutoscaler)})
+	show := through(autoscalingv2defaults.Convert_v2_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
+		autoscalingv1defaults.Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler)
+	keep := through(autoscalingv1defaults.Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
+		autoscalingv2defaults.Convert_autoscaling_HorizontalPodAutoscaler_To_v2_HorizontalPodAutoscaler)
+	k.View = between(autoscalers, k, show,
+		func(a *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
+			out := keep(a)
+			autoscalingv2defaults.SetObjectDefaults_HorizontalPodAutoscaler(out)
+			return out
+		})
+	return version(k)
 }

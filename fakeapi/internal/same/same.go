@@ -6,12 +6,11 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// encoded is implemented by generated API types: a deterministic encoding, which the real server stores and compares.
-type encoded interface {
+// Encoded is implemented by generated API types: a deterministic encoding, which the real server stores and compares.
+type Encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
 }
@@ -21,7 +20,7 @@ type buffers struct{ a, b []byte }
 var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
 
 // Encoding says whether two values of one type are stored as the same bytes.
-func Encoding(a, b encoded) bool {
+func Encoding(a, b Encoded) bool {
 	size := a.Size()
 	if size != b.Size() {
 		return false
@@ -33,7 +32,7 @@ func Encoding(a, b encoded) bool {
 	return same
 }
 
-func encodeTo(v encoded, size int, buf []byte) []byte {
+func encodeTo(v Encoded, size int, buf []byte) []byte {
 	if cap(buf) < size {
 		buf = make([]byte, 2*size)
 	}
@@ -46,28 +45,12 @@ func encodeTo(v encoded, size int, buf []byte) []byte {
 
 // Value reports whether two values mean the same. Equal bytes do; others are compared by meaning, because quantities
 // have several forms.
-func Value(a, b encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
-
-// Time says whether two optional times are both absent or the same instant.
-func Time(a, b *metav1.Time) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(b)
-}
-
-// Pointer says whether two optional values are both absent or equal.
-func Pointer[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
+func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // Object reports whether two objects are stored as the same. Objects without an encoding are compared by meaning.
 func Object(a, b runtime.Object) bool {
-	x, typed := a.(encoded)
-	y, both := b.(encoded)
+	x, typed := a.(Encoded)
+	y, both := b.(Encoded)
 	if typed && both {
 		return Encoding(x, y)
 	}

@@ -21,6 +21,8 @@ import (
 	v "k8s.io/kubernetes/pkg/apis/core/validation"
 	events "k8s.io/kubernetes/pkg/apis/events/v1"
 	volume "k8s.io/kubernetes/pkg/volume/validation"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 var ConfigMap = kind(conv.Convert_v1_ConfigMap_To_core_ConfigMap, nil, rules[core.ConfigMap]{
@@ -60,22 +62,18 @@ var NewEvent = kind(events.Convert_v1_Event_To_core_Event, nil, rules[core.Event
 	}})
 
 var LimitRange = kind(conv.Convert_v1_LimitRange_To_core_LimitRange, nil, rules[core.LimitRange]{
-	create: v.ValidateLimitRange, update: same(v.ValidateLimitRange)})
+	create: v.ValidateLimitRange, update: ignoringOld(v.ValidateLimitRange)})
 
 var Namespace = kind(conv.Convert_v1_Namespace_To_core_Namespace, nil, rules[core.Namespace]{
 	create: v.ValidateNamespace,
-	update: func(n, old *core.Namespace) field.ErrorList {
-		return append(v.ValidateNamespace(n), v.ValidateNamespaceUpdate(n, old)...)
-	},
+	update: andCreate(v.ValidateNamespace, v.ValidateNamespaceUpdate),
 	status: v.ValidateNamespaceStatusUpdate})
 
 var NamespaceFinalize = way(conv.Convert_v1_Namespace_To_core_Namespace, nil, v.ValidateNamespaceFinalizeUpdate, nil)
 
 var Node = kind(conv.Convert_v1_Node_To_core_Node, nil, rules[core.Node]{
 	create: v.ValidateNode,
-	update: func(n, old *core.Node) field.ErrorList {
-		return append(v.ValidateNode(n), v.ValidateNodeUpdate(n, old)...)
-	},
+	update: andCreate(v.ValidateNode, v.ValidateNodeUpdate),
 	status: v.ValidateNodeUpdate,
 	warn: always(func(n *core.Node) (all []string) {
 		if n.Spec.ConfigSource != nil {
@@ -118,8 +116,8 @@ var PersistentVolumeClaim = kind(conv.Convert_v1_PersistentVolumeClaim_To_core_P
 		},
 		warn: always(pvcutil.GetWarningsForPersistentVolumeClaim)})
 
-var podKeys = &keys[corev1.Pod]{spec: func(p *corev1.Pod) encoded { return &p.Spec },
-	status: func(p *corev1.Pod) encoded { return &p.Status }}
+var podKeys = &keys[corev1.Pod]{spec: func(p *corev1.Pod) same.Encoded { return &p.Spec },
+	status: func(p *corev1.Pod) same.Encoded { return &p.Status }}
 
 var Pod = kind(conv.Convert_v1_Pod_To_core_Pod, podKeys, rules[core.Pod]{
 	create: func(p *core.Pod) field.ErrorList { return v.ValidatePodCreate(p, podOptions(p, nil)) },
@@ -129,8 +127,9 @@ var Pod = kind(conv.Convert_v1_Pod_To_core_Pod, podKeys, rules[core.Pod]{
 		if old != nil {
 			return nil
 		}
-		return append(hostnames(p.Name, podHostname), podutil.GetWarningsForPod(background, p, nil)...)
+		return podutil.GetWarningsForPod(background, p, nil)
 	},
+	hostnames: podHostname,
 	warnStatus: always(func(p *core.Pod) (all []string) {
 		status := field.NewPath("status")
 		for i, ip := range p.Status.PodIPs {
@@ -160,46 +159,27 @@ func podOptions(p, old *core.Pod) v.PodValidationOptions {
 	return opts
 }
 
-var PodTemplate = kind(conv.Convert_v1_PodTemplate_To_core_PodTemplate, nil, rules[core.PodTemplate]{
-	create: func(t *core.PodTemplate) field.ErrorList {
-		return v.ValidatePodTemplate(t, podutil.GetValidationOptionsFromPodTemplate(&t.Template, nil))
-	},
-	update: func(t, old *core.PodTemplate) field.ErrorList {
-		return v.ValidatePodTemplateUpdate(t, old,
-			podutil.GetValidationOptionsFromPodTemplate(&t.Template, &old.Template))
-	},
-	warn: func(t, old *core.PodTemplate) []string {
-		switch {
-		case old == nil:
-			return podutil.GetWarningsForPodTemplate(background, field.NewPath("template"), &t.Template, nil)
-		case t.Generation != old.Generation:
-			return podutil.GetWarningsForPodTemplate(background, field.NewPath("template"), &t.Template, &old.Template)
-		}
-		return nil
-	}})
+var PodTemplate = kind(conv.Convert_v1_PodTemplate_To_core_PodTemplate, nil, templated(field.NewPath("template"),
+	func(t *core.PodTemplate) *core.PodTemplateSpec { return &t.Template }, v.ValidatePodTemplate,
+	v.ValidatePodTemplateUpdate, rules[core.PodTemplate]{}))
 
 var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_ReplicationController, nil,
-	rules[core.ReplicationController]{
-		create: func(rc *core.ReplicationController) field.ErrorList {
-			return v.ValidateReplicationController(rc,
-				podutil.GetValidationOptionsFromPodTemplate(rc.Spec.Template, nil))
-		},
-		update: validateReplicationControllerUpdate,
-		status: v.ValidateReplicationControllerStatusUpdate,
-		warn: func(rc, old *core.ReplicationController) []string {
-			switch {
-			case old == nil:
-				return append(hostnames(rc.Name, podHostnames),
-					podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)...)
-			case rc.Generation != old.Generation: // the real server takes the new template for the old one
-				return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
-			}
-			return nil
-		}})
+	templated(nil, func(rc *core.ReplicationController) *core.PodTemplateSpec { return rc.Spec.Template },
+		v.ValidateReplicationController, validateReplicationControllerUpdate, rules[core.ReplicationController]{
+			status: v.ValidateReplicationControllerStatusUpdate, hostnames: podHostnames,
+			warn: func(rc, old *core.ReplicationController) []string {
+				switch {
+				case old == nil:
+					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
+				case rc.Generation != old.Generation: // the real server takes the new template for the old one
+					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
+				}
+				return nil
+			}}))
 
-func validateReplicationControllerUpdate(rc, old *core.ReplicationController) field.ErrorList {
-	errs := v.ValidateReplicationControllerUpdate(rc, old,
-		podutil.GetValidationOptionsFromPodTemplate(rc.Spec.Template, old.Spec.Template))
+func validateReplicationControllerUpdate(rc, old *core.ReplicationController,
+	opts v.PodValidationOptions) field.ErrorList {
+	errs := v.ValidateReplicationControllerUpdate(rc, old, opts)
 	for key, value := range helper.NonConvertibleFields(old.Annotations) { //detcheck:ordered inOrder sorts the errors
 		_, broken, ok := strings.Cut(key, "/")
 		switch {

@@ -13,16 +13,19 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	podutil "k8s.io/kubernetes/pkg/api/pod"
 	core "k8s.io/kubernetes/pkg/apis/core"
 	conv "k8s.io/kubernetes/pkg/apis/core/v1"
 	v "k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/kubernetes/pkg/capabilities"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/clientgates"
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 )
 
 var specPath = field.NewPath("spec")
@@ -57,10 +60,22 @@ type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
+	hostnames        string                     // where names become hostnames, in words; "" for nowhere
+	// changed says that the Pod template may have changed; nil: the generation says so.
+	changed func(obj, old *I) bool
 }
 
 func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r rules[I]) Kind {
-	k := Kind{Create: way(in, keys, func(obj, _ *I) field.ErrorList { return r.create(obj) }, r.warn)}
+	k := Kind{Create: way(in, keys, func(obj, _ *I) field.ErrorList { return r.create(obj) },
+		func(obj, _ *I) (all []string) {
+			if r.hostnames != "" {
+				all = hostnames(any(obj).(metav1.Object).GetName(), r.hostnames)
+			}
+			if r.warn != nil {
+				all = append(all, r.warn(obj, nil)...)
+			}
+			return all
+		})}
 	if r.update != nil {
 		k.Update = way(in, keys, r.update, r.warn)
 	}
@@ -117,12 +132,50 @@ func judge[E, I any](in func(*E, *I, conversion.Scope) error, obj, old *E, check
 	return nil, nil
 }
 
-func same[I any](check func(*I) field.ErrorList) func(obj, old *I) field.ErrorList {
+func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
+}
+
+// andCreate makes rules of updates from those of new objects and those of changes.
+func andCreate[I any](create func(*I) field.ErrorList, update func(obj, old *I) field.ErrorList) func(obj,
+	old *I) field.ErrorList {
+	return func(obj, old *I) field.ErrorList { return append(create(obj), update(obj, old)...) }
 }
 
 func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
+}
+
+// templated completes the rules of a kind with a Pod template, which may keep errors that it had. warns is where
+// warnings about the template find it; nil for none.
+func templated[I any, P interface {
+	*I
+	metav1.Object
+}](warns *field.Path, template func(*I) *core.PodTemplateSpec, create func(*I, v.PodValidationOptions) field.ErrorList,
+	update func(obj, old *I, opts v.PodValidationOptions) field.ErrorList, r rules[I]) rules[I] {
+	r.create = func(obj *I) field.ErrorList {
+		return create(obj, podutil.GetValidationOptionsFromPodTemplate(template(obj), nil))
+	}
+	r.update = func(obj, old *I) field.ErrorList {
+		return update(obj, old, podutil.GetValidationOptionsFromPodTemplate(template(obj), template(old)))
+	}
+	if r.changed == nil {
+		r.changed = func(obj, old *I) bool { return P(obj).GetGeneration() != P(old).GetGeneration() }
+	}
+	if own := r.warn; warns != nil {
+		r.warn = func(obj, old *I) (all []string) {
+			if old == nil {
+				all = podutil.GetWarningsForPodTemplate(background, warns, template(obj), nil)
+			} else if r.changed(obj, old) {
+				all = podutil.GetWarningsForPodTemplate(background, warns, template(obj), template(old))
+			}
+			if own != nil {
+				all = append(all, own(obj, old)...)
+			}
+			return all
+		}
+	}
+	return r
 }
 
 func hostnames(name, used string) []string {
@@ -143,11 +196,9 @@ var (
 	templatePath = field.NewPath("spec", "template")
 )
 
-func oneOf[T comparable](value T, of []T) bool { return slices.Contains(of, value) }
-
 // among checks that a value, if present, is one of the given ones.
 func among[T ~string](value *T, path *field.Path, of ...T) field.ErrorList {
-	if value == nil || oneOf(*value, of) {
+	if value == nil || slices.Contains(of, *value) {
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, *value, of)}
@@ -180,14 +231,12 @@ func plain(check func(string) []string) func(string, bool) []string {
 }
 
 // qualified checks a name with an optional domain prefix.
-func qualified(name string, path *field.Path) (errs field.ErrorList) {
-	for _, msg := range utilvalidation.IsQualifiedName(name) {
-		errs = append(errs, field.Invalid(path, name, msg))
-	}
-	return errs
+func qualified(name string, path *field.Path) field.ErrorList {
+	return named(name, path, plain(utilvalidation.IsQualifiedName))
 }
 
-func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
+// OneOf checks that a value is one of the given ones.
+func OneOf[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}
 	}
@@ -206,37 +255,8 @@ func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorLi
 	return opts, v.ValidatePodLogOptions(&in, false), nil
 }
 
-// Yield is what an expression has to yield.
-type Yield int
-
-// What expressions of policies and webhooks yield.
-const (
-	YieldBool Yield = iota
-	YieldText
-	YieldAnnotation // a text or nothing
-	YieldAny        // of variables
-	YieldObject     // what is applied
-	YieldJSONPatch
-)
-
-// Expression is a text in the common expression language, with what it may speak of.
-type Expression struct {
-	Text     string
-	Variable string // what later expressions call its value; only of YieldAny
-	Yields   Yield
-	Params   bool // whether there is an object of parameters
-}
-
-// Expressions says what is wrong with an expression; "" for nothing.
-type Expressions interface {
-	Wrong(e Expression) string
-}
-
-// Language makes what compiles the expressions of one object. variables: they may have names.
-type Language func(variables bool) Expressions
-
 // compiles checks an expression. shown is its text in the object.
-func compiles(x Expressions, e Expression, shown string, path *field.Path) field.ErrorList {
+func compiles(x *expression.Language, e expression.Expression, shown string, path *field.Path) field.ErrorList {
 	if why := x.Wrong(e); why != "" {
 		return field.ErrorList{field.Invalid(path, shown, why)}
 	}
@@ -244,21 +264,20 @@ func compiles(x Expressions, e Expression, shown string, path *field.Path) field
 }
 
 // validateConditions checks the match conditions of a webhook or a policy.
-func validateConditions(of Language, params bool, all []admissionv1.MatchCondition,
-	path *field.Path) (errs field.ErrorList) {
+func validateConditions(params bool, all []admissionv1.MatchCondition, path *field.Path) (errs field.ErrorList) {
 	if len(all) > 64 {
 		errs = append(errs, field.TooMany(path, len(all), 64))
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	x, seen := of(false), map[string]bool{}
+	x, seen := expression.New(false), map[string]bool{}
 	for i, c := range all {
 		text, at := strings.TrimSpace(c.Expression), path.Index(i).Child("expression")
 		if text == "" {
 			errs = append(errs, field.Required(at, ""))
 		} else {
-			errs = append(errs, compiles(x, Expression{Text: text, Params: params}, text, at)...)
+			errs = append(errs, compiles(x, expression.Expression{Text: text, Params: params}, text, at)...)
 		}
 		switch at := path.Index(i).Child("name"); {
 		case c.Name == "":

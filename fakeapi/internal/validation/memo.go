@@ -13,15 +13,12 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-type encoded interface {
-	Size() int
-	MarshalToSizedBuffer(data []byte) (int, error)
-}
-
 type keys[E any] struct {
-	spec, status func(obj *E) encoded
+	spec, status func(obj *E) same.Encoded
 	// name is what the rules see of the metadata; nil for nothing.
 	name func(obj *E) string
 	// alone: the rules about the status see no spec.
@@ -81,7 +78,7 @@ func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
 	return v
 }
 
-func (v *verdict) add(part encoded) {
+func (v *verdict) add(part same.Encoded) {
 	size := part.Size()
 	at := len(v.key)
 	if need := at + size; cap(v.key) < need+4 {

@@ -202,9 +202,7 @@ func warnPeers(peers []networking.NetworkPolicyPeer, path *field.Path) (all []st
 
 var IPAddress = kind(networkingconv.Convert_v1_IPAddress_To_networking_IPAddress, nil, rules[networking.IPAddress]{
 	create: networkingrules.ValidateIPAddress,
-	update: func(a, old *networking.IPAddress) field.ErrorList {
-		return append(networkingrules.ValidateIPAddress(a), networkingrules.ValidateIPAddressUpdate(a, old)...)
-	}})
+	update: andCreate(networkingrules.ValidateIPAddress, networkingrules.ValidateIPAddressUpdate)})
 
 var ServiceCIDR = kind(networkingconv.Convert_v1_ServiceCIDR_To_networking_ServiceCIDR, nil,
 	rules[networking.ServiceCIDR]{create: networkingrules.ValidateServiceCIDR,
@@ -236,10 +234,8 @@ var (
 
 var StorageClass = kind(storageconv.Convert_v1_StorageClass_To_storage_StorageClass, nil, rules[storage.StorageClass]{
 	create: storagerules.ValidateStorageClass,
-	update: func(c, old *storage.StorageClass) field.ErrorList {
-		return append(storagerules.ValidateStorageClass(c), storagerules.ValidateStorageClassUpdate(c, old)...)
-	},
-	warn: always(storageutil.GetWarningsForStorageClass)})
+	update: andCreate(storagerules.ValidateStorageClass, storagerules.ValidateStorageClassUpdate),
+	warn:   always(storageutil.GetWarningsForStorageClass)})
 
 var CSIDriver = kind(storageconv.Convert_v1_CSIDriver_To_storage_CSIDriver, nil, rules[storage.CSIDriver]{
 	create: storagerules.ValidateCSIDriver, update: storagerules.ValidateCSIDriverUpdate,
@@ -277,10 +273,8 @@ var VolumeAttributesClass = kind(storageconv.Convert_v1_VolumeAttributesClass_To
 
 var RuntimeClass = kind(nodeconv.Convert_v1_RuntimeClass_To_node_RuntimeClass, nil, rules[node.RuntimeClass]{
 	create: noderules.ValidateRuntimeClass,
-	update: func(c, old *node.RuntimeClass) field.ErrorList {
-		return append(noderules.ValidateRuntimeClass(c), noderules.ValidateRuntimeClassUpdate(c, old)...)
-	},
-	warn: always(nodeutil.GetWarningsForRuntimeClass)})
+	update: andCreate(noderules.ValidateRuntimeClass, noderules.ValidateRuntimeClassUpdate),
+	warn:   always(nodeutil.GetWarningsForRuntimeClass)})
 
 var PriorityClass = kind(schedulingconv.Convert_v1_PriorityClass_To_scheduling_PriorityClass, nil,
 	rules[scheduling.PriorityClass]{create: schedulingrules.ValidatePriorityClass,
@@ -309,7 +303,7 @@ var FlowSchema = kind(flowcontrolconv.Convert_v1_FlowSchema_To_flowcontrol_FlowS
 
 var PriorityLevelConfiguration = kind(
 	flowcontrolconv.Convert_v1_PriorityLevelConfiguration_To_flowcontrol_PriorityLevelConfiguration, nil,
-	rules[flowcontrol.PriorityLevelConfiguration]{create: validatePriorityLevel, update: same(validatePriorityLevel),
+	rules[flowcontrol.PriorityLevelConfiguration]{create: validatePriorityLevel, update: ignoringOld(validatePriorityLevel),
 		status: later(flowcontrolrules.ValidatePriorityLevelConfigurationStatusUpdate)})
 
 func validatePriorityLevel(l *flowcontrol.PriorityLevelConfiguration) field.ErrorList {
@@ -327,10 +321,7 @@ var ResourceClaim = kind(resourceconv.Convert_v1_ResourceClaim_To_resource_Resou
 
 var ResourceClaimTemplate = kind(resourceconv.Convert_v1_ResourceClaimTemplate_To_resource_ResourceClaimTemplate, nil,
 	rules[resource.ResourceClaimTemplate]{create: resourcerules.ValidateResourceClaimTemplate,
-		update: func(t, old *resource.ResourceClaimTemplate) field.ErrorList {
-			return append(resourcerules.ValidateResourceClaimTemplate(t),
-				resourcerules.ValidateResourceClaimTemplateUpdate(t, old)...)
-		}})
+		update: andCreate(resourcerules.ValidateResourceClaimTemplate, resourcerules.ValidateResourceClaimTemplateUpdate)})
 
 var ResourceSlice = kind(resourceconv.Convert_v1_ResourceSlice_To_resource_ResourceSlice, nil,
 	rules[resource.ResourceSlice]{

@@ -13,14 +13,15 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // ValidatingPolicy checks what a policy is about and what it says.
-func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
-	s, params, x := &p.Spec, p.Spec.ParamKind != nil, of(len(p.Spec.Variables) > 0)
+func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
+	s, params, x := &p.Spec, p.Spec.ParamKind != nil, expression.New(len(p.Spec.Variables) > 0)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
-	errs = append(errs, validateConditions(of, params, s.MatchConditions, specPath.Child("matchConditions"))...)
+	errs = append(errs, validateConditions(params, s.MatchConditions, specPath.Child("matchConditions"))...)
 	errs = append(errs, validateVariables(x, params, s.Variables)...)
 	validations, annotations := specPath.Child("validations"), specPath.Child("auditAnnotations")
 	if len(s.Validations) == 0 && len(s.AuditAnnotations) == 0 {
@@ -48,7 +49,7 @@ func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) fie
 		case len(text) > 5*1024:
 			errs = append(errs, field.Required(at.Child("valueExpression"), "must not exceed 5120 bytes in length"))
 		default:
-			errs = append(errs, compiles(x, Expression{Text: text, Yields: YieldAnnotation, Params: params},
+			errs = append(errs, compiles(x, expression.Expression{Text: text, Yields: expression.Annotation, Params: params},
 				a.ValueExpression, at.Child("valueExpression"))...)
 		}
 		if slices.ContainsFunc(s.AuditAnnotations[:i],
@@ -121,13 +122,7 @@ func validateParamKind(k *admissionv1.ParamKind, path *field.Path) (errs field.E
 // validateMatch checks the match resources of a policy or a binding.
 func validateMatch(m *admissionv1.MatchResources, path *field.Path) field.ErrorList {
 	errs := among(m.MatchPolicy, path.Child("matchPolicy"), admissionv1.Equivalent, admissionv1.Exact)
-	for _, one := range []struct {
-		name     string
-		selector *metav1.LabelSelector
-	}{{"namespaceSelector", m.NamespaceSelector}, {"objectSelector", m.ObjectSelector}} {
-		errs = append(errs, metav1validation.ValidateLabelSelector(one.selector,
-			metav1validation.LabelSelectorValidationOptions{}, path.Child(one.name))...)
-	}
+	errs = append(errs, validateSelectors(m.NamespaceSelector, m.ObjectSelector, path)...)
 	check := func(rules []admissionv1.NamedRuleWithOperations, path *field.Path) {
 		for i := range rules {
 			names := path.Index(i).Child("resourceNames")
@@ -145,13 +140,19 @@ func validateMatch(m *admissionv1.MatchResources, path *field.Path) field.ErrorL
 	return errs
 }
 
+func validateSelectors(namespaces, objects *metav1.LabelSelector, path *field.Path) field.ErrorList {
+	var opts metav1validation.LabelSelectorValidationOptions
+	return append(metav1validation.ValidateLabelSelector(namespaces, opts, path.Child("namespaceSelector")),
+		metav1validation.ValidateLabelSelector(objects, opts, path.Child("objectSelector"))...)
+}
+
 var (
 	identifier = regexp.MustCompile("^[_a-zA-Z][_a-zA-Z0-9]*$")
 	reserved   = []string{"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function",
 		"if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
 )
 
-func validateVariables(x Expressions, params bool, all []admissionv1.Variable) (errs field.ErrorList) {
+func validateVariables(x *expression.Language, params bool, all []admissionv1.Variable) (errs field.ErrorList) {
 	for i, v := range all {
 		path := specPath.Child("variables").Index(i)
 		if strings.TrimSpace(v.Name) == "" {
@@ -163,25 +164,25 @@ func validateVariables(x Expressions, params bool, all []admissionv1.Variable) (
 			errs = append(errs, field.Required(path.Child("expression"), "expression is not specified"))
 			continue
 		}
-		errs = append(errs, compiles(x, Expression{Text: v.Expression, Variable: v.Name, Yields: YieldAny,
+		errs = append(errs, compiles(x, expression.Expression{Text: v.Expression, Name: v.Name, Yields: expression.Any,
 			Params: params}, v.Expression, path.Child("expression"))...)
 	}
 	return errs
 }
 
-func validateValidation(x Expressions, params bool, v *admissionv1.Validation,
+func validateValidation(x *expression.Language, params bool, v *admissionv1.Validation,
 	path *field.Path) (errs field.ErrorList) {
 	if at := path.Child("expression"); strings.TrimSpace(v.Expression) == "" {
 		errs = append(errs, field.Required(at, "expression is not specified"))
 	} else {
-		errs = append(errs, compiles(x, Expression{Text: v.Expression, Params: params}, v.Expression, at)...)
+		errs = append(errs, compiles(x, expression.Expression{Text: v.Expression, Params: params}, v.Expression, at)...)
 	}
 	switch at := path.Child("messageExpression"); {
 	case v.MessageExpression == "":
 	case strings.TrimSpace(v.MessageExpression) == "":
 		errs = append(errs, field.Invalid(at, v.MessageExpression, "must be non-empty if specified"))
 	default:
-		errs = append(errs, compiles(x, Expression{Text: v.MessageExpression, Yields: YieldText, Params: params},
+		errs = append(errs, compiles(x, expression.Expression{Text: v.MessageExpression, Yields: expression.Text, Params: params},
 			v.MessageExpression, at)...)
 	}
 	switch text := strings.TrimSpace(v.Message); {
@@ -195,13 +196,13 @@ func validateValidation(x Expressions, params bool, v *admissionv1.Validation,
 }
 
 // MutatingPolicy checks what a policy is about and what it changes.
-func MutatingPolicy(of Language, p *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
-	s, params, x := &p.Spec, p.Spec.ParamKind != nil, of(true)
+func MutatingPolicy(p *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
+	s, params, x := &p.Spec, p.Spec.ParamKind != nil, expression.New(true)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
 	if s.MatchConstraints != nil {
 		errs = append(errs, mutable(s.MatchConstraints, specPath.Child("matchConstraints"))...)
 	}
-	errs = append(errs, validateConditions(of, params, s.MatchConditions, specPath.Child("matchConditions"))...)
+	errs = append(errs, validateConditions(params, s.MatchConditions, specPath.Child("matchConditions"))...)
 	errs = append(errs, validateVariables(x, params, s.Variables)...)
 	path := specPath.Child("mutations")
 	if len(s.Mutations) == 0 {
@@ -210,7 +211,7 @@ func MutatingPolicy(of Language, p *admissionv1.MutatingAdmissionPolicy) field.E
 	for i := range s.Mutations {
 		errs = append(errs, validateMutation(x, params, &s.Mutations[i], path.Index(i))...)
 	}
-	return append(errs, amongSome(s.ReinvocationPolicy, specPath.Child("reinvocationPolicy"),
+	return append(errs, OneOf(s.ReinvocationPolicy, specPath.Child("reinvocationPolicy"),
 		admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)...)
 }
 
@@ -224,16 +225,16 @@ func mutable(m *admissionv1.MatchResources, path *field.Path) (errs field.ErrorL
 	return errs
 }
 
-func validateMutation(x Expressions, params bool, m *admissionv1.Mutation, path *field.Path) (errs field.ErrorList) {
+func validateMutation(x *expression.Language, params bool, m *admissionv1.Mutation, path *field.Path) (errs field.ErrorList) {
 	ways := [...]struct {
 		kind       admissionv1.PatchType
 		name       string
 		is         bool
-		yields     Yield
+		yields     expression.Yield
 		expression string
 	}{{kind: admissionv1.PatchTypeApplyConfiguration, name: "applyConfiguration", is: m.ApplyConfiguration != nil,
-		yields: YieldObject},
-		{kind: admissionv1.PatchTypeJSONPatch, name: "jsonPatch", is: m.JSONPatch != nil, yields: YieldJSONPatch}}
+		yields: expression.Object},
+		{kind: admissionv1.PatchTypeJSONPatch, name: "jsonPatch", is: m.JSONPatch != nil, yields: expression.JSONPatch}}
 	if m.ApplyConfiguration != nil {
 		ways[0].expression = m.ApplyConfiguration.Expression
 	}
@@ -241,7 +242,7 @@ func validateMutation(x Expressions, params bool, m *admissionv1.Mutation, path 
 		ways[1].expression = m.JSONPatch.Expression
 	}
 	if m.PatchType != ways[0].kind && m.PatchType != ways[1].kind {
-		return amongSome(m.PatchType, path.Child("patchType"), ways[0].kind, ways[1].kind)
+		return OneOf(m.PatchType, path.Child("patchType"), ways[0].kind, ways[1].kind)
 	}
 	own, other := ways[0], ways[1]
 	if m.PatchType == ways[1].kind {
@@ -254,7 +255,7 @@ func validateMutation(x Expressions, params bool, m *admissionv1.Mutation, path 
 		errs = append(errs, field.Required(at.Child("expression"), ""))
 	default:
 		text := strings.TrimSpace(own.expression)
-		errs = append(errs, compiles(x, Expression{Text: text, Yields: own.yields, Params: params}, text,
+		errs = append(errs, compiles(x, expression.Expression{Text: text, Yields: own.yields, Params: params}, text,
 			at.Child("expression"))...)
 	}
 	if other.is {

@@ -7,37 +7,40 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // ValidatingWebhooks checks the webhooks of a configuration.
-func ValidatingWebhooks(of Language, c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
-	all := make([]admissionv1.MutatingWebhook, len(c.Webhooks))
-	for i := range c.Webhooks {
-		w := &c.Webhooks[i]
+func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
+	return validateWebhooks(AsMutating(c.Webhooks))
+}
+
+// AsMutating returns webhooks in the form of mutating ones, which have all of their fields.
+func AsMutating(webhooks []admissionv1.ValidatingWebhook) []admissionv1.MutatingWebhook {
+	all := make([]admissionv1.MutatingWebhook, len(webhooks))
+	for i := range webhooks {
+		w := &webhooks[i]
 		all[i] = admissionv1.MutatingWebhook{Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules,
 			FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy, NamespaceSelector: w.NamespaceSelector,
 			ObjectSelector: w.ObjectSelector, SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds,
 			AdmissionReviewVersions: w.AdmissionReviewVersions, MatchConditions: w.MatchConditions}
 	}
-	return validateWebhooks(of, all)
+	return all
 }
 
 // MutatingWebhooks checks the webhooks of a configuration.
-func MutatingWebhooks(of Language, c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
-	return validateWebhooks(of, c.Webhooks)
+func MutatingWebhooks(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
+	return validateWebhooks(c.Webhooks)
 }
 
-func validateWebhooks(of Language, all []admissionv1.MutatingWebhook) (errs field.ErrorList) {
+func validateWebhooks(all []admissionv1.MutatingWebhook) (errs field.ErrorList) {
 	seen := map[string]bool{}
 	for i := range all {
 		w, path := &all[i], field.NewPath("webhooks").Index(i)
-		errs = append(errs, validateWebhook(of, w, path)...)
-		errs = append(errs, validateReviewVersions(w.AdmissionReviewVersions,
-			path.Child("admissionReviewVersions"))...)
+		errs = append(errs, validateWebhook(w, path)...)
+		errs = append(errs, ReviewVersions(w.AdmissionReviewVersions, path.Child("admissionReviewVersions"),
+			"must specify one of v1, v1beta1")...)
 		if w.Name != "" && seen[w.Name] {
 			errs = append(errs, field.Duplicate(path.Child("name"), w.Name))
 		}
@@ -46,7 +49,7 @@ func validateWebhooks(of Language, all []admissionv1.MutatingWebhook) (errs fiel
 	return errs
 }
 
-func validateWebhook(of Language, w *admissionv1.MutatingWebhook, path *field.Path) field.ErrorList {
+func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.ErrorList {
 	errs := utilvalidation.IsFullyQualifiedName(path.Child("name"), w.Name)
 	for i := range w.Rules {
 		errs = append(errs, validateRule(&w.Rules[i], path.Child("rules").Index(i))...)
@@ -63,24 +66,17 @@ func validateWebhook(of Language, w *admissionv1.MutatingWebhook, path *field.Pa
 		errs = append(errs, field.Invalid(path.Child("timeoutSeconds"), *t,
 			"the timeout value must be between 1 and 30 seconds"))
 	}
-	for _, one := range []struct {
-		selector *metav1.LabelSelector
-		name     string
-	}{{w.NamespaceSelector, "namespaceSelector"}, {w.ObjectSelector, "objectSelector"}} {
-		if one.selector != nil {
-			errs = append(errs, metav1validation.ValidateLabelSelector(one.selector,
-				metav1validation.LabelSelectorValidationOptions{}, path.Child(one.name))...)
-		}
-	}
+	errs = append(errs, validateSelectors(w.NamespaceSelector, w.ObjectSelector, path)...)
 	errs = append(errs, among(w.ReinvocationPolicy, path.Child("reinvocationPolicy"),
 		admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)...)
 	errs = append(errs, WebhookClient(&w.ClientConfig, path.Child("clientConfig"))...)
-	return append(errs, validateConditions(of, false, w.MatchConditions, path.Child("matchConditions"))...)
+	return append(errs, validateConditions(false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
-func validateReviewVersions(versions []string, path *field.Path) (errs field.ErrorList) {
+// ReviewVersions checks the versions of reviews that a webhook takes. none is what is said of an empty list.
+func ReviewVersions(versions []string, path *field.Path, none string) (errs field.ErrorList) {
 	if len(versions) == 0 {
-		return field.ErrorList{field.Required(path, "must specify one of v1, v1beta1")}
+		return field.ErrorList{field.Required(path, none)}
 	}
 	for i, v := range versions {
 		if slices.Contains(versions[:i], v) {

@@ -18,75 +18,35 @@ import (
 	"k8s.io/kubernetes/pkg/apis/batch"
 	batchconv "k8s.io/kubernetes/pkg/apis/batch/v1"
 	batchrules "k8s.io/kubernetes/pkg/apis/batch/validation"
+	"k8s.io/kubernetes/pkg/apis/core"
+	v "k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/utils/ptr"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 var ReplicaSet = kind(appsconv.Convert_v1_ReplicaSet_To_apps_ReplicaSet,
-	&keys[appsv1.ReplicaSet]{spec: func(r *appsv1.ReplicaSet) encoded { return &r.Spec },
-		status: func(r *appsv1.ReplicaSet) encoded { return &r.Status }, alone: true},
-	rules[apps.ReplicaSet]{
-		create: func(r *apps.ReplicaSet) field.ErrorList {
-			return appsrules.ValidateReplicaSet(r, podutil.GetValidationOptionsFromPodTemplate(&r.Spec.Template, nil))
-		},
-		update: func(r, old *apps.ReplicaSet) field.ErrorList {
-			return appsrules.ValidateReplicaSetUpdate(r, old,
-				podutil.GetValidationOptionsFromPodTemplate(&r.Spec.Template, &old.Spec.Template))
-		},
-		status: appsrules.ValidateReplicaSetStatusUpdate,
-		warn: func(r, old *apps.ReplicaSet) []string {
-			switch {
-			case old == nil:
-				return append(hostnames(r.Name, podHostnames),
-					podutil.GetWarningsForPodTemplate(background, templatePath, &r.Spec.Template, nil)...)
-			case r.Generation != old.Generation:
-				return podutil.GetWarningsForPodTemplate(background, templatePath, &r.Spec.Template, &old.Spec.Template)
-			}
-			return nil
-		}})
+	&keys[appsv1.ReplicaSet]{spec: func(r *appsv1.ReplicaSet) same.Encoded { return &r.Spec },
+		status: func(r *appsv1.ReplicaSet) same.Encoded { return &r.Status }, alone: true},
+	templated(templatePath, func(r *apps.ReplicaSet) *core.PodTemplateSpec { return &r.Spec.Template },
+		appsrules.ValidateReplicaSet, appsrules.ValidateReplicaSetUpdate, rules[apps.ReplicaSet]{
+			status: appsrules.ValidateReplicaSetStatusUpdate, hostnames: podHostnames}))
 
 var Deployment = kind(appsconv.Convert_v1_Deployment_To_apps_Deployment,
-	&keys[appsv1.Deployment]{spec: func(d *appsv1.Deployment) encoded { return &d.Spec },
-		status: func(d *appsv1.Deployment) encoded { return &d.Status }, alone: true},
-	rules[apps.Deployment]{
-		create: func(d *apps.Deployment) field.ErrorList {
-			return appsrules.ValidateDeployment(d, podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, nil))
-		},
-		update: func(d, old *apps.Deployment) field.ErrorList {
-			return appsrules.ValidateDeploymentUpdate(d, old,
-				podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, &old.Spec.Template))
-		},
-		status: appsrules.ValidateDeploymentStatusUpdate,
-		warn: func(d, old *apps.Deployment) []string {
-			switch {
-			case old == nil:
-				return append(hostnames(d.Name, podHostnames),
-					podutil.GetWarningsForPodTemplate(background, templatePath, &d.Spec.Template, nil)...)
-			case d.Generation != old.Generation:
-				return podutil.GetWarningsForPodTemplate(background, templatePath, &d.Spec.Template, &old.Spec.Template)
-			}
-			return nil
-		}})
+	&keys[appsv1.Deployment]{spec: func(d *appsv1.Deployment) same.Encoded { return &d.Spec },
+		status: func(d *appsv1.Deployment) same.Encoded { return &d.Status }, alone: true},
+	templated(templatePath, func(d *apps.Deployment) *core.PodTemplateSpec { return &d.Spec.Template },
+		appsrules.ValidateDeployment, appsrules.ValidateDeploymentUpdate, rules[apps.Deployment]{
+			status: appsrules.ValidateDeploymentStatusUpdate, hostnames: podHostnames}))
 
 var StatefulSet = kind(appsconv.Convert_v1_StatefulSet_To_apps_StatefulSet,
-	&keys[appsv1.StatefulSet]{spec: func(s *appsv1.StatefulSet) encoded { return &s.Spec },
-		status: func(s *appsv1.StatefulSet) encoded { return &s.Status }, alone: true},
-	rules[apps.StatefulSet]{
-		create: func(s *apps.StatefulSet) field.ErrorList {
-			return appsrules.ValidateStatefulSet(s, podutil.GetValidationOptionsFromPodTemplate(&s.Spec.Template, nil))
-		},
-		update: func(s, old *apps.StatefulSet) field.ErrorList {
-			return appsrules.ValidateStatefulSetUpdate(s, old,
-				podutil.GetValidationOptionsFromPodTemplate(&s.Spec.Template, &old.Spec.Template))
-		},
-		status: appsrules.ValidateStatefulSetStatusUpdate,
-		warn:   warnStatefulSet})
+	&keys[appsv1.StatefulSet]{spec: func(s *appsv1.StatefulSet) same.Encoded { return &s.Spec },
+		status: func(s *appsv1.StatefulSet) same.Encoded { return &s.Status }, alone: true},
+	templated(templatePath, func(s *apps.StatefulSet) *core.PodTemplateSpec { return &s.Spec.Template },
+		appsrules.ValidateStatefulSet, appsrules.ValidateStatefulSetUpdate, rules[apps.StatefulSet]{
+			status: appsrules.ValidateStatefulSetStatusUpdate, warn: warnStatefulSet}))
 
 func warnStatefulSet(s, old *apps.StatefulSet) (all []string) {
-	if old == nil {
-		all = podutil.GetWarningsForPodTemplate(background, templatePath, &s.Spec.Template, nil)
-	} else if s.Generation != old.Generation {
-		all = podutil.GetWarningsForPodTemplate(background, templatePath, &s.Spec.Template, &old.Spec.Template)
-	}
 	for i := range s.Spec.VolumeClaimTemplates {
 		at := field.NewPath("spec", "volumeClaimTemplates").Index(i)
 		if old != nil {
@@ -102,36 +62,26 @@ func warnStatefulSet(s, old *apps.StatefulSet) (all []string) {
 }
 
 var DaemonSet = kind(appsconv.Convert_v1_DaemonSet_To_apps_DaemonSet,
-	&keys[appsv1.DaemonSet]{spec: func(d *appsv1.DaemonSet) encoded { return &d.Spec },
-		status: func(d *appsv1.DaemonSet) encoded { return &d.Status }, alone: true},
-	rules[apps.DaemonSet]{
-		create: func(d *apps.DaemonSet) field.ErrorList {
-			return appsrules.ValidateDaemonSet(d, podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, nil))
-		},
-		update: func(d, old *apps.DaemonSet) field.ErrorList {
-			opts := podutil.GetValidationOptionsFromPodTemplate(&d.Spec.Template, &old.Spec.Template)
+	&keys[appsv1.DaemonSet]{spec: func(d *appsv1.DaemonSet) same.Encoded { return &d.Spec },
+		status: func(d *appsv1.DaemonSet) same.Encoded { return &d.Status }, alone: true},
+	templated(templatePath, func(d *apps.DaemonSet) *core.PodTemplateSpec { return &d.Spec.Template },
+		appsrules.ValidateDaemonSet, func(d, old *apps.DaemonSet, opts v.PodValidationOptions) field.ErrorList {
 			opts.AllowInvalidLabelValueInSelector = opts.AllowInvalidLabelValueInSelector ||
 				metav1validation.LabelSelectorHasInvalidLabelValue(old.Spec.Selector)
 			return appsrules.ValidateDaemonSetUpdate(d, old, opts)
-		},
-		status: appsrules.ValidateDaemonSetStatusUpdate,
-		warn: func(d, old *apps.DaemonSet) []string {
-			switch {
-			case old == nil:
-				return podutil.GetWarningsForPodTemplate(background, templatePath, &d.Spec.Template, nil)
-			case d.Spec.TemplateGeneration != old.Spec.TemplateGeneration:
-				return podutil.GetWarningsForPodTemplate(background, templatePath, &d.Spec.Template, &old.Spec.Template)
-			}
-			return nil
-		}})
+		}, rules[apps.DaemonSet]{
+			status: appsrules.ValidateDaemonSetStatusUpdate,
+			changed: func(d, old *apps.DaemonSet) bool {
+				return d.Spec.TemplateGeneration != old.Spec.TemplateGeneration
+			}}))
 
 var ControllerRevision = kind(appsconv.Convert_v1_ControllerRevision_To_apps_ControllerRevision, nil,
 	rules[apps.ControllerRevision]{
 		create: appsrules.ValidateControllerRevisionCreate, update: appsrules.ValidateControllerRevisionUpdate})
 
 var Job = kind(batchconv.Convert_v1_Job_To_batch_Job,
-	&keys[batchv1.Job]{spec: func(j *batchv1.Job) encoded { return &j.Spec },
-		status: func(j *batchv1.Job) encoded { return &j.Status },
+	&keys[batchv1.Job]{spec: func(j *batchv1.Job) same.Encoded { return &j.Spec },
+		status: func(j *batchv1.Job) same.Encoded { return &j.Status },
 		name:   func(j *batchv1.Job) string { return string(j.UID) + "/" + j.Name }},
 	rules[batch.Job]{
 		create: func(j *batch.Job) field.ErrorList { return batchrules.ValidateJob(j, jobOptions(j, nil)) },
@@ -145,13 +95,13 @@ var Job = kind(batchconv.Convert_v1_Job_To_batch_Job,
 		warn: func(j, old *batch.Job) []string {
 			switch {
 			case old == nil:
-				return append(hostnames(j.Name, podHostnames),
-					jobutil.WarningsForJobSpec(background, field.NewPath("spec"), &j.Spec, nil)...)
+				return jobutil.WarningsForJobSpec(background, specPath, &j.Spec, nil)
 			case j.Generation != old.Generation:
-				return jobutil.WarningsForJobSpec(background, field.NewPath("spec"), &j.Spec, &old.Spec)
+				return jobutil.WarningsForJobSpec(background, specPath, &j.Spec, &old.Spec)
 			}
 			return nil
-		}})
+		},
+		hostnames: podHostnames})
 
 // jobOptions are those of the Job's strategy with the default feature gates.
 func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
@@ -220,28 +170,22 @@ func jobStatusOptions(j, old *batch.Job) batchrules.JobStatusValidationOptions {
 	}
 }
 
-var CronJob = kind(batchconv.Convert_v1_CronJob_To_batch_CronJob, nil, rules[batch.CronJob]{
-	create: func(c *batch.CronJob) field.ErrorList {
-		return batchrules.ValidateCronJobCreate(c,
-			podutil.GetValidationOptionsFromPodTemplate(&c.Spec.JobTemplate.Spec.Template, nil))
-	},
-	update: func(c, old *batch.CronJob) field.ErrorList {
-		return batchrules.ValidateCronJobUpdate(c, old, podutil.GetValidationOptionsFromPodTemplate(
-			&c.Spec.JobTemplate.Spec.Template, &old.Spec.JobTemplate.Spec.Template))
-	},
-	warn: func(c, old *batch.CronJob) (all []string) {
-		path := field.NewPath("spec", "jobTemplate", "spec")
-		if old == nil {
-			return append(hostnames(c.Name, podHostnames),
-				jobutil.WarningsForJobSpec(background, path, &c.Spec.JobTemplate.Spec, nil)...)
-		}
-		if c.Generation != old.Generation {
-			all = jobutil.WarningsForJobSpec(background, path, &c.Spec.JobTemplate.Spec, &old.Spec.JobTemplate.Spec)
-		}
-		if strings.Contains(c.Spec.Schedule, "TZ") {
-			all = append(all, fmt.Sprintf("cannot use TZ or CRON_TZ in %s, use timeZone instead, see "+
-				"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
-				field.NewPath("spec", "spec", "schedule")))
-		}
-		return all
-	}})
+var CronJob = kind(batchconv.Convert_v1_CronJob_To_batch_CronJob, nil, templated(nil,
+	func(c *batch.CronJob) *core.PodTemplateSpec { return &c.Spec.JobTemplate.Spec.Template },
+	batchrules.ValidateCronJobCreate, batchrules.ValidateCronJobUpdate, rules[batch.CronJob]{
+		warn: func(c, old *batch.CronJob) (all []string) {
+			path := field.NewPath("spec", "jobTemplate", "spec")
+			if old == nil {
+				return jobutil.WarningsForJobSpec(background, path, &c.Spec.JobTemplate.Spec, nil)
+			}
+			if c.Generation != old.Generation {
+				all = jobutil.WarningsForJobSpec(background, path, &c.Spec.JobTemplate.Spec, &old.Spec.JobTemplate.Spec)
+			}
+			if strings.Contains(c.Spec.Schedule, "TZ") {
+				all = append(all, fmt.Sprintf("cannot use TZ or CRON_TZ in %s, use timeZone instead, see "+
+					"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
+					field.NewPath("spec", "spec", "schedule")))
+			}
+			return all
+		},
+		hostnames: podHostnames}))

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	celgo "github.com/google/cel-go/cel"
 	celtypes "github.com/google/cel-go/common/types"
 	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
@@ -24,12 +23,16 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	webhookerrors "k8s.io/apiserver/pkg/admission/plugin/webhook/errors"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Hook is a webhook of a configuration.
@@ -46,15 +49,7 @@ func Mutating(c *registration.MutatingWebhookConfiguration) []Hook {
 
 // Validating are the webhooks of a configuration, in its order.
 func Validating(c *registration.ValidatingWebhookConfiguration) []Hook {
-	all := make([]registration.MutatingWebhook, len(c.Webhooks))
-	for i := range c.Webhooks {
-		w := &c.Webhooks[i]
-		all[i] = registration.MutatingWebhook{Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules,
-			FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy, NamespaceSelector: w.NamespaceSelector,
-			ObjectSelector: w.ObjectSelector, SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds,
-			AdmissionReviewVersions: w.AdmissionReviewVersions, MatchConditions: w.MatchConditions}
-	}
-	return named(c.Name, false, all)
+	return named(c.Name, false, validation.AsMutating(c.Webhooks))
 }
 
 func named(configuration string, mutating bool, webhooks []registration.MutatingWebhook) []Hook {
@@ -126,16 +121,10 @@ type Target struct {
 	Resource schema.GroupVersionResource
 }
 
-// configurations are the kinds that no webhook and no policy reviews.
-var configurations = map[string]bool{
-	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true,
-	"ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
-	"MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
-}
-
 // Exempt reports whether webhooks do not review a kind: they could prevent their own removal.
 func Exempt(k schema.GroupVersionKind) bool {
-	return k.Group == "admissionregistration.k8s.io" && configurations[k.Kind]
+	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
+		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
 }
 
 // Request is what a webhook is asked. The objects are those that it is shown.
@@ -169,15 +158,6 @@ func Encode(r *admissionv1.AdmissionRequest) error {
 	return nil
 }
 
-// condition is an expression that yields a boolean.
-type condition string
-
-// GetExpression makes it what the compiler takes.
-func (c condition) GetExpression() string { return string(c) }
-
-// ReturnTypes makes it what the compiler takes.
-func (c condition) ReturnTypes() []*celgo.Type { return []*celgo.Type{celgo.BoolType} }
-
 var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 	return cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 })
@@ -207,7 +187,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	evaluator := compiledConditions.Of(conditions, "", func() cel.ConditionEvaluator {
 		all := make([]cel.ExpressionAccessor, len(conditions))
 		for i := range conditions {
-			all[i] = condition(conditions[i].Expression)
+			all[i] = expression.Expression{Text: conditions[i].Expression}
 		}
 		return compiler().CompileCondition(all, cel.OptionalVariableDeclarations{HasAuthorizer: true},
 			environment.StoredExpressions)
@@ -273,32 +253,15 @@ func Verify(uid types.UID, mutating bool, r *admissionv1.AdmissionReview) error 
 
 // Denial is the status of a request that a webhook does not allow.
 func Denial(name string, result *metav1.Status) *apierrors.StatusError {
-	status := metav1.Status{Status: metav1.StatusFailure}
-	if result != nil {
-		status = *result
+	if result == nil {
+		return webhookerrors.ToStatusErr(name, nil)
 	}
-	switch {
-	case status.Code < http.StatusBadRequest:
-		status.Code = http.StatusBadRequest
-	case status.Code > 999: // no answer can have it: the real server's panics
+	status := *result
+	if status.Code > 999 { // no answer can have it: the real server's panics
 		status.Code = http.StatusInternalServerError
 	}
-	if status.Status == "" || status.Status == metav1.StatusSuccess {
-		status.Status = metav1.StatusFailure
-	}
-	by := fmt.Sprintf("admission webhook %q denied the request", name)
-	switch {
-	case status.Message != "":
-		status.Message = by + ": " + status.Message
-	case status.Reason != "":
-		status.Message = by + ": " + string(status.Reason)
-	default:
-		status.Message = by + " without explanation"
-	}
-	return &apierrors.StatusError{ErrStatus: status}
+	return webhookerrors.ToStatusErr(name, &status)
 }
 
-// NoDryRun is the status of a dry run that a webhook's side effects forbid.
-func NoDryRun(name string) *apierrors.StatusError {
-	return apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", name))
-}
+// NoDryRun returns the status of a dry run that a webhook's side effects forbid.
+func NoDryRun(name string) *apierrors.StatusError { return webhookerrors.NewDryRunUnsupportedErr(name) }

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"slices"
-	"strings"
 
 	registration "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 )
 
 // Rules say which requests something is for: a webhook, or a policy.
@@ -76,37 +77,18 @@ func (r *Rules) namesOf(i int) [][]string {
 	return r.Names[i : i+1]
 }
 
-func (r *Rules) any(rules []registration.RuleWithOperations, names [][]string, a *Attributes,
+func (r *Rules) any(list []registration.RuleWithOperations, names [][]string, a *Attributes,
 	as schema.GroupVersionResource) bool {
-	for i := range rules {
+	request := admission.NewAttributesRecord(nil, nil, a.Kind, a.Namespace, a.Name, as, a.Subresource,
+		admission.Operation(a.Operation), nil, false, nil)
+	for i := range list {
+		matcher := rules.Matcher{Rule: list[i], Attr: request}
 		named := len(names) == 0 || len(names[i]) == 0 || slices.Contains(names[i], a.Name)
-		if named && matchRule(&rules[i], a, as) {
+		if named && matcher.Matches() {
 			return true
 		}
 	}
 	return false
-}
-
-var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-
-func matchRule(r *registration.RuleWithOperations, a *Attributes, as schema.GroupVersionResource) bool {
-	if r.Scope != nil && *r.Scope != registration.AllScopes {
-		clusterwide := as == namespaces || a.Namespace == ""
-		if clusterwide != (*r.Scope == registration.ClusterScope) {
-			return false
-		}
-	}
-	operation := slices.Contains(r.Operations, registration.OperationAll) ||
-		slices.Contains(r.Operations, registration.OperationType(a.Operation))
-	return operation && wild(r.APIGroups, as.Group) && wild(r.APIVersions, as.Version) &&
-		slices.ContainsFunc(r.Resources, func(both string) bool {
-			resource, sub, _ := strings.Cut(both, "/")
-			return (resource == "*" || resource == as.Resource) && (sub == "*" || sub == a.Subresource)
-		})
-}
-
-func wild(items []string, asked string) bool {
-	return slices.Contains(items, "*") || slices.Contains(items, asked)
 }
 
 func (r *Rules) matchNamespace(a *Attributes, labelsOf func(string) (map[string]string, error)) (bool, error) {

@@ -3,6 +3,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,10 +37,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -192,11 +197,7 @@ func texts(errs []error) (all []string) {
 
 // unknownConversion is the real server's error for an object of another kind.
 func unknownConversion(have runtime.Object, k *fakeapi.Kind) string {
-	internal := k.GVK.Group
-	if internal == "" {
-		internal = "core"
-	}
-	internal, _, _ = strings.Cut(internal, ".")
+	internal, _, _ := strings.Cut(cmp.Or(k.GVK.Group, "core"), ".")
 	return fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion",
 		strings.TrimPrefix(reflect.TypeOf(have).String(), "*"), internal, k.GVK.Kind)
 }
@@ -262,3 +263,102 @@ func Proto(obj runtime.Object) ([]byte, error) {
 }
 
 var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)
+
+// Cache keeps the encoded form of recently sent versions, which never change, so that all watchers share it. The zero
+// Cache is empty. It is safe for concurrent use.
+type Cache struct {
+	mu    sync.RWMutex
+	young map[cacheKey][]byte
+	old   map[cacheKey][]byte
+	size  int // bytes in young
+}
+
+type cacheKey struct {
+	obj   runtime.Object // a pointer: the version itself
+	media string
+}
+
+const cacheSize = 16 << 20
+
+// Encode returns the encoding of a stored version in JSON, with a line feed at
+// its end, or protobuf. The bytes are shared: nobody writes to them.
+func (c *Cache) Encode(obj runtime.Object, mediaType string) ([]byte, error) {
+	key := cacheKey{obj, mediaType}
+	c.mu.RLock()
+	text, ok := c.young[key]
+	if !ok {
+		text, ok = c.old[key]
+	}
+	c.mu.RUnlock()
+	if ok {
+		return text, nil
+	}
+	var err error
+	if mediaType == media.Proto {
+		text, err = Proto(obj)
+	} else if text, err = json.Marshal(obj); err == nil {
+		text = append(text, '\n')
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.keep(key, text)
+	return text, nil
+}
+
+func (c *Cache) keep(key cacheKey, text []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.young == nil || c.size+len(text) > cacheSize {
+		c.old, c.young, c.size = c.young, map[cacheKey][]byte{}, 0
+	}
+	c.young[key] = text
+	c.size += len(text)
+}
+
+// decodeCustom reads the object of a create or update of a custom kind. The field validation decides whether
+// duplicate and unknown fields are warnings or errors.
+func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
+	mediaType := media.ContentType(r)
+	if mediaType != media.JSON && mediaType != media.YAML {
+		return nil, nil, refusal.UnknownFormat()
+	}
+	decoder := kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
+		unstructuredscheme.NewUnstructuredObjectTyper(), kjson.SerializerOptions{Yaml: mediaType == media.YAML,
+			Strict: validation != metav1.FieldValidationIgnore})
+	u := &unstructured.Unstructured{}
+	obj, gvk, err := decoder.Decode(body, &k.GVK, u)
+	var found []error
+	if err != nil {
+		twice, isStrict := runtime.AsStrictDecodingError(err)
+		if !isStrict || obj == nil {
+			return nil, nil, refusal.Undecodable(err, k.GVK.Kind, gvk, body)
+		}
+		found = twice.Errors()
+	}
+	if gvk.GroupKind() == k.GVK.GroupKind() {
+		unknown, err := k.Prune(u)
+		if err != nil {
+			return nil, nil, refusal.Undecodable(err, k.GVK.Kind, gvk, body)
+		}
+		for _, path := range unknown {
+			found = append(found, fmt.Errorf("unknown field %q", path))
+		}
+	}
+	var warnings []string
+	switch {
+	case len(found) == 0 || validation == metav1.FieldValidationIgnore:
+	case validation == metav1.FieldValidationStrict:
+		return nil, nil, refusal.Undecodable(runtime.NewStrictDecodingError(found), k.GVK.Kind, gvk, body)
+	default:
+		warnings = texts(found)
+	}
+	if gvk.GroupVersion() != k.GVK.GroupVersion() {
+		return nil, nil, refusal.OtherVersion(gvk.GroupVersion(), k.GVK.GroupVersion())
+	}
+	if gvk.Kind != k.GVK.Kind {
+		return nil, nil, apierrors.NewInvalid(gvk.GroupKind(), u.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.GVK.Kind)})
+	}
+	return u, warnings, nil
+}

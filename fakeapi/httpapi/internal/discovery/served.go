@@ -1,3 +1,4 @@
+// Package discovery describes the resources of the real server and of CRDs to clients.
 package discovery
 
 import (
@@ -7,24 +8,20 @@ import (
 	"slices"
 	"sync"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
 // Served returns the real server's resources and those of CRDs.
-func Served(kinds []*fakeapi.Kind) []GroupVersion {
-	known := map[schema.GroupVersionResource]bool{}
-	for _, v := range real {
-		for _, r := range v.Resources {
-			known[v.WithResource(r.Name)] = true
-		}
-	}
-	all := real[:len(real):len(real)]
+func Served(kinds []*fakeapi.Kind) []resources.GroupVersion {
+	all := resources.All[:len(resources.All):len(resources.All)]
 	at := map[schema.GroupVersion]int{}
 	for _, k := range kinds {
-		if known[k.GVR()] {
+		if resources.Find(k.GVR(), "") != nil {
 			continue
 		}
 		gv := k.GVK.GroupVersion()
@@ -32,7 +29,7 @@ func Served(kinds []*fakeapi.Kind) []GroupVersion {
 		if !ok {
 			i = len(all)
 			at[gv] = i
-			all = append(all, GroupVersion{GroupVersion: gv})
+			all = append(all, resources.GroupVersion{GroupVersion: gv})
 		}
 		all[i].Resources = append(all[i].Resources, resourceOf(k))
 	}
@@ -42,21 +39,20 @@ func Served(kinds []*fakeapi.Kind) []GroupVersion {
 // customVerbs are the verbs of custom resources, in the real server's order.
 var customVerbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 
-func resourceOf(k *fakeapi.Kind) Resource {
-	r := Resource{Name: k.Resource, Kind: k.GVK, singular: k.Singular, namespaced: k.Namespaced, verbs: customVerbs,
-		short: k.ShortNames, categories: k.Categories, hash: storageHash(k.GVK)}
-	verbs := []string{"get", "patch", "update"}
-	if k.Serves("status") {
-		r.Sub = append(r.Sub, Resource{Name: "status", Kind: k.GVK, namespaced: k.Namespaced, verbs: verbs})
-	}
-	if k.Serves("scale") {
-		r.Sub = append(r.Sub, Resource{Name: "scale", Kind: fakeapi.Scales.GVK, namespaced: k.Namespaced, verbs: verbs})
+func resourceOf(k *fakeapi.Kind) resources.Resource {
+	r := resources.Resource{Name: k.Resource, Kind: k.GVK, Singular: k.Singular, Namespaced: k.Namespaced,
+		Verbs: customVerbs, ShortNames: k.ShortNames, Categories: k.Categories}
+	for _, name := range [...]string{"status", "scale"} {
+		if k.Serves(name) {
+			r.Sub = append(r.Sub, resources.Resource{Name: name, Kind: k.BodyKind(name).GVK, Namespaced: k.Namespaced,
+				Verbs: []string{"get", "patch", "update"}})
+		}
 	}
 	return r
 }
 
 // Groups lists the groups but the core one; the first version is preferred.
-func Groups(all []GroupVersion) *metav1.APIGroupList {
+func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	for _, v := range all {
 		if v.Group == "" {
@@ -74,7 +70,7 @@ func Groups(all []GroupVersion) *metav1.APIGroupList {
 }
 
 // Group describes one group; nil when there is none.
-func Group(all []GroupVersion, name string) *metav1.APIGroup {
+func Group(all []resources.GroupVersion, name string) *metav1.APIGroup {
 	g := group(Groups(all), name)
 	if g != nil {
 		g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
@@ -92,7 +88,7 @@ func group(list *metav1.APIGroupList, name string) *metav1.APIGroup {
 }
 
 // Resources lists the resources and subresources of a group and version; nil when it is not served.
-func Resources(all []GroupVersion, gv schema.GroupVersion) *metav1.APIResourceList {
+func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.APIResourceList {
 	for _, v := range all {
 		if v.GroupVersion != gv {
 			continue
@@ -104,9 +100,9 @@ func Resources(all []GroupVersion, gv schema.GroupVersion) *metav1.APIResourceLi
 		}
 		for i := range v.Resources {
 			r := &v.Resources[i]
-			list.APIResources = append(list.APIResources, r.listed(gv, ""))
+			list.APIResources = append(list.APIResources, listed(r, gv, ""))
 			for j := range r.Sub {
-				list.APIResources = append(list.APIResources, r.Sub[j].listed(gv, r.Name+"/"))
+				list.APIResources = append(list.APIResources, listed(&r.Sub[j], gv, r.Name+"/"))
 			}
 		}
 		return list
@@ -115,10 +111,12 @@ func Resources(all []GroupVersion, gv schema.GroupVersion) *metav1.APIResourceLi
 }
 
 // listed returns an entry of the resource list of gv.
-func (r *Resource) listed(gv schema.GroupVersion, parent string) metav1.APIResource {
-	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.singular,
-		Namespaced: r.namespaced, Verbs: r.verbs, ShortNames: r.short, Categories: r.categories,
-		StorageVersionHash: r.hash}
+func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1.APIResource {
+	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.Singular,
+		Namespaced: r.Namespaced, Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories}
+	if parent == "" && len(r.Verbs) > 2 { // others are not stored
+		a.StorageVersionHash = storageHash(r.Kind)
+	}
 	if r.Kind.GroupVersion() != gv {
 		a.Group, a.Version = r.Kind.Group, r.Kind.Version
 	}
@@ -143,42 +141,6 @@ func storageHash(gvk schema.GroupVersionKind) string {
 	sum := sha256.Sum256([]byte(gvk.Group + "/" + gvk.Version + "/" + gvk.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
-
-// GroupList is an APIGroupDiscoveryList of apidiscovery.k8s.io.
-type GroupList struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        metav1.ListMeta  `json:"metadata"`
-	Items           []groupDiscovery `json:"items"`
-}
-
-type (
-	groupDiscovery struct {
-		Metadata struct {
-			Name string `json:"name,omitempty"`
-		} `json:"metadata"`
-		Versions []versionDiscovery `json:"versions"`
-	}
-	versionDiscovery struct {
-		Version   string              `json:"version"`
-		Resources []resourceDiscovery `json:"resources,omitempty"`
-		Freshness string              `json:"freshness"`
-	}
-	resourceDiscovery struct {
-		Resource         string                  `json:"resource"`
-		ResponseKind     metav1.GroupVersionKind `json:"responseKind"`
-		Scope            string                  `json:"scope"`
-		SingularResource string                  `json:"singularResource"`
-		Verbs            []string                `json:"verbs"`
-		ShortNames       []string                `json:"shortNames,omitempty"`
-		Categories       []string                `json:"categories,omitempty"`
-		Subresources     []subresourceDiscovery  `json:"subresources,omitempty"`
-	}
-	subresourceDiscovery struct {
-		Subresource  string                  `json:"subresource"`
-		ResponseKind metav1.GroupVersionKind `json:"responseKind"`
-		Verbs        []string                `json:"verbs"`
-	}
-)
 
 // Documents keeps the encoded documents of aggregated discovery for as long as the served kinds are the same.
 type Documents struct {
@@ -214,37 +176,38 @@ func (d *Documents) Aggregated(kinds []*fakeapi.Kind, core bool, in schema.Group
 	return text
 }
 
-func aggregated(all []GroupVersion, core bool, in schema.GroupVersion) *GroupList {
-	list := &GroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: in.String()},
-		Items: []groupDiscovery{}}
-	for _, v := range all {
+func aggregated(all []resources.GroupVersion, core bool, in schema.GroupVersion) *apidiscoveryv2.APIGroupDiscoveryList {
+	list := &apidiscoveryv2.APIGroupDiscoveryList{Items: []apidiscoveryv2.APIGroupDiscovery{}}
+	list.SetGroupVersionKind(in.WithKind("APIGroupDiscoveryList"))
+	for i := range all {
+		v := &all[i]
 		if core != (v.Group == "") {
 			continue
 		}
 		n := len(list.Items)
-		if n == 0 || list.Items[n-1].Metadata.Name != v.Group {
-			list.Items = append(list.Items, groupDiscovery{})
-			list.Items[n].Metadata.Name = v.Group
+		if n == 0 || list.Items[n-1].Name != v.Group {
+			list.Items = append(list.Items, apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: v.Group}})
 			n++
 		}
-		list.Items[n-1].Versions = append(list.Items[n-1].Versions, v.aggregated())
+		list.Items[n-1].Versions = append(list.Items[n-1].Versions, aggregatedVersion(v))
 	}
 	return list
 }
 
-func (v *GroupVersion) aggregated() versionDiscovery {
-	d := versionDiscovery{Version: v.Version, Freshness: "Current"}
+func aggregatedVersion(v *resources.GroupVersion) apidiscoveryv2.APIVersionDiscovery {
+	d := apidiscoveryv2.APIVersionDiscovery{Version: v.Version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	for i := range v.Resources {
 		r := &v.Resources[i]
-		rd := resourceDiscovery{Resource: r.Name, ResponseKind: v.responseKind(r), Scope: "Cluster",
-			SingularResource: r.singular, Verbs: r.verbs, ShortNames: r.short, Categories: r.categories}
-		if r.namespaced {
-			rd.Scope = "Namespaced"
+		rd := apidiscoveryv2.APIResourceDiscovery{Resource: r.Name, ResponseKind: responseKind(v, r),
+			Scope: apidiscoveryv2.ScopeCluster, SingularResource: r.Singular, Verbs: r.Verbs, ShortNames: r.ShortNames,
+			Categories: r.Categories}
+		if r.Namespaced {
+			rd.Scope = apidiscoveryv2.ScopeNamespace
 		}
 		for j := range r.Sub {
 			s := &r.Sub[j]
-			rd.Subresources = append(rd.Subresources,
-				subresourceDiscovery{Subresource: s.Name, ResponseKind: v.responseKind(s), Verbs: s.verbs})
+			rd.Subresources = append(rd.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: s.Name,
+				ResponseKind: responseKind(v, s), Verbs: s.Verbs})
 		}
 		d.Resources = append(d.Resources, rd)
 	}
@@ -252,8 +215,8 @@ func (v *GroupVersion) aggregated() versionDiscovery {
 }
 
 // responseKind names group and version only where they are not the resource's.
-func (v *GroupVersion) responseKind(r *Resource) metav1.GroupVersionKind {
-	k := metav1.GroupVersionKind{Kind: r.Kind.Kind}
+func responseKind(v *resources.GroupVersion, r *resources.Resource) *metav1.GroupVersionKind {
+	k := &metav1.GroupVersionKind{Kind: r.Kind.Kind}
 	if r.Kind.GroupVersion() != v.GroupVersion {
 		k.Group, k.Version = r.Kind.Group, r.Kind.Version
 	}

@@ -24,31 +24,42 @@ import (
 // Documents makes OpenAPI documents on demand, and again after the kinds changed. The zero value is ready and safe for
 // concurrent use.
 type Documents struct {
-	mu      sync.Mutex
-	kinds   []*fakeapi.Kind
-	v3      map[string][]byte // by path below /openapi/v3/
-	v2      []byte
-	v2proto []byte
+	mu    sync.Mutex
+	kinds []*fakeapi.Kind
+	made  *documents
 }
 
-// fresh drops the documents of an older table. The caller holds the lock.
-func (d *Documents) fresh(kinds []*fakeapi.Kind) {
-	if !slices.Equal(d.kinds, kinds) {
-		d.kinds, d.v3, d.v2, d.v2proto = slices.Clone(kinds), nil, nil, nil
+// documents are those of one table of kinds. Each is made when it is first asked for.
+type documents struct {
+	v3      func() map[string][]byte // by path below /openapi/v3/
+	v2      func() []byte
+	v2proto func() ([]byte, error)
+}
+
+func (d *Documents) of(kinds []*fakeapi.Kind) *documents {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.made == nil || !slices.Equal(d.kinds, kinds) {
+		own := slices.Clone(kinds)
+		v2 := sync.OnceValue(func() []byte { return version2(own) })
+		d.kinds, d.made = own, &documents{v2: v2,
+			v3:      sync.OnceValue(func() map[string][]byte { return version3(own) }),
+			v2proto: sync.OnceValues(func() ([]byte, error) { return inProto(v2()) })}
 	}
+	return d.made
 }
 
 func info() object { return object{"title": "Kubernetes", "version": "v1.36.3"} }
 
 // Version3 returns the document of a group and version, by its path below /openapi/v3/, or nil.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
-	return d.version3(kinds)[path]
+	return d.of(kinds).v3()[path]
 }
 
 // Index says where the documents of version 3 are.
 func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	index := map[string]object{}
-	for path, text := range d.version3(kinds) {
+	for path, text := range d.of(kinds).v3() {
 		sum := sha512.Sum512(text)
 		hash := strings.ToUpper(hex.EncodeToString(sum[:]))
 		index[path] = object{"serverRelativeURL": "/openapi/v3/" + path + "?hash=" + hash}
@@ -56,16 +67,17 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	return object{"paths": index}
 }
 
-func (d *Documents) version3(kinds []*fakeapi.Kind) map[string][]byte {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.fresh(kinds)
-	if d.v3 != nil {
-		return d.v3
-	}
-	d.v3 = map[string][]byte{}
-	byVersion := map[schema.GroupVersion][]*fakeapi.Kind{}
-	for _, k := range d.kinds {
+// Version2 is the one document of all kinds.
+func (d *Documents) Version2(kinds []*fakeapi.Kind) []byte { return d.of(kinds).v2() }
+
+// Version2Proto is the document of version 2 in protobuf. Version 2 cannot express every custom schema: then it fails.
+func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
+	return d.of(kinds).v2proto()
+}
+
+func version3(kinds []*fakeapi.Kind) map[string][]byte {
+	all, byVersion := map[string][]byte{}, map[schema.GroupVersion][]*fakeapi.Kind{}
+	for _, k := range kinds {
 		gv := k.GVK.GroupVersion()
 		byVersion[gv] = append(byVersion[gv], k)
 	}
@@ -75,43 +87,23 @@ func (d *Documents) version3(kinds []*fakeapi.Kind) map[string][]byte {
 			path = "api/" + gv.Version
 		}
 		s, paths := describe(kinds, true)
-		d.v3[path] = encode(object{"openapi": "3.0.0", "info": info(), "paths": paths,
+		all[path] = encode(object{"openapi": "3.0.0", "info": info(), "paths": paths,
 			"components": object{"schemas": s.named}})
 	}
-	return d.v3
+	return all
 }
 
-// Version2 is the one document of all kinds.
-func (d *Documents) Version2(kinds []*fakeapi.Kind) []byte {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.fresh(kinds)
-	return d.version2()
+func version2(kinds []*fakeapi.Kind) []byte {
+	s, paths := describe(kinds, false)
+	return encode(object{"swagger": "2.0", "info": info(), "paths": paths, "definitions": s.named})
 }
 
-func (d *Documents) version2() []byte {
-	if d.v2 == nil {
-		s, paths := describe(d.kinds, false)
-		d.v2 = encode(object{"swagger": "2.0", "info": info(), "paths": paths, "definitions": s.named})
+func inProto(text []byte) ([]byte, error) {
+	doc, err := openapiv2.ParseDocument(text)
+	if err != nil {
+		return nil, err
 	}
-	return d.v2
-}
-
-// Version2Proto is the document of version 2 in protobuf. Version 2 cannot express every custom schema: then it fails.
-func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.fresh(kinds)
-	if d.v2proto == nil {
-		doc, err := openapiv2.ParseDocument(d.version2())
-		if err == nil {
-			d.v2proto, err = proto.Marshal(doc)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return d.v2proto, nil
+	return proto.Marshal(doc)
 }
 
 func describe(kinds []*fakeapi.Kind, v3 bool) (s *schemas, paths object) {

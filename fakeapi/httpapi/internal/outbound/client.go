@@ -4,6 +4,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -63,10 +64,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	if err != nil {
 		return err
 	}
-	timeout := to.Timeout
-	if timeout == 0 {
-		timeout = mostTime
-	}
+	timeout := cmp.Or(to.Timeout, mostTime)
 	ctx, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()
 	url := to.URL + "?timeout=" + timeout.String()

@@ -2,6 +2,7 @@
 package refusal
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -137,10 +138,7 @@ func notAcceptable(message string) error {
 // internalType returns the real server's Go type of a kind.
 func internalType(gvk schema.GroupVersionKind) string {
 	group, _, _ := strings.Cut(gvk.Group, ".")
-	if group == "" {
-		group = "core"
-	}
-	return "*" + group + "." + gvk.Kind
+	return "*" + cmp.Or(group, "core") + "." + gvk.Kind
 }
 
 // Include is the answer to a Table whose rows are to carry what they cannot.

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
 // Target is what a path names.
@@ -69,7 +69,7 @@ func (t *Target) find(kinds []*fakeapi.Kind) {
 			}
 		}
 	}
-	t.GroupKnown = t.GroupKnown || discovery.Has(t.GroupVersion())
+	t.GroupKnown = t.GroupKnown || resources.In(t.GroupVersion()) != nil
 }
 
 func namespaceSubresource(parts []string) bool {
@@ -105,7 +105,7 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 		return fakeapi.List, nil
 	case t.Name == "" && r.Method == http.MethodPost && !all:
 		return fakeapi.Create, nil
-	case t.Name == "" && r.Method == http.MethodDelete && !all && discovery.Deletes(t.GroupVersionResource):
+	case t.Name == "" && r.Method == http.MethodDelete && !all && t.deletes():
 		return fakeapi.DeleteCollection, nil
 	case t.Name == "" || all:
 		return "", refusal.Method()
@@ -123,6 +123,12 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 		return fakeapi.Delete, nil
 	}
 	return "", refusal.Method()
+}
+
+// deletes reports whether the collection can be deleted. Every collection of a custom kind can.
+func (t *Target) deletes() bool {
+	r := resources.Find(t.GroupVersionResource, "")
+	return r == nil || slices.Contains(r.Verbs, "deletecollection")
 }
 
 // Watches reports whether a list is a watch: on the older watch paths, and if the query's watch is not an explicit no.

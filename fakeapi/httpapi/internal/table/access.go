@@ -8,10 +8,8 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	nodev1 "k8s.io/api/node/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -147,30 +145,6 @@ func levelCells(o *flowcontrolv1.PriorityLevelConfiguration, now time.Time) []an
 	return []any{o.Name, string(o.Spec.Type), shares, queues, hand, length, since(o.CreationTimestamp, now)}
 }
 
-func priorityClassCells(o *schedulingv1.PriorityClass, now time.Time) []any {
-	policy := ""
-	if o.PreemptionPolicy != nil {
-		policy = string(*o.PreemptionPolicy)
-	}
-	return []any{o.Name, int64(o.Value), o.GlobalDefault, since(o.CreationTimestamp, now), policy}
-}
-
-func runtimeClassCells(o *nodev1.RuntimeClass, now time.Time) []any {
-	return []any{o.Name, o.Handler, since(o.CreationTimestamp, now)}
-}
-
-func resourceClaimCells(o *resourcev1.ResourceClaim, now time.Time) []any {
-	return []any{o.Name, claimState(o), since(o.CreationTimestamp, now)}
-}
-
-func resourceSliceCells(o *resourcev1.ResourceSlice, now time.Time) []any {
-	node := ""
-	if o.Spec.NodeName != nil {
-		node = *o.Spec.NodeName
-	}
-	return []any{o.Name, node, o.Spec.Driver, o.Spec.Pool.Name, since(o.CreationTimestamp, now)}
-}
-
 // ipAddressCells returns a cell more than there are columns, as the real server does.
 func ipAddressCells(o *networkingv1.IPAddress, now time.Time) []any {
 	parent := "<none>"
@@ -183,8 +157,4 @@ func ipAddressCells(o *networkingv1.IPAddress, now time.Time) []any {
 		parent += "/" + p.Name
 	}
 	return []any{o.Name, parent, since(o.CreationTimestamp, now)}
-}
-
-func serviceCIDRCells(o *networkingv1.ServiceCIDR, now time.Time) []any {
-	return []any{o.Name, strings.Join(o.Spec.CIDRs, ","), since(o.CreationTimestamp, now)}
 }

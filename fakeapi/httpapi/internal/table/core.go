@@ -1,39 +1,19 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
-
-func configMapCells(o *corev1.ConfigMap, now time.Time) []any {
-	return []any{o.Name, int64(len(o.Data) + len(o.BinaryData)), since(o.CreationTimestamp, now)}
-}
-
-func namespaceCells(o *corev1.Namespace, now time.Time) []any {
-	return []any{o.Name, string(o.Status.Phase), since(o.CreationTimestamp, now)}
-}
-
-func secretCells(o *corev1.Secret, now time.Time) []any {
-	return []any{o.Name, string(o.Type), int64(len(o.Data)), since(o.CreationTimestamp, now)}
-}
-
-func leaseCells(o *coordinationv1.Lease, now time.Time) []any {
-	holder := ""
-	if o.Spec.HolderIdentity != nil {
-		holder = *o.Spec.HolderIdentity
-	}
-	return []any{o.Name, holder, since(o.CreationTimestamp, now)}
-}
 
 func quotaCells(o *corev1.ResourceQuota, now time.Time) []any {
 	var names []string
@@ -79,20 +59,13 @@ func nodeCells(o *corev1.Node, now time.Time) []any {
 		status += ",SchedulingDisabled"
 	}
 	info := &o.Status.NodeInfo
-	kernel := orUnknown(info.KernelVersion)
+	kernel := cmp.Or(info.KernelVersion, "<unknown>")
 	if info.Architecture != "" {
 		kernel += " (" + info.Architecture + ")"
 	}
 	return []any{o.Name, status, orNone(strings.Join(nodeRoles(o), ",")), since(o.CreationTimestamp, now),
 		info.KubeletVersion, nodeAddress(o, corev1.NodeInternalIP), nodeAddress(o, corev1.NodeExternalIP),
-		orUnknown(info.OSImage), kernel, orUnknown(info.ContainerRuntimeVersion)}
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "<unknown>"
-	}
-	return text
+		cmp.Or(info.OSImage, "<unknown>"), kernel, cmp.Or(info.ContainerRuntimeVersion, "<unknown>")}
 }
 
 func nodeAddress(o *corev1.Node, t corev1.NodeAddressType) string {
@@ -142,13 +115,8 @@ func eventCells(o *corev1.Event, now time.Time) []any {
 }
 
 func eventSource(o *corev1.Event) string {
-	component, host := o.Source.Component, o.Source.Host
-	if component == "" {
-		component = o.ReportingController
-	}
-	if host == "" {
-		host = o.ReportingInstance
-	}
+	component := cmp.Or(o.Source.Component, o.ReportingController)
+	host := cmp.Or(o.Source.Host, o.ReportingInstance)
 	if host == "" {
 		return component
 	}

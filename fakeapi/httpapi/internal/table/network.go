@@ -13,6 +13,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 )
 
 func serviceCells(o *corev1.Service, now time.Time) []any {
@@ -111,10 +112,7 @@ func endpointSliceCells(o *discoveryv1.EndpointSlice, now time.Time) []any {
 }
 
 func ingressCells(o *networkingv1.Ingress, now time.Time) []any {
-	class, ports := "<none>", "80"
-	if o.Spec.IngressClassName != nil {
-		class = *o.Spec.IngressClassName
-	}
+	ports := "80"
 	if len(o.Spec.TLS) > 0 {
 		ports = "80, 443"
 	}
@@ -127,8 +125,8 @@ func ingressCells(o *networkingv1.Ingress, now time.Time) []any {
 		}
 	}
 	slices.Sort(addresses)
-	return []any{o.Name, class, hosts(o.Spec.Rules), strings.Join(slices.Compact(addresses), ","), ports,
-		since(o.CreationTimestamp, now)}
+	return []any{o.Name, ptr.Deref(o.Spec.IngressClassName, "<none>"), hosts(o.Spec.Rules),
+		strings.Join(slices.Compact(addresses), ","), ports, since(o.CreationTimestamp, now)}
 }
 
 func hosts(rules []networkingv1.IngressRule) string {
@@ -169,8 +167,4 @@ func byDefault(o metav1.Object, annotations ...string) string {
 		}
 	}
 	return o.GetName()
-}
-
-func networkPolicyCells(o *networkingv1.NetworkPolicy, now time.Time) []any {
-	return []any{o.Name, metav1.FormatLabelSelector(&o.Spec.PodSelector), since(o.CreationTimestamp, now)}
 }

@@ -6,16 +6,23 @@ import (
 	_ "embed"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
@@ -26,16 +33,22 @@ type cellsFunc = func(obj runtime.Object, now time.Time) []any
 var printers = map[reflect.Type]cellsFunc{}
 
 func init() {
-	prints(configMapCells)
+	prints(func(o *corev1.ConfigMap, now time.Time) []any {
+		return []any{o.Name, int64(len(o.Data) + len(o.BinaryData)), since(o.CreationTimestamp, now)}
+	})
 	prints(endpointsCells)
 	prints(eventCells)
-	prints(namespaceCells)
+	prints(func(o *corev1.Namespace, now time.Time) []any {
+		return []any{o.Name, string(o.Status.Phase), since(o.CreationTimestamp, now)}
+	})
 	prints(nodeCells)
 	prints(claimCells)
 	prints(podCells)
 	prints(replicationControllerCells)
 	prints(quotaCells)
-	prints(secretCells)
+	prints(func(o *corev1.Secret, now time.Time) []any {
+		return []any{o.Name, string(o.Type), int64(len(o.Data)), since(o.CreationTimestamp, now)}
+	})
 	prints(serviceCells)
 	prints(nameAndAge[*corev1.ServiceAccount])
 	prints(controllerRevisionCells)
@@ -47,13 +60,17 @@ func init() {
 	prints(autoscalerCells)
 	prints(cronJobCells)
 	prints(jobCells)
-	prints(leaseCells)
+	prints(func(o *coordinationv1.Lease, now time.Time) []any {
+		return []any{o.Name, ptr.Deref(o.Spec.HolderIdentity, ""), since(o.CreationTimestamp, now)}
+	})
 	prints(endpointSliceCells)
 	prints(disruptionBudgetCells)
 	prints(volumeCells)
 	prints(ingressCells)
 	prints(ingressClassCells)
-	prints(networkPolicyCells)
+	prints(func(o *networkingv1.NetworkPolicy, now time.Time) []any {
+		return []any{o.Name, metav1.FormatLabelSelector(&o.Spec.PodSelector), since(o.CreationTimestamp, now)}
+	})
 	prints(func(o *rbacv1.RoleBinding, now time.Time) []any {
 		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
 	})
@@ -63,9 +80,16 @@ func init() {
 	prints(certificateCells)
 	prints(classCells)
 	prints(driverCells)
-	prints(csiNodeCells)
-	prints(priorityClassCells)
-	prints(runtimeClassCells)
+	prints(func(o *storagev1.CSINode, now time.Time) []any {
+		return []any{o.Name, int64(len(o.Spec.Drivers)), since(o.CreationTimestamp, now)}
+	})
+	prints(func(o *schedulingv1.PriorityClass, now time.Time) []any {
+		return []any{o.Name, int64(o.Value), o.GlobalDefault, since(o.CreationTimestamp, now),
+			string(ptr.Deref(o.PreemptionPolicy, ""))}
+	})
+	prints(func(o *nodev1.RuntimeClass, now time.Time) []any {
+		return []any{o.Name, o.Handler, since(o.CreationTimestamp, now)}
+	})
 	prints(func(o *admissionv1.ValidatingWebhookConfiguration, now time.Time) []any {
 		return countedCells(&o.ObjectMeta, len(o.Webhooks), now)
 	})
@@ -75,13 +99,25 @@ func init() {
 	prints(podTemplateCells)
 	prints(newEventCells)
 	prints(ipAddressCells)
-	prints(serviceCIDRCells)
-	prints(attachmentCells)
-	prints(attributesClassCells)
+	prints(func(o *networkingv1.ServiceCIDR, now time.Time) []any {
+		return []any{o.Name, strings.Join(o.Spec.CIDRs, ","), since(o.CreationTimestamp, now)}
+	})
+	prints(func(o *storagev1.VolumeAttachment, now time.Time) []any {
+		return []any{o.Name, o.Spec.Attacher, ptr.Deref(o.Spec.Source.PersistentVolumeName, ""), o.Spec.NodeName,
+			o.Status.Attached, since(o.CreationTimestamp, now)}
+	})
+	prints(func(o *storagev1.VolumeAttributesClass, now time.Time) []any {
+		return []any{o.Name, o.DriverName, since(o.CreationTimestamp, now)}
+	})
 	prints(nameAndAge[*resourcev1.DeviceClass])
-	prints(resourceClaimCells)
+	prints(func(o *resourcev1.ResourceClaim, now time.Time) []any {
+		return []any{o.Name, claimState(o), since(o.CreationTimestamp, now)}
+	})
 	prints(nameAndAge[*resourcev1.ResourceClaimTemplate])
-	prints(resourceSliceCells)
+	prints(func(o *resourcev1.ResourceSlice, now time.Time) []any {
+		return []any{o.Name, ptr.Deref(o.Spec.NodeName, ""), o.Spec.Driver, o.Spec.Pool.Name,
+			since(o.CreationTimestamp, now)}
+	})
 	prints(flowCells)
 	prints(levelCells)
 	prints(func(o *admissionv1.ValidatingAdmissionPolicy, now time.Time) []any {

@@ -2,6 +2,7 @@
 package table
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"time"
@@ -124,9 +125,4 @@ func since(t metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(t.Time))
 }
 
-func orNone(text string) string {
-	if text == "" {
-		return "<none>"
-	}
-	return text
-}
+func orNone(text string) string { return cmp.Or(text, "<none>") }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 )
 
 func autoscalerV1Cells(o *autoscalingv1.HorizontalPodAutoscaler, now time.Time) []any {
@@ -127,7 +128,7 @@ func jobCells(o *batchv1.Job, now time.Time) []any {
 	completions := fmt.Sprintf("%d/1", o.Status.Succeeded)
 	if o.Spec.Completions != nil {
 		completions = fmt.Sprintf("%d/%d", o.Status.Succeeded, *o.Spec.Completions)
-	} else if n := deref(o.Spec.Parallelism); n > 1 {
+	} else if n := int64(ptr.Deref(o.Spec.Parallelism, 0)); n > 1 {
 		completions = fmt.Sprintf("%d/1 of %d", o.Status.Succeeded, n)
 	}
 	took := ""
@@ -170,12 +171,9 @@ func jobState(o *batchv1.Job) string {
 
 func cronJobCells(o *batchv1.CronJob, now time.Time) []any {
 	names, images := containers(o.Spec.JobTemplate.Spec.Template.Spec.Containers)
-	last, zone, suspend := "<none>", "<none>", "<unset>"
+	last, suspend := "<none>", "<unset>"
 	if t := o.Status.LastScheduleTime; t != nil {
 		last = since(*t, now)
-	}
-	if o.Spec.TimeZone != nil {
-		zone = *o.Spec.TimeZone
 	}
 	if o.Spec.Suspend != nil {
 		suspend = "False"
@@ -183,7 +181,7 @@ func cronJobCells(o *batchv1.CronJob, now time.Time) []any {
 			suspend = "True"
 		}
 	}
-	return []any{o.Name, o.Spec.Schedule, zone, suspend, int64(len(o.Status.Active)), last,
+	return []any{o.Name, o.Spec.Schedule, ptr.Deref(o.Spec.TimeZone, "<none>"), suspend, int64(len(o.Status.Active)), last,
 		since(o.CreationTimestamp, now), names, images, metav1.FormatLabelSelector(o.Spec.JobTemplate.Spec.Selector)}
 }
 
@@ -192,13 +190,13 @@ func replicationControllerCells(o *corev1.ReplicationController, now time.Time) 
 	if o.Spec.Template != nil {
 		names, images = containers(o.Spec.Template.Spec.Containers)
 	}
-	return []any{o.Name, deref(o.Spec.Replicas), int64(o.Status.Replicas), int64(o.Status.ReadyReplicas),
+	return []any{o.Name, int64(ptr.Deref(o.Spec.Replicas, 0)), int64(o.Status.Replicas), int64(o.Status.ReadyReplicas),
 		since(o.CreationTimestamp, now), names, images, labels.FormatLabels(o.Spec.Selector)}
 }
 
 func replicaSetCells(o *appsv1.ReplicaSet, now time.Time) []any {
 	names, images := containers(o.Spec.Template.Spec.Containers)
-	return []any{o.Name, deref(o.Spec.Replicas), int64(o.Status.Replicas), int64(o.Status.ReadyReplicas),
+	return []any{o.Name, int64(ptr.Deref(o.Spec.Replicas, 0)), int64(o.Status.Replicas), int64(o.Status.ReadyReplicas),
 		since(o.CreationTimestamp, now), names, images, metav1.FormatLabelSelector(o.Spec.Selector)}
 }
 
@@ -208,14 +206,14 @@ func deploymentCells(o *appsv1.Deployment, now time.Time) []any {
 	if s, err := metav1.LabelSelectorAsSelector(o.Spec.Selector); err == nil {
 		selector = s.String()
 	}
-	return []any{o.Name, fmt.Sprintf("%d/%d", o.Status.ReadyReplicas, deref(o.Spec.Replicas)),
+	return []any{o.Name, fmt.Sprintf("%d/%d", o.Status.ReadyReplicas, int64(ptr.Deref(o.Spec.Replicas, 0))),
 		int64(o.Status.UpdatedReplicas), int64(o.Status.AvailableReplicas), since(o.CreationTimestamp, now),
 		names, images, selector}
 }
 
 func statefulSetCells(o *appsv1.StatefulSet, now time.Time) []any {
 	names, images := containers(o.Spec.Template.Spec.Containers)
-	return []any{o.Name, fmt.Sprintf("%d/%d", o.Status.ReadyReplicas, deref(o.Spec.Replicas)),
+	return []any{o.Name, fmt.Sprintf("%d/%d", o.Status.ReadyReplicas, int64(ptr.Deref(o.Spec.Replicas, 0))),
 		since(o.CreationTimestamp, now), names, images}
 }
 
@@ -234,13 +232,6 @@ func containers(list []corev1.Container) (names, images string) {
 		n, i = append(n, c.Name), append(i, c.Image)
 	}
 	return strings.Join(n, ","), strings.Join(i, ",")
-}
-
-func deref(n *int32) int64 {
-	if n == nil {
-		return 0
-	}
-	return int64(*n)
 }
 
 func controllerRevisionCells(o *appsv1.ControllerRevision, now time.Time) []any {

@@ -1,5 +1,5 @@
-// Package discovery describes the resources of the real server and of CRDs to clients.
-package discovery
+// Package resources lists the resources of the real server.
+package resources
 
 import (
 	_ "embed"
@@ -9,25 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// resourceText lists what the real server v1.36 serves by default, in the
+// text lists what the real server v1.36 serves by default, in the
 // order of its discovery: a group and version, below it its resources (plural,
 // kind, scope, singular, verbs, short names, categories), below those their
 // subresources (name, kind, verbs). "all" are the eight verbs.
 //
 //go:embed resources.txt
-var resourceText string
+var text string
 
 // Resource is a resource or a subresource.
 type Resource struct {
 	Name       string // plural, or the name of the subresource
 	Kind       schema.GroupVersionKind
 	Sub        []Resource
-	singular   string
-	namespaced bool
-	verbs      []string
-	short      []string
-	categories []string
-	hash       string // of the storage version; "" for what nothing is stored of
+	Singular   string
+	Namespaced bool
+	Verbs      []string
+	ShortNames []string
+	Categories []string
 }
 
 // GroupVersion is one version of a group and its resources.
@@ -38,17 +37,17 @@ type GroupVersion struct {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// real holds the resources of the real server; see [resourceText].
-var real = parseResources(resourceText)
+// All holds the resources of the real server. Nobody changes it.
+var All = parse(text)
 
-func parseResources(text string) (all []GroupVersion) {
+func parse(text string) (all []GroupVersion) {
 	for line := range strings.Lines(text) {
 		depth := len(line) - len(strings.TrimLeft(line, " "))
 		words := strings.Fields(line)
 		if depth == 0 {
 			gv, err := schema.ParseGroupVersion(words[0])
 			if err != nil {
-				panic("httpapi: the list of resources: " + err.Error())
+				panic("fakeapi: the list of resources: " + err.Error())
 			}
 			all = append(all, GroupVersion{GroupVersion: gv})
 			continue
@@ -60,27 +59,24 @@ func parseResources(text string) (all []GroupVersion) {
 		}
 		r := &v.Resources[len(v.Resources)-1]
 		r.Sub = append(r.Sub, Resource{Name: words[0], Kind: parseKind(v.GroupVersion, words[1]),
-			namespaced: r.namespaced, verbs: strings.Split(words[2], ",")})
+			Namespaced: r.Namespaced, Verbs: strings.Split(words[2], ",")})
 	}
 	return all
 }
 
 func parseResource(gv schema.GroupVersion, words []string) Resource {
-	r := Resource{Name: words[0], Kind: gv.WithKind(words[1]), namespaced: words[2] == "namespaced", singular: words[3],
-		verbs: allVerbs}
+	r := Resource{Name: words[0], Kind: gv.WithKind(words[1]), Namespaced: words[2] == "namespaced", Singular: words[3],
+		Verbs: allVerbs}
 	if words[4] != "all" {
-		r.verbs = strings.Split(words[4], ",")
+		r.Verbs = strings.Split(words[4], ",")
 	}
 	for _, w := range words[5:] {
 		switch key, list, _ := strings.Cut(w, "="); key {
 		case "short":
-			r.short = strings.Split(list, ",")
+			r.ShortNames = strings.Split(list, ",")
 		case "in":
-			r.categories = strings.Split(list, ",")
+			r.Categories = strings.Split(list, ",")
 		}
-	}
-	if len(r.verbs) > 2 {
-		r.hash = storageHash(r.Kind)
 	}
 	return r
 }
@@ -94,36 +90,37 @@ func parseKind(gv schema.GroupVersion, word string) schema.GroupVersionKind {
 	return gv.WithKind(kind)
 }
 
-// Has says whether the real server has the group and version.
-func Has(gv schema.GroupVersion) bool {
-	for i := range real {
-		if real[i].GroupVersion == gv {
-			return true
-		}
+// In returns the resources of a group and version, or nil if the real server has none.
+func In(gv schema.GroupVersion) []Resource {
+	i := slices.IndexFunc(All, func(v GroupVersion) bool { return v.GroupVersion == gv })
+	if i < 0 {
+		return nil
 	}
-	return false
+	return All[i].Resources
 }
 
 // Find returns a resource or subresource of the real server, or nil.
 func Find(gvr schema.GroupVersionResource, subresource string) *Resource {
-	for i := range real {
-		if real[i].GroupVersion != gvr.GroupVersion() {
-			continue
+	r := named(In(gvr.GroupVersion()), gvr.Resource)
+	if r == nil || subresource == "" {
+		return r
+	}
+	return named(r.Sub, subresource)
+}
+
+// OfKind returns the resource of a kind, or nil.
+func OfKind(gvk schema.GroupVersionKind) *Resource {
+	list := In(gvk.GroupVersion())
+	for i := range list {
+		if list[i].Kind == gvk {
+			return &list[i]
 		}
-		r := named(real[i].Resources, gvr.Resource)
-		if r == nil || subresource == "" {
-			return r
-		}
-		return named(r.Sub, subresource)
 	}
 	return nil
 }
 
-// Deletes says whether a collection of the resource can be deleted. All of a defined kind can.
-func Deletes(gvr schema.GroupVersionResource) bool {
-	r := Find(gvr, "")
-	return r == nil || slices.Contains(r.verbs, "deletecollection")
-}
+// Serves reports whether a resource has a subresource.
+func (r *Resource) Serves(subresource string) bool { return named(r.Sub, subresource) != nil }
 
 func named(list []Resource, name string) *Resource {
 	for i := range list {
