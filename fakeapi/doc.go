@@ -14,7 +14,7 @@
 //     k8s.io/apimachinery that belong to the verb.
 //   - [Response] is the answer. Its Err is a status of apimachinery's own, so that
 //     apierrors.IsConflict and the like hold of it.
-//   - [Event] is one change to one object, as watchers are told of it.
+//   - [Event] is one change to one object, as watchers receive it.
 //   - [Kind] is a row of the table of what is served. [Server.KindNamed] finds one as
 //     kubectl takes names ("rs"), [Server.KindOf] that of an object; creating a
 //     CustomResourceDefinition adds to them.
@@ -35,7 +35,7 @@
 //
 // # Where to go next
 //
-// Package fakeapi/httpapi puts a server on the wire, for kubectl and client-go. Package
+// Package fakeapi/httpapi serves it over HTTP, for kubectl and client-go. Package
 // sim/host runs controllers against one. docs/evidence/fidelity.md says what is served, what is
 // refused, and how both are known.
 package fakeapi

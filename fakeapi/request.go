@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Verb is what a request does. The strings are the API's own.
+// Verb is the API verb of a request: "create", "patch" and so on.
 type Verb string
 
 // The verbs [Server.Do] knows. A watch is not a request: see [Server.Since].

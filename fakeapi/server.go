@@ -177,7 +177,7 @@ func (s *Server) Fork() *Server {
 // SetDropControllerRefs switches the server's own generation; see [Options].
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
 
-// Access is what a user would do to objects, for [Options].Authorize to decide.
+// Access describes a request of a user, which [Options].Authorize allows or refuses.
 type Access struct {
 	User                  string
 	Verb, Group, Version  string // "*" is all of them

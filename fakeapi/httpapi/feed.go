@@ -265,7 +265,7 @@ type Gate interface {
 	Answered(r *http.Request, obj runtime.Object)
 }
 
-// Feed is what a watch behind a [Gate] is sent.
+// Feed receives the events of a watch behind a [Gate].
 type Feed interface {
 	// Send sends an event. The error is that of an object that cannot be encoded as the
 	// client asked for it.

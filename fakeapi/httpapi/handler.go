@@ -275,7 +275,7 @@ func (h *Handler) CallWebhooks() {
 	})
 }
 
-// Webhook is where a webhook is called.
+// Webhook is the address of a webhook.
 type Webhook struct {
 	URL        string // of a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool

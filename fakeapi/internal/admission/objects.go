@@ -122,10 +122,10 @@ func (f *findings) inRatio(b *bound) {
 	}
 }
 
-// Access is what somebody would do, for who decides whether he may.
+// Access describes a request that is authorized.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // of a group "*" all
+	Verb, Group, Version  string // "*" is all of a group
 	Resource, Subresource string
 	Namespace, Name       string
 }

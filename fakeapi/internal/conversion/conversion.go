@@ -83,7 +83,7 @@ func Review(uid types.UID, obj *object, to schema.GroupVersion) *apiextensionsv1
 	return r
 }
 
-// Answer is what a review that came back holds.
+// Answer returns the converted objects of a review that a webhook has answered.
 func Answer(uid types.UID, r *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
 	want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
 	switch {

@@ -238,7 +238,7 @@ type Memo[T any] struct {
 // mostMade limits the cached results; the oldest is dropped first.
 const mostMade = 256
 
-// Of is what make makes of a schema, at a place in a definition.
+// Of returns the result of make for a schema at a place in a CRD. It calls make once for equal schemas.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {

@@ -87,7 +87,7 @@ type Denial struct {
 	Whatever bool
 }
 
-// Subject is what policies are evaluated on.
+// Subject holds the request that policies are evaluated on.
 type Subject struct {
 	Versioned *admission.VersionedAttributes
 	Target    webhook.Target

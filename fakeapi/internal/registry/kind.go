@@ -140,7 +140,7 @@ func (k *Kind) Way(subresource string) *Update {
 // StoragePrefix is the place of the kind under /registry.
 func (k *Kind) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
-// Empty is an object of the kind with nothing but its type.
+// Empty returns an object of the kind with its type only.
 func (k *Kind) Empty() runtime.Object {
 	obj := k.New()
 	obj.GetObjectKind().SetGroupVersionKind(k.GVK)

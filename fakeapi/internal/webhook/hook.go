@@ -92,7 +92,7 @@ type Caller struct {
 	Release, Retake func()
 }
 
-// Endpoint is where a webhook is called.
+// Endpoint is the address of a webhook.
 type Endpoint struct {
 	URL        string // a service is HTTPS at NAME.NAMESPACE.svc
 	Service    bool
@@ -102,7 +102,7 @@ type Endpoint struct {
 	Timeout    time.Duration
 }
 
-// Attributes are what webhooks are told of a request, and matched with.
+// Attributes describe a request. Rules are matched with them, and a webhook receives them.
 type Attributes struct {
 	Operation       admissionv1.Operation
 	Kind            schema.GroupVersionKind
@@ -127,7 +127,7 @@ func Exempt(k schema.GroupVersionKind) bool {
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
 }
 
-// Request is what a webhook is asked. The objects are those that it is shown.
+// Request returns the request of an AdmissionReview, with these objects.
 func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.AdmissionRequest {
 	kind, resource := metav1.GroupVersionKind(a.Kind), metav1.GroupVersionResource(a.Resource)
 	dryRun := a.DryRun
@@ -143,7 +143,7 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 // JSON is an object as it is sent.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
-// Encode gives a request its objects as a handler reads them off the wire: as JSON.
+// Encode gives a request its objects as JSON, as an HTTP handler receives them.
 func Encode(r *admissionv1.AdmissionRequest) error {
 	for _, part := range []*runtime.RawExtension{&r.Object, &r.OldObject, &r.Options} {
 		if part.Object == nil {

@@ -30,7 +30,7 @@ const (
 	asGroups      = "APIGroupDiscoveryList"
 )
 
-// Format is how an answer is to be encoded.
+// Format is the encoding of a response.
 type Format struct {
 	Type    string // [JSON], [YAML] or [Proto]
 	As      string // "" for itself, [AsTable], [AsPartial], ...

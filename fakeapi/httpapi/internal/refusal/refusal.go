@@ -149,7 +149,7 @@ func Include(policy metav1.IncludeObjectPolicy) error {
 
 const extraHeader = "Impersonate-Extra-"
 
-// Extras are what the client says of whom it acts for besides name, groups and uid.
+// Extras returns the extra fields of the user that the client impersonates.
 func Extras(h http.Header) map[string][]string {
 	var all map[string][]string
 	for name, values := range h {

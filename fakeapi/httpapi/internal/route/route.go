@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// Target is what a path names.
+// Target is the resource or object that a path names.
 type Target struct {
 	schema.GroupVersionResource
 	Kind        *fakeapi.Kind // nil when the resource is not of a kind the server has
@@ -94,7 +94,7 @@ func (t *Target) Reachable(method string) bool {
 	return t.Namespace != "" || t.Name == "" && (method == http.MethodGet || !t.Custom())
 }
 
-// Verb is what the request's method means for the path.
+// Verb returns the API verb of a request's method and path.
 func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	all := t.Kind.Namespaced && t.Namespace == ""
 	posted := t.Subresource == "eviction" || t.Subresource == "binding" // and nothing else
