@@ -22,11 +22,11 @@ type checkReport struct {
 }
 
 type lawResult struct {
-	Law    string `json:"law"`
-	Clause string `json:"clause"`
-	State  string `json:"state"` // held, violated, not exercised, not judged, does not apply
-	Why    string `json:"why,omitempty"`
-	Asked  int    `json:"asked"` // how often it was evaluated
+	Law       string `json:"law"`
+	Clause    string `json:"clause"`
+	State     string `json:"state"` // held, violated, not exercised, not judged, does not apply
+	Why       string `json:"why,omitempty"`
+	Exercised int    `json:"exercised"` // how often it was evaluated
 }
 
 // states are the states of a law as they are printed, in this order.
@@ -46,7 +46,7 @@ func (c *checking) judge(s *sampleTried) error {
 				continue
 			}
 			n++
-			result := lawResult{Law: v.Name, Clause: v.ID, State: st, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
+			result := lawResult{Law: v.Name, Clause: v.ID, State: st, Why: strings.TrimPrefix(v.Why, ", "), Exercised: v.Exercised}
 			s.Laws = append(s.Laws, result)
 			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
 				t.Add(result.Clause, result.Law, result.text(v))
@@ -100,7 +100,7 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 func (l *lawResult) text(v *check.Verdict) string {
 	switch v.State {
 	case check.Held:
-		text := fmt.Sprintf("evaluated %s in %s", times(v.Asked), plural(v.Worlds, "case"))
+		text := fmt.Sprintf("evaluated %s in %s", times(v.Exercised), plural(v.Worlds, "case"))
 		if l.Why != "" {
 			text += ", " + l.Why
 		}

@@ -152,7 +152,7 @@ func linesOf(text string) (lines []string, at []int) {
 
 // askLines adds all faults of some lines. If one line is wrong it adds none, and wrong is the line's index.
 func askLines(h *httpapi.Handler, lines ...string) (done []clientfault.Shown, wrong int, err error) {
-	h.With(func(s *fakeapi.Server) { done, wrong, err = h.Faults.Ask(s, lines...) })
+	h.With(func(s *fakeapi.Server) { done, wrong, err = h.Faults.Apply(s, lines...) })
 	return done, wrong, err
 }
 

@@ -61,7 +61,7 @@ func (a *asked) hear(r *Run) {
 		}
 		for _, s := range v.By {
 			said := a.of(s.Controller, v.Law.ID)
-			said.Asked += s.Asked
+			said.Exercised += s.Exercised
 			if s.Broken > 0 {
 				said.Broken++
 			}
@@ -83,7 +83,7 @@ func (a *asked) of(controller, id string) *Said {
 type Said struct {
 	Controller string // "" for a violation that is nobody's alone
 	Law        string // its clause
-	Asked      int    // how often the subject of the law came up
+	Exercised  int    // how often the subject of the law came up
 	Broken     int    // schedules with a violation, judged by what the controller had seen
 }
 

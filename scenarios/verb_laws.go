@@ -81,7 +81,7 @@ func (r *Run) held(l *law.Law) string {
 		case v.Law != l:
 		case v.Why != "":
 			return "not judged: " + v.Why
-		case v.Asked == 0:
+		case v.Exercised == 0:
 			return "never came up"
 		}
 	}

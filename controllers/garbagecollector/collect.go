@@ -88,7 +88,7 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		}
 		return c.cut(ctx, id, dead) // GC-1, GC-8
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
-		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Asked {
+		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Exercised {
 			// A request to orphan its dependents is not in the graph yet; deleting it in the foreground would revert
 			// that request. Upstream does so.
 			return nil

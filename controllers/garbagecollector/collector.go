@@ -223,7 +223,7 @@ type Without struct {
 	Undeleted     bool // the foreground finalizer alone, without a deletion, counts as foreground deletion
 	Finalizers    bool // ignore an object's own orphan or foreground finalizer
 	Foreground    bool // ... the foreground finalizer alone
-	Asked         bool // ... or the orphan finalizer of a requested deletion, if an owner waits for the object
+	Exercised     bool // ... or the orphan finalizer of a requested deletion, if an owner waits for the object
 	Cycles        bool // do not break cycles of foreground deletions
 	LateCycles    bool // ... that formed before the graph showed them
 	Virtual       bool // do not look for owners that were never seen

@@ -117,7 +117,7 @@ var collectorMutants = []mutant{
 	{"gc/foreground-over-orphan", "GC-4", "GC-3",
 		"deletes an object with its dependents because its owner waits for it, although somebody is deleting it and " +
 			"has asked for them to be orphaned",
-		collector(func(w *garbagecollector.Without) { w.Asked = true })},
+		collector(func(w *garbagecollector.Without) { w.Exercised = true })},
 	{"gc/overrule-the-user", "GC-4", "GC-3",
 		"repeats a delete that was refused for its version although somebody has asked for the dependents to be " +
 			"orphaned meanwhile",

@@ -13,11 +13,11 @@ import (
 // Verdict is the result of one law in all cases.
 type Verdict struct {
 	*law.Law
-	State  string
-	Why    string
-	Asked  int      // how often what it is about came up
-	Cases  []string // in which it was violated
-	Worlds int      // in which it was evaluated
+	State     string
+	Why       string
+	Exercised int      // how often what it is about came up
+	Cases     []string // in which it was violated
+	Worlds    int      // in which it was evaluated
 
 	known []string // the cases with accepted violations, and the reasons
 }
@@ -68,9 +68,9 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 			v.State, v.Why = Violated, "violated in "+strings.Join(v.Cases, ", ")
 		case len(v.known) > 0:
 			v.State, v.Why = Accepted, strings.Join(v.known, "; ")
-		case missing != "" && !(v.Asked > 0 && strings.HasPrefix(missing, NotIts)):
+		case missing != "" && !(v.Exercised > 0 && strings.HasPrefix(missing, NotIts)):
 			v.State, v.Why, _ = strings.Cut(missing, ": ")
-		case v.Asked == 0:
+		case v.Exercised == 0:
 			v.State, v.Why = NotExercised, "nothing that could have violated it happened in these worlds"
 		default:
 			v.State = Held
@@ -145,8 +145,8 @@ func (v *Verdict) add(controller string, cases []Tried) {
 			}
 		}
 		for _, s := range t.X.Said {
-			if s.Law == v.ID && (controller == "" || s.Controller == controller) && s.Asked > 0 {
-				v.Asked += s.Asked
+			if s.Law == v.ID && (controller == "" || s.Controller == controller) && s.Exercised > 0 {
+				v.Exercised += s.Exercised
 				v.Worlds++
 			}
 		}
@@ -158,7 +158,7 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c Case) bool { return c.Name == t.Name })
 		if k >= 0 && t.X != nil && t.X.Schedules > 0 && p.Cases[k].World(cases[:i]).SameEnd {
-			v.Asked += t.X.Schedules
+			v.Exercised += t.X.Schedules
 			v.Worlds++
 		}
 	}

@@ -49,9 +49,9 @@ type Strike struct {
 	Lost    bool                   // the connection is closed without an answer
 }
 
-// Ask executes lines: it adds faults, and resumes paused watches. It returns both. If one line is wrong, nothing is
+// Apply executes lines: it adds faults, and resumes paused watches. It returns both. If one line is wrong, nothing is
 // done, and the error is about the line with index wrong.
-func (l *List) Ask(kinds Kinds, lines ...string) (done []Shown, wrong int, err error) {
+func (l *List) Apply(kinds Kinds, lines ...string) (done []Shown, wrong int, err error) {
 	asked := make([]*rule, len(lines))
 	for i, line := range lines {
 		if asked[i], err = parse(kinds, line); err != nil {

@@ -25,7 +25,7 @@ func TestLines(t *testing.T) {
 	} {
 		var again string
 		for _, l := range []string{line, want} {
-			got, _, err := new(clientfault.List).Ask(server, l)
+			got, _, err := new(clientfault.List).Apply(server, l)
 			if err != nil {
 				t.Fatalf("%s: %v", l, err)
 			}
@@ -65,7 +65,7 @@ func TestWrongLines(t *testing.T) {
 		"delay op create po by=2":          "delay: by=2 is no duration of up to an hour",
 		"delay op create po by=-2s":        "delay: by=-2s is no duration",
 	} {
-		if _, _, err := new(clientfault.List).Ask(server, line); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := new(clientfault.List).Apply(server, line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestRelease(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &clientfault.List{}
 	ask := func(line, wrong string, want ...string) {
 		t.Helper()
-		got, _, err := l.Ask(server, line)
+		got, _, err := l.Apply(server, line)
 		if wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) || wrong == "" && err != nil {
 			t.Fatalf("%s: %v, want %q", line, err, wrong)
 		}
@@ -118,17 +118,17 @@ func TestAskAllOrNone(t *testing.T) {
 		"a line of 1018 bytes; none needs more than":  {[]string{"hold " + strings.Repeat("a", 1004) + " sees=pod"}, 0},
 	} {
 		l := &clientfault.List{}
-		if _, _, err := l.Ask(server, "fail first write pod with=500"); err != nil {
+		if _, _, err := l.Apply(server, "fail first write pod with=500"); err != nil {
 			t.Fatal(err)
 		}
-		done, wrong, err := l.Ask(server, c.lines...)
+		done, wrong, err := l.Apply(server, c.lines...)
 		if err == nil || !strings.Contains(err.Error(), want) || wrong != c.wrong || done != nil || len(l.All()) != 1 {
 			t.Errorf("want %q of line %d and nothing done, got %v of line %d, %v", want, c.wrong, err, wrong, l.All())
 		}
 	}
 	l := &clientfault.List{}
 	lines := []string{"hold op sees=pod", "release op", "relist op pod"}
-	if done, _, err := l.Ask(server, lines...); err != nil || len(done) != 3 || len(l.All()) != 1 {
+	if done, _, err := l.Apply(server, lines...); err != nil || len(done) != 3 || len(l.All()) != 1 {
 		t.Errorf("%v: %v, left %v", err, done, l.All())
 	}
 }
@@ -138,7 +138,7 @@ func TestStrike(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &clientfault.List{}
 	for _, line := range []string{"fail op-* update prod/cm/a* nth=2 with=500", "delay * write * nth=0 by=1s",
 		"fail system:serviceaccount:*:op create Pod nth=0 with=429"} {
-		if _, _, err := l.Ask(server, line); err != nil {
+		if _, _, err := l.Apply(server, line); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -60,7 +60,7 @@ func newSite(t *testing.T) *site {
 func (s *site) ask(line string) {
 	s.t.Helper()
 	s.handler.With(func(server *fakeapi.Server) {
-		if _, _, err := s.handler.Faults.Ask(server, line); err != nil {
+		if _, _, err := s.handler.Faults.Apply(server, line); err != nil {
 			s.t.Fatal(err)
 		}
 	})

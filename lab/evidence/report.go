@@ -48,7 +48,7 @@ type Row struct {
 	Law       string // the name of its law; "" for none
 	State     State
 	Why       string // why it does not apply, is not exercised, or may be violated
-	Asked     int    // how often it was evaluated
+	Exercised int    // how often it was evaluated
 	Worlds    int    // in which it was evaluated
 	Schedules int    // of those worlds
 	Broken    int    // schedules that violate it
@@ -131,8 +131,8 @@ func (r *Report) add(e *examined) {
 	for _, s := range e.x.Said {
 		for _, i := range e.w.judged(s.Controller) {
 			h := r.of(&e.w.cast[i], s.Law)
-			if s.Asked > 0 {
-				h.asked, h.worlds, h.schedules = h.asked+s.Asked, h.worlds+1, h.schedules+e.x.Schedules
+			if s.Exercised > 0 {
+				h.asked, h.worlds, h.schedules = h.asked+s.Exercised, h.worlds+1, h.schedules+e.x.Schedules
 			}
 			if s.Broken > 0 {
 				h.broken += s.Broken
@@ -189,7 +189,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 		row.Law = c.Law.Name
 	}
 	h := r.of(&s.Subject, c.ID)
-	row.Asked, row.Worlds, row.Schedules, row.Broken = h.asked, h.worlds, h.schedules, h.broken
+	row.Exercised, row.Worlds, row.Schedules, row.Broken = h.asked, h.worlds, h.schedules, h.broken
 	row.Violation = h.violation
 	excuse := excused(c.Clause, s, r.registry)
 	if excuse == "" && c.Law != nil && c.Law.Profile > law.Profile(s.Contract.Profile) {
@@ -265,7 +265,7 @@ var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unexerc
 func (row *Row) Note() string {
 	switch row.State {
 	case Held:
-		return fmt.Sprintf("evaluated %s in %s of %s", times(row.Asked), plural(row.Schedules, "schedule"),
+		return fmt.Sprintf("evaluated %s in %s of %s", times(row.Exercised), plural(row.Schedules, "schedule"),
 			plural(row.Worlds, "world"))
 	case Broken, Breaking:
 		text := fmt.Sprintf("violated in %s", plural(row.Broken, "schedule"))

@@ -71,7 +71,7 @@ var declarations = []struct {
 // asked reports whether some schedule evaluated a law for a controller.
 func asked(x *scenarios.Exploration, controller, id string) bool {
 	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool {
-		return s.Controller == controller && s.Law == id && s.Asked > 0
+		return s.Controller == controller && s.Law == id && s.Exercised > 0
 	})
 }
 

@@ -199,7 +199,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	t.Run("laws/"+name, func(t *testing.T) {
 		switch v.State {
 		case check.Held:
-			t.Logf("held: asked %d times in %d cases%s", v.Asked, v.Worlds, v.Why)
+			t.Logf("held: asked %d times in %d cases%s", v.Exercised, v.Worlds, v.Why)
 		case check.Violated:
 			t.Errorf("%s\n%s (%s)", v.Why, v.Sentence, v.Source)
 		default:

@@ -16,7 +16,7 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Dependent || !w.Claims || w.Actor.Selector == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	seen, value := w.Saw, r.Saw
 	if seen == nil {
 		seen, value = w.Before, r.Before
@@ -38,7 +38,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
 		if a := &c.owners[i]; a.sub.Selector != nil && j.settled(a) {
-			j.Ask()
+			j.Exercise()
 		}
 	}
 	for _, o := range c.orphans {
@@ -73,7 +73,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 			return
 		}
 	}
-	j.Ask()
+	j.Exercise()
 	if w.Dependent && (w.Mine && (j.cleansUp(r) || w.tidies(r)) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
 		return
 	}
@@ -126,7 +126,7 @@ func recheck(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Dependent || !w.Adopts {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	k := w.process.work(r)
 	if w.Actor.Opaque {
 		k = nil // it may have read live, but it is not known when
@@ -148,7 +148,7 @@ func sparesDying(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Dependent || !w.Claims {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if !meta.Deleting(w.Before) {
 		return
 	}
@@ -164,7 +164,7 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 	if w.Before == nil || len(j.state.orphanings.byObject[w.Before.GetUID()]) == 0 || w.Actor == nil && !w.GC {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.Actor == nil || !w.Claims {
 		return
 	}
@@ -182,7 +182,7 @@ func successor(j *Judge, r *sim.Record) {
 	if w.Actor == nil || w.Before == nil || r.For.UID == "" || w.read {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.unhandsTerminating(r) {
 		return
 	}

@@ -17,7 +17,7 @@ func oneController(j *Judge, r *sim.Record) {
 	if w.After == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	n := 0
 	refs := w.After.GetOwnerReferences()
 	for i := range refs {
@@ -39,7 +39,7 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	if r.Code != 422 || p == nil || p.Actor.For.Kind == "" || !strings.Contains(r.Message, secondController) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
 	if live != nil && meta.ControllerOf(live.Meta) == nil {
 		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
@@ -53,7 +53,7 @@ func completeRefs(j *Judge, r *sim.Record) {
 	}
 	refs := w.After.GetOwnerReferences()
 	if len(refs) > 0 {
-		j.Ask()
+		j.Exercise()
 	}
 	for i := range refs {
 		if f := badRef(&refs[i]); f != "" {
@@ -86,7 +86,7 @@ func oneWinner(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Claims {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.Owner != nil && w.SawOwner == nil {
 		j.Report(w.inherits(r), "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
 	}
@@ -97,7 +97,7 @@ func oneWinner(j *Judge, r *sim.Record) {
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
 		if r.Verb == "crash" || r.Verb == "restart" {
-			j.Ask()
+			j.Exercise()
 		}
 		return
 	}
@@ -139,7 +139,7 @@ func replacesVersion(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Claims {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.Owner != nil && !r.Guards.ResourceVersion && j.state.Object(w.Owner.UID) != nil {
 		j.Report(Informed, "takes the place of "+refName(w.Owner)+" in a list of owners of whatever version")
 	}

@@ -44,7 +44,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 		if meta.RefTo(w.After, refs[i].UID) != nil || refs[i].UID == w.Before.GetUID() {
 			continue
 		}
-		j.Ask()
+		j.Exercise()
 		owner := j.state.Object(refs[i].UID)
 		if j.state.refState(&refs[i], w.Before.GetNamespace()) != solid || meta.Orphaning(owner.Meta) {
 			continue
@@ -68,7 +68,7 @@ func (j *Judge) leavesBehind(r *sim.Record) {
 	if len(left) == 0 {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if !meta.Orphaning(w.After) || meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) {
 		return
 	}
@@ -81,7 +81,7 @@ func checkFirst(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		switch j.state.refState(&refs[i], w.Before.GetNamespace()) {
@@ -113,7 +113,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	refs := w.Before.GetOwnerReferences()
 	if len(refs) == 0 {
 		s := committedIf(w.Saw != nil && len(w.Saw.GetOwnerReferences()) > 0)
@@ -145,7 +145,7 @@ func (j *Judge) outOfReach() {
 func solidWins(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := j.deletedByCollector(r); w != nil {
-			j.Ask()
+			j.Exercise()
 			if st := j.state.refStatesOf(w.Before); st.solid > 0 && st.waiting > 0 {
 				refs := w.Before.GetOwnerReferences()
 				s := Committed
@@ -163,7 +163,7 @@ func solidWins(j *Judge, r *sim.Record) {
 		return
 	}
 	j.eachOwned(func(o *Object, st refStates) {
-		j.Ask()
+		j.Exercise()
 		if st.solid > 0 && st.waiting > 0 {
 			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
 		}
@@ -172,7 +172,7 @@ func solidWins(j *Judge, r *sim.Record) {
 
 func deleteByUID(j *Judge, r *sim.Record) {
 	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
-		j.Ask()
+		j.Exercise()
 		if r.Guards.UID {
 			return
 		}
@@ -199,7 +199,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 // eachDangling counts each of them as exercised, and calls f for those with an absent owner.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
-		j.Ask()
+		j.Exercise()
 		if st.absent+st.foreign > 0 {
 			f(o, st)
 		}
@@ -266,7 +266,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	uid := w.Before.GetUID()
 	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
 		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // of two deletions the second decides

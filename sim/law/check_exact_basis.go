@@ -28,7 +28,7 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	if w.process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.Saw.GetUID() == w.Before.GetUID() {
 		return
 	}
@@ -55,7 +55,7 @@ func noOlderView(j *Judge, r *sim.Record) {
 		r.Guards.Applies && !ofFor(r) || !w.process.follows(r.Object.Kind) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	uid := w.Before.GetUID()
 	if w.Saw.GetUID() != uid || r.Saw == r.Before {
 		return
@@ -131,7 +131,7 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	switch {
 	case w.Before == nil && w.isFor(w.NewOwner):
 		if j.lacks(v, r, r.After, nothing) != "" {
-			j.Ask()
+			j.Exercise()
 		}
 		j.madeOnNothing(v, r)
 	case w.Deletes && w.Mine:
@@ -141,7 +141,7 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 
 // lacks checks the invariant of creations for a dependent, in a world with the objects that all returns.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
-	return j.ask(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
+	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})
 }
 
@@ -203,7 +203,7 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 			continue
 		}
 		if j.lacks(v, r, d.Value, nothing) != "" {
-			j.Ask()
+			j.Exercise()
 		}
 		lacks := j.lacks(v, r, d.Value, left)
 		if lacks == "" {
@@ -239,9 +239,9 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	if r.SawFor == nil || !w.Mine || !w.Deletes {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	asked := func(all func(kind string) []runtime.Object) string {
-		return j.ask(v, &Facts{Owner: objectOf(r.SawFor), Before: objectOf(r.Before), Now: sim.Epoch.Add(r.At), All: all,
+		return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Before: objectOf(r.Before), Now: sim.Epoch.Add(r.At), All: all,
 			Get: namedIn(all)})
 	}
 	what := asked(j.state.values)
@@ -266,7 +266,7 @@ func usedIsKept(j *Judge, r *sim.Record) {
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	why := w.process.Actor.FinalizerReason(objectOf(r.Before), j.state.values)
 	if why == "" {
 		return

@@ -31,7 +31,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 	if k == nil || k.listed { // what a list showed is not known for each object
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if _, over := overcounted(w, r); over {
 		return
 	}
@@ -174,7 +174,7 @@ func (j *Judge) settledStatuses() {
 			if n < 0 || count.Once {
 				continue
 			}
-			j.Ask()
+			j.Exercise()
 			there, had := j.state.such(o.sub, count, o.Object), j.state.everOwned.had[o.Meta.GetUID()]
 			strength := committedIf(count.Ever && j.state.uncertainCounts[o.Meta.GetUID()])
 			switch {
@@ -296,7 +296,7 @@ func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 		}
 		return
 	}
-	c.j.Ask()
+	c.j.Exercise()
 	if n <= most {
 		return
 	}

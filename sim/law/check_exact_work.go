@@ -21,7 +21,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	if sub == nil || sub.Replicas == nil || !w.Dependent || !w.Mine || !w.Deletes || !sub.counts(r.Before, w.Before) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	away := j.state.missingNamed.of(uidOf(r.For))
 	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) && w.askedFor(k, r, r.Before, true) {
 		floor := sub.floor(r.SawFor) - away
@@ -64,7 +64,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		j.neverTooManyAtOnce(r)
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if sub.Wanted != nil {
 		j.neverUnexercised(r)
 		return
@@ -102,7 +102,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
 	if k := w.counting(r); k != nil && sub.MaxActive(objectOf(r.SawFor)) >= 0 {
-		j.Ask()
+		j.Exercise()
 		most := sub.MaxActive(objectOf(r.SawFor))
 		w.process.owners(k, func(owner any) { most = max(most, sub.MaxActive(objectOf(owner))) })
 		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+k.own-k.missed >= most && n > most {
@@ -115,7 +115,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	if o == nil || meta.Deleting(o.Meta) || sub.MaxActive(objectOf(o.Value)) < 0 {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > sub.MaxActive(objectOf(o.Value)) {
 		j.Report(Committed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(sub.MaxActive(objectOf(o.Value)))+
 			" at one time")
@@ -142,7 +142,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 	if j.state.mayDuplicate(sub, w.NewOwner.UID, r.After, r.After) {
 		return // an object does not conflict with itself
 	}
-	j.Ask()
+	j.Exercise()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
 		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
 			sub.Identity(objectOf(o.Value)) != id || j.state.mayDuplicate(sub, w.NewOwner.UID, r.After, o.Value) {
@@ -171,7 +171,7 @@ func (j *Judge) settledIdentities() {
 			if id == "" || j.state.mayDuplicate(o.sub, uid, d.Value, d.Value) {
 				continue
 			}
-			j.Ask()
+			j.Exercise()
 			if other := held[id]; other == nil {
 				held[id] = d
 			} else if !j.state.mayDuplicate(o.sub, uid, d.Value, other.Value) {

@@ -82,7 +82,7 @@ func (h *handovers) Record(r *sim.Record) {
 	n := h.of(uid)
 	n.count++
 	h.seen[uid] = n
-	h.j.Ask()
+	h.j.Exercise()
 	if n.count > h.j.Handovers {
 		strength := committedIf(n.behind)
 		h.j.Report(strength, "changes hands "+strconv.Itoa(n.count)+" times, now to "+refName(w.NewOwner))
@@ -132,7 +132,7 @@ func exactSum(j *Judge, r *sim.Record) {
 			if o.excused() {
 				continue // its controller has an excuse
 			}
-			j.Ask()
+			j.Exercise()
 			if o.short() {
 				j.Report(Informed, o.text()+c.detail(&j.state, o))
 			}

@@ -19,7 +19,7 @@ func finalizersHold(j *Judge, r *sim.Record) {
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	for _, f := range w.Before.GetFinalizers() {
 		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.process.Actor, f) ||
 			strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
@@ -122,7 +122,7 @@ func drainFirst(j *Judge, r *sim.Record) {
 	if w.process == nil || w.process.Actor.Controller != drainer {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	switch ns := r.Object.Namespace; {
 	case r.Object.Kind == "Namespace":
 		if left := j.state.anyIn(r.Object.Name); w.After == nil && left != nil {
@@ -151,7 +151,7 @@ func (j *Judge) stuckDraining() {
 			if !meta.Deleting(o.Meta) || j.state.keptByOthers(o) {
 				continue
 			}
-			j.Ask()
+			j.Exercise()
 			if j.state.anyIn(o.Ref.Name) == nil {
 				j.Report(Informed, o.Ref.String()+" stays although nothing is in it")
 			}

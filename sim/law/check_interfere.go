@@ -18,7 +18,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 	if w.Actor == nil || w.Before == nil || !j.concerns(r) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.tended(r) || w.Mine || w.Owner != nil && j.inFamily(r, w.Owner) {
 		j.cutsOthers(r)
 		return
@@ -115,7 +115,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 // handsOver reports whether the actor's invariant at writes lets it hand the object over.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
-	return v != nil && j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
+	return v != nil && j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
 		All: j.state.values, Get: j.state.get}) == ""
 }
 

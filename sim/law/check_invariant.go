@@ -85,9 +85,9 @@ func ofWorld(v *Invariant) func(*Judge) Check {
 			f.Before, f.After = objectOf(r.Before), objectOf(r.After)
 			f.All = func(kind string) []runtime.Object { return j.state.with(r, kind) }
 			f.Get = namedIn(f.All)
-			j.Ask()
+			j.Exercise()
 		}
-		if what := j.ask(v, f); what != "" {
+		if what := j.evaluate(v, f); what != "" {
 			j.Report(Informed, what)
 		}
 	}, sim.Commit, sim.Settled)
@@ -120,7 +120,7 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	if owner == nil || meta.Deleting(owner.Meta) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	var others []runtime.Object
 	for _, o := range j.state.Dependents(uidOf(r.For)) {
 		if o.Meta.GetUID() != w.uid() && meta.ControlledBy(o.Meta, owner.Meta.GetUID()) && sub.manages(o.Ref.Kind) {
@@ -131,7 +131,7 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	if w.Deletes {
 		after = nil
 	}
-	what := j.ask(v, &Facts{Owner: objectOf(owner.Value), Dependents: others, Before: objectOf(r.Before),
+	what := j.evaluate(v, &Facts{Owner: objectOf(owner.Value), Dependents: others, Before: objectOf(r.Before),
 		After: objectOf(after), Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get})
 	if what == "" {
 		return
@@ -178,7 +178,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 		for _, others := range [2][]runtime.Object{w.toldOf(k), w.cached(k)} {
 			for _, before := range befores {
 				for _, at := range [2]time.Duration{k.at, r.At} {
-					if j.ask(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(before),
+					if j.evaluate(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(before),
 						After: objectOf(after), Now: sim.Epoch.Add(at), All: all, Get: get}) == "" {
 						return false
 					}

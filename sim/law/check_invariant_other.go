@@ -22,14 +22,14 @@ func (j *Judge) oneOnEach(id string) {
 		if v == nil || !j.settled(o) || j.state.forbidden.more(o.Object) {
 			continue
 		}
-		j.Ask()
+		j.Exercise()
 		var own []runtime.Object
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if meta.ControlledBy(d.Meta, o.Meta.GetUID()) {
 				own = append(own, objectOf(d.Value))
 			}
 		}
-		what := j.ask(v, &Facts{Owner: objectOf(o.Value), Dependents: own, Now: sim.Epoch.Add(j.now),
+		what := j.evaluate(v, &Facts{Owner: objectOf(o.Value), Dependents: own, Now: sim.Epoch.Add(j.now),
 			Reconciled: j.actor.looked[view.KeyOf(o.Ref)], Forever: j.record.Reason != CutShort, All: j.state.values,
 			Get: j.state.get})
 		if what != "" {
@@ -57,7 +57,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	if r.Before == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	p, ago := w.process, time.Duration(-1)
 	went := func(kind, namespace, name string) runtime.Object {
 		o, since := j.state.recentlyDeleted.within(coords{kind, namespace, name}, v.Recent, j.now)
@@ -72,7 +72,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 		}
 		return went(kind, namespace, name)
 	}
-	why := j.ask(v, w.facts(r, r.Before, j.state.values, stored))
+	why := j.evaluate(v, w.facts(r, r.Before, j.state.values, stored))
 	if why == "" {
 		return
 	}
@@ -84,7 +84,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 		seen = r.Before
 	}
 	k := p.work(r)
-	if j.ask(v, w.facts(r, seen, p.shows, func(kind, namespace, name string) runtime.Object {
+	if j.evaluate(v, w.facts(r, seen, p.shows, func(kind, namespace, name string) runtime.Object {
 		late = late || k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
 			return objectOf(e.Value)
@@ -134,12 +134,12 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	if !w.Deletes || r.Before == nil {
 		return
 	}
-	j.Ask()
-	why := j.ask(v, w.facts(r, r.Before, j.state.values, j.state.get))
+	j.Exercise()
+	why := j.evaluate(v, w.facts(r, r.Before, j.state.values, j.state.get))
 	if why == "" {
 		return
 	}
-	strength := committedIf(r.Saw != nil && j.ask(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "")
+	strength := committedIf(r.Saw != nil && j.evaluate(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "")
 	j.Report(strength, why)
 }
 
@@ -153,9 +153,9 @@ func (j *Judge) overdue(id string, r *sim.Record) {
 		}
 		j.actor = p
 		if v.When == WhenSettled { // an invariant of deletions is exercised by a deletion
-			j.Ask()
+			j.Exercise()
 		}
-		what := j.ask(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,
+		what := j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,
 			All: func(kind string) (all []runtime.Object) {
 				for _, o := range j.state.Kind(kind) {
 					if _, spared := j.state.spared[o.Meta.GetUID()]; !spared && !meta.Deleting(o.Meta) {
@@ -166,7 +166,7 @@ func (j *Judge) overdue(id string, r *sim.Record) {
 			}})
 		if what != "" {
 			if v.When != WhenSettled {
-				j.Ask()
+				j.Exercise()
 			}
 			j.Report(Informed, what)
 		}

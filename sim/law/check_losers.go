@@ -41,7 +41,7 @@ func (l *losers) Record(r *sim.Record) {
 	if !l.lost[at] {
 		return
 	}
-	l.j.Ask()
+	l.j.Exercise()
 	if w.harmless(r) {
 		return
 	}
@@ -61,6 +61,6 @@ func (l *losers) refused(r *sim.Record) {
 	}
 	if owner := meta.ControllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
 		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
-		l.j.Ask()
+		l.j.Exercise()
 	}
 }

@@ -22,7 +22,7 @@ func release(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Dependent || !w.Drops || meta.Deleting(w.Before) != meta.Deleting(w.After) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.NewOwner != nil || !meta.SameRefsBut(w.Before, w.After, w.For.UID) {
 		j.Report(Informed, "released by "+w.For.String()+" with references of others changed")
 	} else if meta.RefTo(w.After, uidOf(w.For)) != nil || !w.onlyRefs(r) {
@@ -65,7 +65,7 @@ func (j *Judge) unreleased() {
 				!o.sub.counts(d.Value, d.Meta) {
 				continue
 			}
-			j.Ask()
+			j.Exercise()
 			if !j.state.Selects(o.sub, o.Value, d.Meta) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
 			} else if !o.sub.willing(o.Value, d.Ref.Kind, d.Value) {
@@ -85,7 +85,7 @@ func releaseTolerates(j *Judge, r *sim.Record) {
 	if k == nil || k.release == "" {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if r.Message != "" && !k.refused && strings.Contains(r.Message, k.release) {
 		j.Report(Informed, "the sync of "+r.For.String()+" failed because what it released is gone: "+r.Message)
 	}
@@ -99,7 +99,7 @@ func policyDecides(j *Judge, r *sim.Record) {
 		if meta.Deleting(o.Meta) || meta.ControllerOf(o.Meta) == nil {
 			continue
 		}
-		j.Ask()
+		j.Exercise()
 		if ref := j.forsaken(o); ref != "" {
 			j.Report(Informed, o.Ref.String()+ref)
 		}
@@ -132,7 +132,7 @@ func bitBlind(j *Judge, r *sim.Record) {
 	if !w.GC || !w.Deletes || r.Verb != "delete" {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		if meta.Controls(&refs[i]) || j.state.refState(&refs[i], w.Before.GetNamespace()) != solid {
@@ -168,7 +168,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		overruledForeground(j, w)
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	owner := w.Before.GetUID()
 	s, left := Committed, (*Object)(nil)
 	for _, o := range j.state.Dependents(owner) {
@@ -198,7 +198,7 @@ func overruledForeground(j *Judge, w *Write) {
 	if left == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	s := committedIf(w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerDeleteDependents))
 	j.Report(s, "deleted without its foreground finalizer, though "+left.Ref.String()+" blocks it")
 }
@@ -211,7 +211,7 @@ func (j *Judge) stuckWaiting() {
 		if !meta.Foreground(o.Meta) {
 			continue
 		}
-		j.Ask()
+		j.Exercise()
 		if j.blocker(o.Meta.GetUID()) == nil {
 			j.Report(Informed, o.Ref.String()+" waits although nothing blocks it")
 		}
@@ -236,7 +236,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	if !w.GC || !meta.Orphaning(w.Before) || meta.Orphaning(w.After) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	owner := w.Before.GetUID()
 	left := j.state.Dependents(owner)
 	if len(left) > 0 && w.process.tookForAnother(r, owner) {
@@ -267,7 +267,7 @@ func (j *Judge) stuckOrphaning() {
 	}
 	for o := range j.state.each {
 		if meta.Orphaning(o.Meta) {
-			j.Ask()
+			j.Exercise()
 			j.Report(Informed, o.Ref.String()+" still waits for its dependents to be orphaned")
 		}
 	}
@@ -277,7 +277,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.actor = j.state.collecting()
-		j.Ask() // from here on they must not be deleted because of it
+		j.Exercise() // from here on they must not be deleted because of it
 		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
@@ -318,7 +318,7 @@ func overruled(j *Judge, w *Write) {
 	if len(left) == 0 || j.state.refStatesOf(w.Before).waiting > 0 {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	s := committedIf(w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents))
 	j.Report(s, "deleted without its orphan finalizer, which keeps "+left[0].Ref.String())
 }

@@ -25,12 +25,12 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 	if w.Before != nil {
 		if w.Adopts {
-			j.Ask()
+			j.Exercise()
 			j.misnamed(r, "adopted")
 		}
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	switch {
 	case w.isFor(w.NewOwner):
 		j.misnamed(r, "created")
@@ -77,7 +77,7 @@ func (j *Judge) ownedLate(r *sim.Record) {
 		meta.RefTo(w.Before, own) != nil || meta.RefTo(w.After, own) == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if o.bare.spec == meta.Of(r.SawFor).GetGeneration() {
 		j.Report(Informed, "was made without the reference to "+w.For.String()+" that it is given")
 	}
@@ -124,7 +124,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	if w.Actor == nil || !w.Claims {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if w.Owner == nil || j.inFamily(r, w.Owner) && j.inFamily(r, w.NewOwner) {
 		return
 	}
@@ -151,7 +151,7 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 	k, over := overcounted(&j.write, r)
 	if k != nil {
-		j.Ask()
+		j.Exercise()
 	}
 	if over {
 		j.Report(Informed, "counts "+strconv.Itoa(j.write.Actor.Counted(objectOf(r.After)))+" in its status, has been shown "+
@@ -181,7 +181,7 @@ func (j *Judge) sharing() {
 		if !j.settled(o) {
 			continue
 		}
-		j.Ask()
+		j.Exercise()
 		if o.sub.Counted != nil {
 			if n := o.sub.Counted(objectOf(o.Value)); n > o.held {
 				j.Report(Informed, o.Ref.String()+" counts "+strconv.Itoa(n)+" in its status, owns "+strconv.Itoa(o.held))
@@ -226,7 +226,7 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	if owner == nil {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	roof, once := sub.mostAtOnce(owner.Value), p.roofs[w.NewOwner.UID]
 	if roof < 0 || once < 0 {
 		return // no limit
@@ -263,7 +263,7 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 	if !w.settled(r) || w.NewOwner == nil || w.NewOwner.Kind != w.Actor.For.Kind || w.Before != nil && !w.Claims {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if o := j.state.Object(w.NewOwner.UID); o != nil && meta.Deleting(o.Meta) && !j.state.deletedSinceSettled[w.NewOwner.UID] {
 		did := "made"
 		if w.Before != nil {
@@ -281,7 +281,7 @@ func (j *Judge) ofTheGone(r *sim.Record) {
 	if !w.settled(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	next := w.process.Cache(w.Owner.Kind).Get(w.Before.GetNamespace(), w.Owner.Name)
 	if next == nil {
 		next = w.process.Cache(w.Owner.Kind).Get("", w.Owner.Name)

@@ -18,7 +18,7 @@ func nothingStays(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := &j.write; w.process != nil && w.Before != nil && len(w.Before.GetFinalizers()) > 0 &&
 			(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers())) {
-			j.Ask()
+			j.Exercise()
 		}
 		return
 	}
@@ -29,7 +29,7 @@ func nothingStays(j *Judge, r *sim.Record) {
 		if j.excused(o, nil) {
 			continue
 		}
-		j.Ask()
+		j.Exercise()
 		if f := o.Meta.GetFinalizers(); len(f) > 0 {
 			j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
 		} else if o.Ref.Kind == "Namespace" {
@@ -108,16 +108,16 @@ func neverPanic(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
 			if p.Actor.opaque() == 1 && p.works() {
 				j.actor = p
-				j.Ask()
+				j.Exercise()
 			}
 		}
 	case sim.FaultHit:
 		if why, is := strings.CutPrefix(r.Reason, sim.Panicked); is {
-			j.Ask()
+			j.Exercise()
 			j.Report(Informed, why)
 		}
 	default:
-		j.Ask()
+		j.Exercise()
 		if r.Reason == "panic" {
 			j.Report(Informed, r.Message)
 		}

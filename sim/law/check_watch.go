@@ -24,13 +24,13 @@ func (j *Judge) reportKeys() {
 func ownerAlone(j *Judge, r *sim.Record) {
 	switch o := &j.route; o.event {
 	case ofOwned:
-		j.Ask()
+		j.Exercise()
 		j.reportKeys()
 	case ofMoved:
 		if o.now == nil {
 			return
 		}
-		j.Ask()
+		j.Exercise()
 		if o.nowKey != "" && o.missing == o.nowKey {
 			j.Report(Informed, o.missing+" was not synced")
 		} else if o.extra != "" {
@@ -44,7 +44,7 @@ func ownExpectations(j *Judge, r *sim.Record) {
 	if o.event != ofOwned && o.event != ofMoved && o.event != orphanEdit {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
 	}
@@ -55,7 +55,7 @@ func tellOldOwner(j *Judge, r *sim.Record) {
 	if o.event != ofMoved {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if o.missing != "" && o.missing != o.nowKey {
 		j.Report(Informed, o.missing+" was not synced")
 	} else if o.now == nil && o.extra != "" {
@@ -74,7 +74,7 @@ func (j *Judge) ofOrphan(e event) {
 	if o.event != e {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	j.reportKeys()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
@@ -83,7 +83,7 @@ func (j *Judge) ofOrphan(e event) {
 
 func relabelOffers(j *Judge, r *sim.Record) {
 	if j.route.event == orphanEdit {
-		j.Ask()
+		j.Exercise()
 		j.reportKeys()
 	}
 }
@@ -95,7 +95,7 @@ func neverHang(j *Judge, r *sim.Record) {
 		j.askEach()
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if ns := j.state.Named("Namespace", "", r.For.Namespace); ns != nil && meta.Deleting(ns.Meta) {
 		return
 	}
@@ -116,7 +116,7 @@ func noTieBreak(j *Judge, r *sim.Record) {
 	if o.event == noEvent || o.event == resync {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	ref := o.now
 	if ref == nil {
 		ref = o.old
@@ -147,7 +147,7 @@ func skipResyncs(j *Judge, r *sim.Record) {
 	if j.route.event != resync {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if len(r.Enqueued) > 0 {
 		j.Report(Informed, r.Enqueued[0]+" was synced for an object that had not changed")
 	}

@@ -28,7 +28,7 @@ func oneWorker(j *Judge, r *sim.Record) {
 	if p == nil || p.Actor.For.Kind == "" || r.Incarnation != p.incarnation {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Running > 0 {
 		j.Report(Informed, r.For.String()+" is being synced by two workers")
 	}
@@ -37,7 +37,7 @@ func oneWorker(j *Judge, r *sim.Record) {
 func (p *process) unsynced(j *Judge) {
 	j.actor = p
 	for i := range p.queue.Keys {
-		j.Ask()
+		j.Exercise()
 		if k := &p.queue.Keys[i]; k.Dirty && k.Running == 0 {
 			j.Report(Informed, "a change for "+k.String()+" reached "+p.Actor.Process+" and was never synced")
 		}
@@ -53,7 +53,7 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 				continue
 			}
 			j.actor = p
-			j.Ask()
+			j.Exercise()
 			if o := j.unconverged(p); o != nil {
 				j.Report(Informed, o.text()+", after "+p.Actor.Process+" "+hardship)
 			}
@@ -78,14 +78,14 @@ func sharedInformers(j *Judge, r *sim.Record) {
 	if p == nil || p.Actor.For.Kind == "" || p.Actor.Polls {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	if r.Verb == "list" {
 		j.Report(Informed, "lists "+r.Object.Kind+" from the server in a sync of "+r.For.String())
 	}
 }
 
 func neverMutate(j *Judge, r *sim.Record) {
-	j.Ask()
+	j.Exercise()
 	if r.Op == sim.SyncEnd { // the caches have been compared before this record
 		return
 	}
@@ -138,7 +138,7 @@ func (c *waitForCaches) Record(r *sim.Record) {
 	case r.Op == sim.Delivery && !r.Initial || r.Incarnation > p.incarnation:
 		return
 	}
-	c.j.Ask()
+	c.j.Exercise()
 	first, ok := c.refused[r.Process]
 	if p.early >= 0 && (!ok || p.early < first) {
 		first, ok = p.early, true
@@ -164,7 +164,7 @@ func retryErrors(j *Judge, r *sim.Record) {
 		if p == nil || r.Message == "" {
 			return
 		}
-		j.Ask()
+		j.Exercise()
 		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.HotLoop {
 			j.Report(Informed, r.For.String()+" failed "+strconv.Itoa(k.Hot+1)+" times without a backoff that grows: "+
 				r.Message)
@@ -207,7 +207,7 @@ func (j *Judge) replacesAgain(r *sim.Record) {
 	if what == "" || late {
 		return
 	}
-	j.Ask()
+	j.Exercise()
 	maps.DeleteFunc(p.tried, func(_ try, at time.Duration) bool { return r.At-at >= view.Brief })
 	of := try{k.owner, what}
 	if at, again := p.tried[of]; again {

@@ -35,7 +35,7 @@
 //			if w.Actor == nil || r.Object.Kind != "Secret" || !w.Deletes {
 //				return
 //			}
-//			j.Ask()
+//			j.Exercise()
 //			if !w.Mine {
 //				j.Report(law.Informed, "deleted for "+w.For.String())
 //			}

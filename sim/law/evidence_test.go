@@ -114,8 +114,8 @@ func TestNotJudged(t *testing.T) {
 				t.Errorf("%s: not judged: %q", v.Law.ID, v.Why)
 			}
 		case missing != 0:
-			if v.Why != "needs "+missing.String() || v.Count+v.Asked != 0 {
-				t.Errorf("%s: not judged: %q, asked %d times", v.Law.ID, v.Why, v.Asked)
+			if v.Why != "needs "+missing.String() || v.Count+v.Exercised != 0 {
+				t.Errorf("%s: not judged: %q, asked %d times", v.Law.ID, v.Why, v.Exercised)
 			}
 		case v.Law.ID == "NOFIGHT-3":
 			if v.Why != "" || v.Count != 1 || v.First == nil {
@@ -153,7 +153,7 @@ func TestAsked(t *testing.T) {
 	tp.adopts("rs", a, p)
 	asked := map[string]int{}
 	for _, v := range judge(tp).Verdicts() {
-		asked[v.Law.ID] = v.Asked
+		asked[v.Law.ID] = v.Exercised
 	}
 	for id, want := range map[string]int{"LAW-1b": 1, "LAW-2": 1, "ADOPT-4": 1, "GC-9": 0, "WATCH-1": 0,
 		"ORPHAN-1": 0, "NOFIGHT-1": 0} {
@@ -173,7 +173,7 @@ func TestEveryLawIsAsked(t *testing.T) {
 		tp := &tape{}
 		s.tell(tp)
 		for _, v := range judge(tp).Verdicts() {
-			asked[v.Law.ID] = asked[v.Law.ID] || v.Asked > 0
+			asked[v.Law.ID] = asked[v.Law.ID] || v.Exercised > 0
 		}
 	}
 	for _, l := range All() {
@@ -187,11 +187,11 @@ func TestEveryLawIsAsked(t *testing.T) {
 func asks(j *Judge, id, controller string) int {
 	for _, v := range j.Verdicts() {
 		if v.Law.ID == id && id == "EXACT-6" {
-			return v.Asked // when settled it is asked of objects, whoever holds them
+			return v.Exercised // when settled it is asked of objects, whoever holds them
 		}
 		for _, s := range v.By {
 			if v.Law.ID == id && s.Controller == controller {
-				return s.Asked
+				return s.Exercised
 			}
 		}
 	}

@@ -21,7 +21,7 @@ var keepSecrets = &law.Law{
 		if w.Actor == nil || r.Object.Kind != "Secret" || !w.Deletes {
 			return
 		}
-		j.Ask()
+		j.Exercise()
 		switch {
 		case w.Mine:
 		case w.SawMine: // it was, when the controller looked

@@ -31,7 +31,7 @@ type Judge struct {
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
-	asking atomic.Pointer[Invariant] // whose Check is running
+	evaluating atomic.Pointer[Invariant] // whose Check is running
 
 	state         State
 	write         Write
@@ -149,11 +149,11 @@ func (s *Actor) opaque() int {
 	return 0
 }
 
-// Ask records that the current record exercises the law of the check: it could have violated it. Checks call it.
-func (j *Judge) Ask() {
+// Exercise records that the current record exercises the law of the check: it could have violated it. Checks call it.
+func (j *Judge) Exercise() {
 	j.checks[j.current].asked++
 	if j.actor != nil {
-		j.actor.share(j.current).Asked++
+		j.actor.share(j.current).Exercised++
 	}
 }
 
@@ -162,7 +162,7 @@ func (j *Judge) askEach() {
 	j.checks[j.current].asked++
 	for _, p := range j.state.processes {
 		if !p.stopped && j.binds(&p.Actor) {
-			p.share(j.current).Asked++
+			p.share(j.current).Exercised++
 		}
 	}
 }

@@ -109,19 +109,19 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 
 // Verdict is the result for one law.
 type Verdict struct {
-	Law   *Law
-	Why   string     // why it was not judged: "needs deliveries"; "" if it was
-	Count int        // violations of any strength
-	First *Violation // the first that fails the run, or the first of any strength; nil for none
-	Asked int        // how often the run exercised it; 0 without a violation says nothing
-	By    []Share    // by controller, in the order of actors; without those that did not exercise it
+	Law       *Law
+	Why       string     // why it was not judged: "needs deliveries"; "" if it was
+	Count     int        // violations of any strength
+	First     *Violation // the first that fails the run, or the first of any strength; nil for none
+	Exercised int        // how often the run exercised it; 0 without a violation says nothing
+	By        []Share    // by controller, in the order of actors; without those that did not exercise it
 }
 
 // shares returns the shares of a check, added up by controller.
 func (s *State) shares(check int) []Share {
 	var all []Share
 	for _, p := range s.processes {
-		if check >= len(p.shares) || p.shares[check].Asked == 0 {
+		if check >= len(p.shares) || p.shares[check].Exercised == 0 {
 			continue
 		}
 		own := p.shares[check]
@@ -130,7 +130,7 @@ func (s *State) shares(check int) []Share {
 			all = append(all, own)
 			continue
 		}
-		all[i].Asked, all[i].Broken = all[i].Asked+own.Asked, all[i].Broken+own.Broken
+		all[i].Exercised, all[i].Broken = all[i].Exercised+own.Exercised, all[i].Broken+own.Broken
 	}
 	return all
 }
@@ -142,7 +142,7 @@ func (j *Judge) Verdicts() []Verdict {
 		v := Verdict{Law: l}
 		for i := range j.checks {
 			if j.checks[i].law == l {
-				v.Count, v.Asked, v.By = j.checks[i].count, j.checks[i].asked, j.state.shares(i)
+				v.Count, v.Exercised, v.By = j.checks[i].count, j.checks[i].asked, j.state.shares(i)
 			}
 		}
 		for i := range j.violations {

@@ -198,10 +198,10 @@ func (p *process) forgetRun() {
 	clear(p.tried)
 }
 
-// Share is the verdict on a law for one controller. With Asked 0 and no violation, nothing is known.
+// Share is the verdict on a law for one controller. With Exercised 0 and no violation, nothing is known.
 type Share struct {
 	Controller string
-	Asked      int // how often it exercised the law
+	Exercised  int // how often it exercised the law
 	Broken     int // Informed violations
 }
 

@@ -50,7 +50,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	if after == nil {
 		verb = "delete"
 	}
-	t.unexercised(verb, is, is, after).Process = "doubling"
+	t.unattributed(verb, is, is, after).Process = "doubling"
 }
 
 // limits has it make so many pods for an owner that allows some.
@@ -62,7 +62,7 @@ func (t *tape) limits(most, made int) (own, last *thing) {
 	for range made {
 		last = pod("p", own)
 		asked := len(t.records)
-		r := t.unexercised("create", nil, nil, last)
+		r := t.unattributed("create", nil, nil, last)
 		r.Process, r.Asked = "limiting", asked
 		t.show("limiting", last)
 	}
@@ -77,7 +77,7 @@ func (t *tape) beside(f func(p *thing)) {
 	f(p)
 	t.show("limiting", own, p)
 	asked := len(t.records)
-	r := t.unexercised("create", nil, nil, pod("second", own))
+	r := t.unattributed("create", nil, nil, pod("second", own))
 	r.Process, r.Asked = "limiting", asked
 }
 
@@ -87,8 +87,8 @@ func fleet(name string, replicas int) *thing {
 	return o
 }
 
-// unexercised is a commit of a program: nobody knows for which of its objects it is.
-func (t *tape) unexercised(verb string, saw, before, after *thing) *sim.Record {
+// unattributed is a commit of a program: nobody knows for which of its objects it is.
+func (t *tape) unattributed(verb string, saw, before, after *thing) *sim.Record {
 	r := t.commit("program", verb, nil, before, after)
 	r.Saw, r.Guards = value(saw), sim.Guards{}
 	return r
@@ -103,7 +103,7 @@ func (t *tape) away(f, g func(own, other, p *thing) *thing) {
 	saw := t.stored(f(own, other, p))
 	t.show("program", saw)
 	is := t.becomes(saw, g(own, other, saw))
-	t.unexercised("delete", saw, is, nil)
+	t.unattributed("delete", saw, is, nil)
 }
 
 func ofOwn(own, _, p *thing) *thing { return p.owned(controlledBy(own)) }
@@ -145,24 +145,24 @@ var programStories = []story{
 	}},
 	{"LAW-1", "a program makes a pod for an object of a kind that it does not watch", broken, func(t *tape) {
 		app := t.stored(object("Gadget", "a"))
-		t.unexercised("create", nil, nil, pod("p", app))
+		t.unattributed("create", nil, nil, pod("p", app))
 	}},
 	{"LAW-1", "a program makes a pod for an object that nobody has", broken, func(t *tape) {
-		t.unexercised("create", nil, nil, othersObject(nil, nil, pod("p", nil)))
+		t.unattributed("create", nil, nil, othersObject(nil, nil, pod("p", nil)))
 	}},
 	{"LAW-1", "a program makes a pod for an object of another program", broken, func(t *tape) {
 		rs := t.stored(set("web", 1))
-		t.unexercised("create", nil, nil, pod("p", rs))
+		t.unattributed("create", nil, nil, pod("p", rs))
 	}},
 	{"LAW-2", "a program that has another controller deletes what that one has made", kept, func(t *tape) {
-		t.another(func(app, p *thing) { t.unexercised("delete", p, p, nil) })
+		t.another(func(app, p *thing) { t.unattributed("delete", p, p, nil) })
 	}},
 	{"LAW-2", "a program deletes what somebody else has made for an object that is nobody's", broken, func(t *tape) {
 		app := object("Gadget", "a")
 		p := pod("p", app)
 		t.exist(app, p)
 		t.show("program", app, p)
-		t.unexercised("delete", p, p, nil)
+		t.unattributed("delete", p, p, nil)
 	}},
 	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own.dying("orphan") })
@@ -178,7 +178,7 @@ var programStories = []story{
 		t.user(was, nil)
 		t.exist(own)
 		t.show("program", own)
-		t.unexercised("patch", p, p, p.owned(controlledBy(own)))
+		t.unattributed("patch", p, p, p.owned(controlledBy(own)))
 	}},
 	{"NOFIGHT-3", "a program lacks what it is forbidden", kept, func(t *tape) { t.denied(403) }},
 	{"NOFIGHT-3", "a program lacks what it is forbidden, and another says in an event that it is, too", kept,
@@ -213,25 +213,25 @@ var programStories = []story{
 		t.abroad(3, 1, 3, 0)
 	}},
 	{"LAW-1", "a program outside makes what has no owner", broken, func(t *tape) {
-		t.unexercised("create", nil, nil, pod("p", nil)).Process = "outsider"
+		t.unattributed("create", nil, nil, pod("p", nil)).Process = "outsider"
 	}},
 	{"LAW-2", "a program outside deletes what is another owner's", broken, func(t *tape) {
 		p := pod("p", nil)
 		p = othersObject(nil, nil, p)
 		t.exist(p)
-		r := t.unexercised("delete", nil, p, nil)
+		r := t.unattributed("delete", nil, p, nil)
 		r.Process, r.Guards.ResourceVersion = "outsider", true
 	}},
 	{"LAW-2", "a program outside deletes what it cannot have known to be another owner's", committed, func(t *tape) {
 		p := pod("p", nil)
 		p = othersObject(nil, nil, p)
 		t.exist(p)
-		t.unexercised("delete", nil, p, nil).Process = "outsider"
+		t.unattributed("delete", nil, p, nil).Process = "outsider"
 	}},
 	{"LAW-2", "a program outside deletes an orphan", kept, func(t *tape) {
 		p := pod("p", nil)
 		t.exist(p)
-		t.unexercised("delete", nil, p, nil).Process = "outsider"
+		t.unattributed("delete", nil, p, nil).Process = "outsider"
 	}},
 	{"EXACT-2", "a program makes as many as are asked for", kept, func(t *tape) { t.fills(2, 2) }},
 	{"EXACT-2", "a program makes as many as were asked for once", kept, func(t *tape) {
@@ -239,7 +239,7 @@ var programStories = []story{
 		less := own.as(func(o *thing) { o.Replicas = 1 })
 		t.user(own, less)
 		t.show("program", less)
-		t.unexercised("create", nil, nil, pod("late", own)).Asked = len(t.records)
+		t.unattributed("create", nil, nil, pod("late", own)).Asked = len(t.records)
 	}},
 }
 
@@ -249,7 +249,7 @@ func (t *tape) another(then func(app, p *thing)) {
 	p := pod("p", app)
 	t.exist(app)
 	t.show("program", app)
-	t.unexercised("create", nil, nil, p)
+	t.unattributed("create", nil, nil, p)
 	t.show("program", p)
 	then(app, p)
 }
@@ -262,7 +262,7 @@ func (t *tape) takes(f func(own *thing) *thing) {
 	if is := f(own); is != own {
 		t.user(own, is)
 	}
-	t.unexercised("patch", p, p, p.owned(controlledBy(own)))
+	t.unattributed("patch", p, p, p.owned(controlledBy(own)))
 }
 
 // A collector that is a program lets an owner go that was to orphan a dependent, which it
@@ -329,7 +329,7 @@ func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 		t.user(own, less)
 	}
 	for i := range made {
-		r := t.unexercised("create", nil, nil, pod("p", own))
+		r := t.unattributed("create", nil, nil, pod("p", own))
 		r.Process, r.Lost = "outsider", i < told
 	}
 	return own
@@ -343,7 +343,7 @@ func (t *tape) fills(want, made int) *thing {
 	for range made {
 		p := pod("p", own)
 		asked := len(t.records)
-		t.unexercised("create", nil, nil, p).Asked = asked
+		t.unattributed("create", nil, nil, p).Asked = asked
 		t.show("program", p)
 	}
 	return own

@@ -51,7 +51,7 @@ func (j *Judge) report(b Violation) {
 		if b.Strength == Informed {
 			own.Broken++
 		}
-		own.Asked = max(own.Asked, own.Broken)
+		own.Exercised = max(own.Exercised, own.Broken)
 	}
 	if s.count <= j.Keep {
 		b.Law = s.law

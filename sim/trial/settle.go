@@ -152,7 +152,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		t.limit.writes, t.limit.tally = writes+l.Writes, c
 	}
 	s, look, beats := Settling{}, firstLook, false
-	dog := steptimeout.Watch(t.Judge.Asking)
+	dog := steptimeout.Watch(t.Judge.Evaluating)
 	defer dog.End()
 	for {
 		enabled := t.World.Enabled()

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// vaults is a subject whose Pods rest on Disks or Shelves of the names that they give as their
+// vaults is a subject whose Pods need Disks or Shelves of the names that they give as their
 // nodes. The Disks are its own as well.
 func vaults() Actor {
 	return Actor{Process: "vault", Controller: "vault", For: kind("Vault"), Owns: kinds("Pod", "Disk"),

@@ -11,11 +11,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// ask calls the Check of an invariant and returns what is wrong. It panics with a [Misuse] if Check panics.
-func (j *Judge) ask(v *Invariant, f *Facts) string {
-	j.asking.Store(v)
+// evaluate calls the Check of an invariant and returns what is wrong. It panics with a [Misuse] if Check panics.
+func (j *Judge) evaluate(v *Invariant, f *Facts) string {
+	j.evaluating.Store(v)
 	defer func() {
-		j.asking.Store(nil)
+		j.evaluating.Store(nil)
 		if e := recover(); e != nil {
 			if m, is := e.(Misuse); is {
 				panic(m)
@@ -93,9 +93,9 @@ func digestOf(o runtime.Object) uint64 {
 	return uint64(sim.HashString(string(text)))
 }
 
-// Asking returns the ID of the invariant whose Check is running, or "". Any goroutine may call it.
-func (j *Judge) Asking() string {
-	if v := j.asking.Load(); v != nil {
+// Evaluating returns the ID of the invariant whose Check is running, or "". Any goroutine may call it.
+func (j *Judge) Evaluating() string {
+	if v := j.evaluating.Load(); v != nil {
 		return v.ID
 	}
 	return ""

@@ -10,57 +10,57 @@ var restedStories = []story{
 		p := pod("p", nil)
 		t.exist(p)
 		t.show("program", p)
-		t.unexercised("patch", p, p, p.owned(controlledBy(own)))
+		t.unattributed("patch", p, p, p.owned(controlledBy(own)))
 	}},
 	{"ADOPT-3", "a program makes something for one that was going when settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
-		t.unexercised("create", nil, nil, pod("q", own))
+		t.unattributed("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program makes something for one that began to go since the rest", kept, func(t *tape) {
 		t.settled()
 		own := t.goesBefore(func() {})
-		t.unexercised("create", nil, nil, pod("q", own))
+		t.unattributed("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program has crashed since the rest", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		t.fault("program", "crash")
 		t.fault("program", "restart")
-		t.unexercised("create", nil, nil, pod("q", own)).Incarnation = 1
+		t.unattributed("create", nil, nil, pod("q", own)).Incarnation = 1
 	}},
 	{"ADOPT-3", "what a program asked before it crashed is done after the next rest", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		t.fault("program", "crash")
 		t.fault("program", "restart")
 		t.settled()
-		t.unexercised("create", nil, nil, pod("q", own))
+		t.unattributed("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program was not shown when settled that its owner is going", kept, func(t *tape) {
 		own := t.goesBefore(func() {
 			t.fault("program", "hold").Object = fleet("", 0).ref()
 			t.settled()
 		})
-		t.unexercised("create", nil, nil, pod("q", own))
+		t.unattributed("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program makes something for one that was going when time was up", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled().Reason = CutShort })
-		t.unexercised("create", nil, nil, pod("q", own))
+		t.unattributed("create", nil, nil, pod("q", own))
 	}},
 	{"ADOPT-3", "a program makes something for another kind's that was going when settled", kept, func(t *tape) {
 		app := t.stored(object("App", "a"))
 		t.user(app, app.dying("example.com/foreign"))
 		t.settled()
 		s := object("Secret", "s").owned(controlledBy(app))
-		t.unexercised("create", nil, nil, s)
+		t.unattributed("create", nil, nil, s)
 	}},
 	{"ADOPT-3", "a program writes to what is its owner's, which was going when settled", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		p := t.stored(pod("q", own))
 		t.show("program", p)
-		t.unexercised("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"note": "it goes"} }))
+		t.unattributed("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"note": "it goes"} }))
 	}},
 	{"ADOPT-8", "a program deletes what belongs to an earlier object that was gone when settled", broken, func(t *tape) {
 		p := t.comesBack(func() { t.settled() })
-		t.unexercised("delete", p, p, nil)
+		t.unattributed("delete", p, p, nil)
 	}},
 	{"ADOPT-8", "a program deletes what belongs to an earlier object in no namespace that was gone when settled", broken,
 		func(t *tape) {
@@ -71,16 +71,16 @@ var restedStories = []story{
 			p := pod("p", next.again())
 			t.exist(p)
 			t.show("program", p)
-			t.unexercised("delete", p, p, nil)
+			t.unattributed("delete", p, p, nil)
 		}},
 	{"ADOPT-8", "a program writes to what was another's when it looked, and belongs to an earlier object", committed,
 		func(t *tape) {
 			p := t.comesBack(func() { t.settled() })
-			t.unexercised("delete", p.owned(controlledBy(fleet("other", 0))), p, nil)
+			t.unattributed("delete", p.owned(controlledBy(fleet("other", 0))), p, nil)
 		}},
 	{"ADOPT-8", "a program takes its finalizer off what belongs to an earlier object", kept, func(t *tape) {
 		p := t.comesBack(func() { t.settled() }, handle)
-		t.unexercised("update", p, p, p.held())
+		t.unattributed("update", p, p, p.held())
 	}},
 	{"ADOPT-8", "a program has crashed since the rest, and may not have seen the earlier object deleted", kept,
 		func(t *tape) {
@@ -88,7 +88,7 @@ var restedStories = []story{
 			t.fault("program", "crash")
 			t.fault("program", "restart")
 			t.show("program", p)
-			t.unexercised("delete", p, p, nil).Incarnation = 1
+			t.unattributed("delete", p, p, nil).Incarnation = 1
 		}},
 	{"ADOPT-8", "a program deletes what belongs to an earlier object that went since the rest", kept, func(t *tape) {
 		own := fleet("own", 1)
@@ -100,7 +100,7 @@ var restedStories = []story{
 		t.user(own, nil)
 		t.user(nil, next)
 		t.deliver("program", own, next)
-		t.unexercised("delete", p, p, nil)
+		t.unattributed("delete", p, p, nil)
 	}},
 	{"ADOPT-8", "a program deletes what belongs to an earlier object that was going when settled, and went since", kept,
 		func(t *tape) {
@@ -111,7 +111,7 @@ var restedStories = []story{
 			t.user(nil, next)
 			t.show("program", p)
 			t.deliver("program", own, next)
-			t.unexercised("delete", p, p, nil)
+			t.unattributed("delete", p, p, nil)
 		}},
 	{"ADOPT-8", "a program deletes what its owner has made since the rest, of which its cache shows another", kept,
 		func(t *tape) {
@@ -125,14 +125,14 @@ var restedStories = []story{
 			p := pod("p", next)
 			t.exist(p)
 			t.show("program", p)
-			t.unexercised("delete", p, p, nil)
+			t.unattributed("delete", p, p, nil)
 		}},
 	{"ADOPT-8", "a program writes to what it does not make, and an earlier object of the name owns that was gone when settled", kept,
 		func(t *tape) {
 			p := t.comesBack(func() { t.settled() })
 			s := object("Secret", "s").owned(p.OwnerReferences...)
 			t.exist(s)
-			t.unexercised("update", s, s, s.as(func(s *thing) { s.Annotations = map[string]string{"seen": "yes"} }))
+			t.unattributed("update", s, s, s.as(func(s *thing) { s.Annotations = map[string]string{"seen": "yes"} }))
 		}},
 	{"ADOPT-8", "a program tidies up what belongs to one that was gone when settled, and was not recreated", kept,
 		func(t *tape) {
@@ -140,7 +140,7 @@ var restedStories = []story{
 			t.settled()
 			t.exist(p)
 			t.show("program", p)
-			t.unexercised("delete", p, p, nil)
+			t.unattributed("delete", p, p, nil)
 		}},
 }
 
