@@ -322,15 +322,9 @@ var notYetPlain = map[string]int{
 	"fakeapi/internal/registry":          1,
 	"fakeapi/internal/validation":        1,
 	"fakeapi/internal/webhook":           7,
-	"internal/audit":                     1,
-	"internal/explore":                   13,
-	"internal/goroutine":                 2,
-	"internal/live":                      1,
-	"internal/render":                    1,
 	"scenarios":                          5,
 	"scenarios/casefile":                 1,
 	"scenarios/simtest":                  3,
-	"sim/internal/quiet":                 1,
 	"sim/law":                            7,
 }
 
