@@ -48,7 +48,7 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity. Time passes again from the first, shortest step.
+// Stir records activity. It begins again with a short step, but one that reaches the next timer of a program.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
