@@ -148,7 +148,7 @@ func TestBadLogs(t *testing.T) {
 		{"judge --human ( x", "--human: ", 2},
 		{"judge --at noon " + auditLogs + "steal.log.gz", "no time", 2},
 		{"show " + file("cut.log.gz", whole[:5000]), "the gzip stream is cut off", 0},
-		{"show " + file("broken.log", event+`{"kind":"Ev`), "passed over: ", 0},
+		{"show " + file("broken.log", event+`{"kind":"Ev`), "skipped: ", 0},
 		{"show " + file("other.log", "\n {}\n"), "none of its 2 lines is an audit.k8s.io/v1 event", 2},
 		{"show " + file("head.log.gz", whole[:4]), "head.log.gz: ", 2},
 		{"show " + file("text.log", "Nov 21 19:46:52 node kubelet: started\n"), "unknown verb Nov", 2},

@@ -221,7 +221,7 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		return g.inOrder(chosen), ""
 	}
 	if len(out) > 0 {
-		return nil, "-" + out[0] + " leaves out what nothing means: name * or all as well"
+		return nil, "-" + out[0] + " excludes a controller of no list: name * or all as well"
 	}
 	return chosen, ""
 }

@@ -30,10 +30,10 @@ var wholes = map[string]bool{"": true, "status": true, "finalize": true, "epheme
 
 // The reasons why writes are not judged.
 const (
-	whyBodies  = "writes of which the log has not what came of them: it is below level RequestResponse, or cut off"
-	whyLate    = "writes that stand in the log far behind what came after them: give each apiserver's file by itself"
-	whyUnknown = "writes to objects of which the log does not show what they were before"
-	whyKind    = "writes to objects of which the log does not show of what kind they are"
+	whyBodies  = "writes without their result in the log: the level is below RequestResponse, or the entry is cut off"
+	whyLate    = "writes logged long after later ones: give each apiserver's log as a file of its own"
+	whyUnknown = "writes to objects whose previous state is not in the log"
+	whyKind    = "writes to objects whose kind is not in the log"
 )
 
 func (a *Auditor) changes(e *event, who *Actor) []*change {
@@ -281,7 +281,7 @@ func (c *change) compare() (d edit) {
 	return d
 }
 
-// tends reports whether an actor is responsible for objects of a kind, whoever owns them: it writes their status, or
+// tends reports whether an actor is responsible for all objects of a kind, with any owner: it writes their status, or
 // creates dependents for them.
 func (w *Actor) tends(kind string) bool {
 	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))

@@ -327,7 +327,7 @@ func ParseUntil(text string) (time.Time, error) {
 			return time.Date(clockOnly, 1, 1, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: want 2026-11-21T10:02:30Z, or 10:02:30", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: want 2026-11-21T10:02:30Z, or 10:02:30", text)
 }
 
 func (a *Auditor) until(begins time.Time) time.Time {

@@ -92,7 +92,7 @@ func (a *Auditor) owesOld(c *change) owing {
 	return owing{process: s.Process}
 }
 
-const whyOwner = "writes of programs to what an owner controls that is not in the log, or whose controller is not"
+const whyOwner = "writes of programs to objects whose owner, or whose owner's controller, is not in the log"
 
 // makerFor makes a program a controller of an owner's kind.
 func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {

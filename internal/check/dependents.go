@@ -52,7 +52,7 @@ func (f *found) adoption(s *subject) error {
 			}
 		}
 		if f.selector == nil {
-			f.unknown = append(f.unknown, "by what it adopts a "+adopted[0].GetKind())
+			f.unknown = append(f.unknown, "how it selects what it adopts, a "+adopted[0].GetKind())
 		}
 	}
 	return f.letting(s)

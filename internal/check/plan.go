@@ -156,7 +156,7 @@ func (f *found) text(s *subject) string {
 		line("sample", fmt.Sprintf("with %s: %v in place of %v, to have more than one dependent", f.raised.name, f.raised.is, f.raised.was))
 	}
 	for _, gvk := range f.also {
-		line("also", "works on "+worded(gvk)+", whoever owns it")
+		line("also", "works on "+worded(gvk)+", with any owner")
 	}
 	line("watches", f.watches...)
 	for _, c := range f.creates {
@@ -168,7 +168,7 @@ func (f *found) text(s *subject) string {
 	case f.selector != nil:
 		line("adopts", f.selector.String())
 	case f.adopts:
-		line("adopts", "yes, by what could not be found out")
+		line("adopts", "yes, but its selector is not known")
 	case f.byName:
 		line("adopts", "what has the name of a dependent")
 	case len(f.dependents) > 0:

@@ -98,7 +98,7 @@ func TestReplicaSet(t *testing.T) {
 func TestFoundOfStatefulSet(t *testing.T) {
 	bare, whole := undeclared(t, "statefulset")
 	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, statefulSet)}, With: []string{"kubelet"}})
-	shows(t, plan, "  adopts      yes, by what could not be found out\n", "  names       ControllerRevision, Pod\n")
+	shows(t, plan, "  adopts      yes, but its selector is not known\n", "  names       ControllerRevision, Pod\n")
 	if got := plan.Controller.Contract.Unwatched; !slices.Equal(got, whole.Contract.Unwatched) || len(got) != 1 {
 		t.Errorf("no event wakes it on %v, and it declares %v", got, whole.Contract.Unwatched)
 	}

@@ -26,7 +26,7 @@ func TestMistakes(t *testing.T) {
 			func(c *simtest.Case) { c.Controllers[0].New = func(*host.Env) host.Reconciler { return nil } }},
 		{"simtest.Case: With[0]: unknown controller kubelt; did you mean kubelet?",
 			func(c *simtest.Case) { c.With = []string{"kubelt"} }},
-		{"simtest.Case: For is -1s: a world is given some time, or none",
+		{"simtest.Case: For is -1s: it must not be negative",
 			func(c *simtest.Case) { c.For = -time.Second }},
 		{"User[0]: unknown verb delte; did you mean delete?",
 			func(c *simtest.Case) { c.User = []simtest.Action{simtest.Verb("delte cm/a")} }},
