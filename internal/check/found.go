@@ -245,8 +245,8 @@ func (f *found) note(r *quiet) {
 		if c.how == refers && len(declared) == 0 {
 			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
-		owes := len(declared) == 0 && (c.how == none || c.how == refers)
-		if owes || c.how == controls {
+		undeclared := len(declared) == 0 && (c.how == none || c.how == refers)
+		if undeclared || c.how == controls {
 			f.owns = appendOnce(f.owns, gvk)
 		}
 	}
