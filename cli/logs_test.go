@@ -146,7 +146,7 @@ func TestBadLogs(t *testing.T) {
 		{"judge " + file("cut.log.gz", whole[:5000]), "the gzip stream is cut off", 1},
 		{"judge " + file("head.log.gz", whole[:4]), "head.log.gz: ", 2},
 		{"judge --human ( x", "--human: ", 2},
-		{"judge --at noon " + auditLogs + "steal.log.gz", "no time", 2},
+		{"judge --at noon " + auditLogs + "steal.log.gz", "not a time", 2},
 		{"show " + file("cut.log.gz", whole[:5000]), "the gzip stream is cut off", 0},
 		{"show " + file("broken.log", event+`{"kind":"Ev`), "skipped: ", 0},
 		{"show " + file("other.log", "\n {}\n"), "none of its 2 lines is an audit.k8s.io/v1 event", 2},

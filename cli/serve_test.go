@@ -374,7 +374,7 @@ func TestServeReportsFailures(t *testing.T) {
 			name+"}, finalizers: ["+finalizer+"]}, spec: {containers: [{name: c, image: i}]}}}}")
 	}
 	s.until(t, podsPath, func(_ string, p *corev1.Pod) bool { return p.Labels["app"] == "good" })
-	s.err.until(t, "replicaset fails at rs/bad, 5 times by now")
+	s.err.until(t, "replicaset fails at rs/bad, 5 times so far")
 	_, stderr := s.stop()
 	if n := strings.Count(stderr, " fails at "); n != 1 ||
 		!strings.Contains(stderr, "metadata.finalizers[0]: Invalid value: \"nobody\"") {

@@ -184,7 +184,7 @@ func object(obj runtime.Object) map[string]any {
 
 func (sel *selector) String() string {
 	if sel.field {
-		return "what spec.selector selects"
+		return "objects selected by spec.selector"
 	}
 	var parts []string
 	for _, l := range sel.labels {
@@ -193,7 +193,7 @@ func (sel *selector) String() string {
 		}
 		parts = append(parts, l.key+"="+l.value)
 	}
-	return "what has the labels " + strings.Join(parts, ", ")
+	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
 // letting finds out whether a dependent with other labels is released.

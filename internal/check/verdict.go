@@ -71,7 +71,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		case missing != "" && !(v.Asked > 0 && strings.HasPrefix(missing, NotIts)):
 			v.State, v.Why, _ = strings.Cut(missing, ": ")
 		case v.Asked == 0:
-			v.State, v.Why = NotExercised, "nothing that could have violated it happened in these worlds"
+			v.State, v.Why = NotExercised, "no case could have violated it"
 		default:
 			v.State = Held
 			switch {

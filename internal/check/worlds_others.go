@@ -75,7 +75,7 @@ func (f *found) lone(rival manifest) string {
 	case len(f.dependents) == 0:
 		return "it has no dependents: what it creates has no ControllerRef to its owner"
 	case rival.Unstructured == nil:
-		return "it has to do with each kind that a rival could be of"
+		return "it reads or writes every kind that a rival could have"
 	}
 	return ""
 }

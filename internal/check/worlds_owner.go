@@ -131,7 +131,7 @@ func (f *found) stillThere() scenarios.Func {
 		for _, d := range left {
 			_, err := user.Get(context.Background(), d.GroupVersionKind(), d.GetNamespace(), d.GetName())
 			if err != nil {
-				return fmt.Errorf("%s is gone, though its owner was to leave it", d.at())
+				return fmt.Errorf("%s is gone, though it should outlive its owner", d.at())
 			}
 		}
 		return nil

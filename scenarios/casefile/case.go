@@ -169,8 +169,8 @@ func (c *Case) checkControllers() error {
 				"kind it reconciles", i, x.Name)
 		}
 		if k, ok := seen[x.Name]; ok {
-			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, give one "+
-				"another Name", k, i, x.Name)
+			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, so "+
+				"change one Name", k, i, x.Name)
 		}
 		seen[x.Name] = i
 	}
@@ -236,12 +236,13 @@ func (c *Case) checkUser() error {
 			}
 			continue
 		case a.Name == "" || strings.ContainsAny(a.Name, " \t\r\n\"'#=") || a.Name[0] == '-':
-			return mistake("User[%d]: the name in Do(%q, ...) is one word: it stands in files and schedules", i, a.Name)
+			return mistake("User[%d]: the name in Do(%q, ...) must be one word: it occurs in files and schedules",
+				i, a.Name)
 		case a.Name == settledCheck && c.Settled != nil:
-			return mistake("User[%d]: the name %s is that of Settled: give the action another", i, a.Name)
+			return mistake("User[%d]: the name %s is reserved for Settled: choose another", i, a.Name)
 		}
 		if k, ok := seen[a.Name]; ok {
-			return mistake("User[%d] and [%d] are both named %s: files tell functions by name, give one another", k, i,
+			return mistake("User[%d] and [%d] are both named %s: files identify functions by name, so rename one", k, i,
 				a.Name)
 		}
 		seen[a.Name] = i
