@@ -132,7 +132,7 @@ func TestFailuresLeavePages(t *testing.T) {
 		t.Fatalf("explore left no page:\n%s%s", got.out, got.err)
 	}
 	for _, path := range found {
-		isPage(t, path, `"name":"as it was found"`)
+		isPage(t, path, `"name":"before minimizing"`)
 		file := strings.TrimSuffix(path, ".html") + ".txtar"
 		if !onDisk(file) || !strings.Contains(got.out, "page: "+path) {
 			t.Errorf("%s is not beside its file, or not named\n%s", path, got.out)

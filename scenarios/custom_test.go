@@ -294,7 +294,7 @@ func TestCustomOperator(t *testing.T) {
 			replays(t, operators(true), f)
 			if !strings.Contains(string(f.File), "kind: CustomResourceDefinition") ||
 				strings.Contains(string(f.File), "name: plain") {
-				t.Errorf("%s is not made small, or too small:\n%s", f.Law, f.File)
+				t.Errorf("%s is not minimized, or too small:\n%s", f.Law, f.File)
 			}
 		}
 	}

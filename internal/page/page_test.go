@@ -201,7 +201,7 @@ func TestPrinted(t *testing.T) {
 	h := pagetest.Long(10)
 	p := render.NewPage(h, render.Mark{Record: 5, Law: "keep-quiet"}, 0)
 	p.Printed = []render.Printed{{Process: "operator", Lines: []string{"it <starts>"}}}
-	run := Of("printed", Failure("made small", p)).Runs[0]
+	run := Of("printed", Failure("minimized", p)).Runs[0]
 	if !reflect.DeepEqual(run.Printed, p.Printed) {
 		t.Errorf("the page has %v", run.Printed)
 	}
