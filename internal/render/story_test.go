@@ -31,7 +31,7 @@ func tape(records ...sim.Record) *sim.History {
 
 // If two controllers reconcile one kind, the actor is the controller. Otherwise it is the object, with the number of an
 // instance.
-func TestWho(t *testing.T) {
+func TestActor(t *testing.T) {
 	sync := func(process string, r sim.Ref) sim.Record {
 		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil),
 			After: configMap(nil)}

@@ -70,7 +70,7 @@ func Timeline(h *sim.History, o Options) []Line {
 			continue
 		}
 		l, ok := lineOf(r, o.Verbose)
-		l.Who = who.Who(r)
+		l.Who = who.Actor(r)
 		l.Stale = views.stale(h.At(append(halves, i)[0]))
 		for _, k := range halves {
 			l.Breaks = append(l.Breaks, broken[k]...)
@@ -277,10 +277,10 @@ func CastOf(h *sim.History) *Cast {
 // Shared returns the number of kinds that several controllers reconcile. When it grows, earlier actors get other names.
 func (c *Cast) Shared() int { return len(c.many) }
 
-// Who names the actor of a record. It is the reconciled object, with the instance's number if there are several
-// instances ("rs/a#2"). If several controllers reconcile the kind, the process comes first ("widget-a: cm/shared").
-// Without a reconciled object it is the process.
-func (c *Cast) Who(r *sim.Record) string {
+// Actor returns the name of the actor of a record. It is the reconciled object, with the instance's number if there are
+// several instances ("rs/a#2"). If several controllers reconcile the kind, the process comes first ("widget-a:
+// cm/shared"). Without a reconciled object it is the process.
+func (c *Cast) Actor(r *sim.Record) string {
 	if r.For.IsZero() {
 		return r.Process
 	}
