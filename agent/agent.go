@@ -129,7 +129,7 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 				panic(v)
 			}
 			if !returned { // by t.FailNow, which only ends its goroutine
-				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error in place of t.Fatal")
+				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error instead of calling t.Fatal")
 				os.Exit(1)
 			}
 		}()
@@ -187,7 +187,7 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 		args = append(args, "--accept", string(text))
 	}
 	if s.Schedules < 0 || s.Time < 0 || s.For < 0 {
-		return nil, errors.New("Schedules, Time and For are not negative")
+		return nil, errors.New("Schedules, Time and For must not be negative")
 	}
 	if s.For > 0 {
 		args = append(args, "--for", s.For.String())

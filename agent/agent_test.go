@@ -145,7 +145,7 @@ func TestLibraries(t *testing.T) {
 	}
 	m := moduleOf(t, "operators")
 	text := m.run(t, ".")
-	const alone = "each life of the operator has a new process: "
+	const alone = "each start of the operator gets a new process: "
 	wants(t, text, `^    --- PASS: TestRight/informers `, `^        --- PASS: TestRight/informers/reference-taken-away `,
 		`^    --- PASS: TestRight/manager `, `^        --- PASS: TestRight/manager/reference-taken-away `,
 		`^    --- PASS: TestRight/unique `, `: `+alone+`it ended by itself: .*controller with name configmap already exists`,
@@ -166,7 +166,7 @@ func TestThreelawsTest(t *testing.T) {
 	if err == nil || cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("%v", err)
 	}
-	wants(t, string(text), `it must return an error in place of t\.Fatal$`, `^--- FAIL: TestWrong `)
+	wants(t, string(text), `it must return an error instead of calling t\.Fatal$`, `^--- FAIL: TestWrong `)
 }
 
 // The sample of the documentation is compiled with the tests of the module.
@@ -203,7 +203,7 @@ func TestMistakes(t *testing.T) {
 		{"no CRDs", "TestMistake/no_CRDs", "", `agent\.Test: CRDs: stat nowhere: no such file or directory$`},
 		{"no case", "TestMistake/no_case", "", `--skip: there is no case and no law fault; did you mean faults\?$`},
 		{"no sample", "TestMistake/no_sample", "", `: check: there is no sample of a kind that the operator works on: `},
-		{"Fatal", "TestWrong/fatal", "", `Run ended its goroutine: it must return an error in place of t\.Fatal$`},
+		{"Fatal", "TestWrong/fatal", "", `Run ended its goroutine: it must return an error instead of calling t\.Fatal$`},
 		{"older", "TestKeeper", older, `older is older than this module: go install github\.com/threelaws/threelaws/cmd/threelaws@latest$`},
 		{"dies", "TestKeeper", dies, `dies ended before its verdict: exit status 2$`},
 		{"other", "TestKeeper", other, `other is not of the version of this module: go install github\.com/\S+$`},

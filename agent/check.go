@@ -28,7 +28,7 @@ const (
 // find finds the command. Its error is the reason in one line why a test cannot run.
 func find() (string, error) {
 	if runtime.GOOS != "linux" {
-		return "", errors.New("agent.Test hosts programs on Linux alone, not on " + runtime.GOOS)
+		return "", errors.New("agent.Test hosts programs on Linux only, not on " + runtime.GOOS)
 	}
 	if minor, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go1."), "."); minor != "" {
 		if n, err := strconv.Atoi(minor); err == nil && n < oldest {
@@ -113,7 +113,7 @@ func check(t *testing.T, binary string, args []string) {
 	case told == 0 && said != "":
 		t.Error(said)
 	case told == 0:
-		t.Errorf("%s tried nothing: %v", binary, err)
+		t.Errorf("%s tested nothing: %v", binary, err)
 	case !verdict(cmd.ProcessState.ExitCode()):
 		t.Errorf("%s ended before its verdict: %v\n%s", binary, err, said)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// mainOfKeeper is an operator's main in a repository that has nothing but it and a sample.
+// mainOfKeeper is an operator's main. Its repository has only this file and a sample.
 const mainOfKeeper = `package main
 
 import (

@@ -55,7 +55,7 @@ func judge(socket string, settled func(*Process) error) error {
 	defer transport.CloseIdleConnections()
 	result := make(chan error)
 	go func() {
-		err := errors.New("Settled ended its goroutine: it must return an error in place of t.Fatal")
+		err := errors.New("Settled ended its goroutine: it must return an error instead of calling t.Fatal")
 		defer func() {
 			if v := recover(); v != nil {
 				err = fmt.Errorf("Settled panicked: %v, at %s", v, panicked())

@@ -152,7 +152,7 @@ func (c *checking) unmet() {
 	}
 	for _, a := range c.Accept {
 		if !a.met {
-			note := fmt.Sprintf("%s: no violation of %s occurred that this entry is for: remove it if it is fixed", a.from(), a.Law)
+			note := fmt.Sprintf("%s: no violation of %s matched this entry: remove it if it is fixed", a.from(), a.Law)
 			c.note(note)
 			c.report.Notes = append(c.report.Notes, note)
 		}
@@ -244,7 +244,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	}
 	if op.Reuse != nil && !plan.Unsettled {
 		if why := op.Reuse(plan.Rehearse()); why != "" {
-			c.note("each life of the operator has a new process: " + why)
+			c.note("each start of the operator gets a new process: " + why)
 		} else {
 			c.fresh = func() {
 				op.Reuse(nil)

@@ -138,12 +138,12 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 			continue
 		}
 		b := r.Page.Violation
-		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and happens still", Page: r.Page}
+		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and still happens", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
 			continue // the case is explored, and says so if it occurs
 		}
 		if x == nil {
-			x = &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
+			x = &scenarios.Exploration{Stopped: "a kept failure still happens"}
 		}
 		x.Failures = append(x.Failures, f)
 		c.tell(s, j, f, path)
@@ -205,8 +205,8 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		c.fresh()
 		c.fresh = nil
 		line.clear()
-		c.note(j.Name + ": two runs of one schedule differ in a process that has served others: from here on each life of the " +
-			"operator has a new process")
+		c.note(j.Name + ": two runs of one schedule differ in a reused process: from here on each start of the " +
+			"operator gets a new process")
 		return c.explore(outer, s, j, world, cases)
 	}
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	for _, f := range x.Failures {
 		path, err := casefile.Replace(raw[f.Law], home, f)
 		if err != nil { // the violation is printed all the same
-			j.Errors = append(j.Errors, fmt.Sprintf("%s: a failure is not kept: %v", j.Name, err))
+			j.Errors = append(j.Errors, fmt.Sprintf("%s: cannot keep the failure: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
 	}
@@ -286,7 +286,7 @@ const mostDrawn = 100_000
 
 func (j *caseJSON) noTime() string {
 	if j.slow {
-		return fmt.Sprintf("one schedule of it takes longer than %s: a larger --time may do", round(j.took))
+		return fmt.Sprintf("one schedule takes longer than %s: try a larger --time", round(j.took))
 	}
 	return "no time is left"
 }
@@ -302,7 +302,7 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 			f.Page.Replay = c.name + " check " + argument(c.Package) + " --replay " + argument(path)
 		}
 		if err := casefile.Leave(path, f.Page, f.Found); err != nil {
-			j.Errors = append(j.Errors, fmt.Sprintf("%s: no page is left: %v", j.Name, err))
+			j.Errors = append(j.Errors, fmt.Sprintf("%s: no page was written: %v", j.Name, err))
 		}
 	}
 	code := scenarios.ExitFail
@@ -338,7 +338,7 @@ func (j *caseJSON) line() string {
 	case j.LeftOut:
 		return fmt.Sprintf("  %-22s left out: %s", j.Name, j.noTime())
 	case len(laws) > 0 && j.Schedules == 0:
-		what = "violated: " + strings.Join(laws, ", ") + ", in a failure that was kept"
+		what = "violated: " + strings.Join(laws, ", ") + ", in a kept failure"
 	case len(laws) > 0:
 		what += fmt.Sprintf(", violated in %d: %s", max(j.Failed, 1), strings.Join(laws, ", "))
 	case j.ExitCode == scenarios.ExitNondetermine:
@@ -377,7 +377,8 @@ func (c *checking) replayKept(s *sampleTried) error {
 			c.tell(s, &j, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier", Page: r.Page}, c.replay)
 			c.say("%s", j.pages)
 		case r.Unfit:
-			c.say("%s does not fit any more: the operator acts otherwise; check without --replay explores again\n", c.replay)
+			c.say("%s does not fit any more: the operator acts differently; check without --replay explores "+
+				"again\n", c.replay)
 		case len(r.Errors) == 0:
 			c.say("%s does not fail any more\n", c.replay)
 		}

@@ -43,7 +43,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of the time that is left")
 	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
 	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
-	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
+	fl.StringVar(&c.replay, "replay", "", "run this kept failure only")
 	fl.BoolVarP(&c.verbose, "verbose", "v", false, "show all of each timeline and log, and every 10 seconds how far a case has come")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
 	c.sharding.flags(cmd)
@@ -213,7 +213,7 @@ func (c *checking) readFile(given func(name string) bool) error {
 			return wrong(key.Line, "unknown field "+key.Value+suggest(key.Value, names))
 		}
 		if _, again := seen[key.Value]; again {
-			return wrong(key.Line, "field "+key.Value+" stands twice")
+			return wrong(key.Line, "field "+key.Value+" is given twice")
 		}
 		seen[key.Value] = key.Line
 		if given(key.Value) || key.Value == "package" && c.packaged {

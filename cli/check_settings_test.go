@@ -59,7 +59,7 @@ func TestCheckMistakes(t *testing.T) {
 	for _, x := range []struct{ file, args, want string }{
 		{"tiem: 5m\n", "", "threelaws.yaml:1: unknown field tiem; did you mean time?"},
 		{"seed: 1\ntime: soon\n", "", "threelaws.yaml:2: time: cannot unmarshal !!str `soon` into time.Duration"},
-		{"seed: 1\nseed: 2\n", "", "threelaws.yaml:2: field seed stands twice"},
+		{"seed: 1\nseed: 2\n", "", "threelaws.yaml:2: field seed is given twice"},
 		{"- a\n", "", "threelaws.yaml:1: the settings are a mapping, as time: 5m"},
 		{"accept: [{law: exact-sums, reason: x}]\n", "", "threelaws.yaml:1: accept: unknown law exact-sums; did you mean exact-sum?"},
 		{"accept: [{law: exact-sum}]\n", "", "threelaws.yaml:1: accept: exact-sum is accepted without a reason"},
@@ -74,7 +74,8 @@ func TestCheckMistakes(t *testing.T) {
 		{"", "--twice 0", "threelaws: --twice=0: at least 1"},
 		{"", "--skip=fault=x", "threelaws: --skip: there is no case and no law fault; did you mean faults?\n"},
 		{"", "--skip=faults", "threelaws: --skip: faults is skipped without a reason\n"},
-		{"", "--skip=always-settle=x", "threelaws: --skip: always-settle ends a run in any case: accept what is known of it\n"},
+		{"", "--skip=always-settle=x", "threelaws: --skip: always-settle ends every run and cannot be skipped: " +
+			"accept its known findings\n"},
 	} {
 		write(t, settingsFile, x.file)
 		c.run(strings.Fields(x.args)...).oneLine(t, x.want)

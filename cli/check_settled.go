@@ -37,7 +37,7 @@ func settledBy(test string) scenarios.Func {
 		defer stop()
 		resp, err := client.Post("http://test/", "text/plain", strings.NewReader(socket))
 		if err != nil {
-			return fmt.Errorf("the test did not answer whether the world is right: %w", err)
+			return fmt.Errorf("the test did not judge the world: %w", err)
 		}
 		defer resp.Body.Close()
 		text, err := io.ReadAll(resp.Body)

@@ -309,7 +309,7 @@ func TestCheckExitCodes(t *testing.T) {
 	})
 }
 
-// If two runs differ in a process that has served others, each life gets a new process, and the case is tried again.
+// If two runs differ in a reused process, each start gets a new process, and the case is tried again.
 func TestCheckFallsBackToNewProcesses(t *testing.T) {
 	op := current(t, "replicaset")
 	right, differs := op.New, differing()
@@ -326,7 +326,7 @@ func TestCheckFallsBackToNewProcesses(t *testing.T) {
 		return ""
 	}
 	c.run("-n", "5", "--case", "one-owner").wants(t, 0,
-		"one-owner: two runs of one schedule differ in a process that has served others: ", "one-owner")
+		"one-owner: two runs of one schedule differ in a reused process: ", "one-owner")
 	if reused {
 		t.Error("processes are reused")
 	}

@@ -137,7 +137,7 @@ func (r *exploration) text(width int) string {
 	var b strings.Builder
 	b.WriteString(r.head())
 	if r.ExitCode == exitUncovered {
-		b.WriteString("no law is violated in what was covered; of the rest nothing is known\n")
+		b.WriteString("no law is violated in the covered part; nothing is known about the rest\n")
 	}
 	if r.Endless {
 		b.WriteString("no schedule came to its end: nothing is known about settled worlds\n")

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// caseExplored is what continuous integration is told of a file that was explored,
-// or could not be.
+// caseExplored returns the test case of an explored file for continuous integration. err is not nil if the file could
+// not be explored.
 func (s *shelf) caseExplored(name string, rep *exploration, err error) ci.Case {
 	c := ci.Case{Name: name}
 	if err != nil {

@@ -113,7 +113,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	rep.Seconds = rep.elapsed.Seconds()
 	for _, failing := range found.Failures {
 		path, err := writeFailure(x.out, f, failing)
-		if err != nil { // what was found is told all the same
+		if err != nil { // what was found is printed all the same
 			a.complain(err)
 			rep.Failures = append(rep.Failures, failureJSON{Counterexample: failing})
 			continue

@@ -42,11 +42,11 @@ func TestFailureReplays(t *testing.T) {
 func TestReplayOfUnknownController(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, want := range map[string]string{
-		"pkg/testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar": "unknown controller operator; it is replayed by " +
+		"pkg/testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar": "unknown controller operator; replay it with " +
 			"go test ./pkg -run '^TestOwnership$' " +
 			"-threelaws.replay=testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar\n",
-		"testdata/threelaws/FuzzOwnership/exact-sum-01ab.txtar": "; it is replayed by go test . -run '^FuzzOwnership$' ",
-		"testdata/threelaws/widget-faults/exact-sum-01ab.txtar": "; it is replayed by threelaws check --replay " +
+		"testdata/threelaws/FuzzOwnership/exact-sum-01ab.txtar": "; replay it with go test . -run '^FuzzOwnership$' ",
+		"testdata/threelaws/widget-faults/exact-sum-01ab.txtar": "; replay it with threelaws check --replay " +
 			"testdata/threelaws/widget-faults/exact-sum-01ab.txtar\n",
 		"widget-faults/exact-sum-01ab.txtar": "unknown controller operator; there are ",
 	} {
@@ -132,7 +132,7 @@ func TestFailuresLeavePages(t *testing.T) {
 		t.Fatalf("explore left no page:\n%s%s", got.out, got.err)
 	}
 	for _, path := range found {
-		isPage(t, path, `"name":"as it was found"`)
+		isPage(t, path, `"name":"before minimizing"`)
 		file := strings.TrimSuffix(path, ".html") + ".txtar"
 		if !onDisk(file) || !strings.Contains(got.out, "page: "+path) {
 			t.Errorf("%s is not beside its file, or not named\n%s", path, got.out)
@@ -154,7 +154,7 @@ func TestFailuresLeavePages(t *testing.T) {
 func TestNothingCanBeWritten(t *testing.T) {
 	work(t)
 	write(t, failuresDir, "")
-	typed(t, "run testdata/fights.txtar").wants(t, scenarios.ExitNotSettled, "threelaws: no page is left: ")
+	typed(t, "run testdata/fights.txtar").wants(t, scenarios.ExitNotSettled, "threelaws: no page was written: ")
 	write(t, "taken", "")
 	got := typed(t, "explore -n 20 --era selector --out taken testdata/settles.txtar")
 	got.wants(t, scenarios.ExitUsage, "VIOLATES", "threelaws: --out: ")
@@ -172,7 +172,7 @@ func TestRunWritesPages(t *testing.T) {
 	isPage(t, "PAGES/index.html", `<td class="violated"><a href="./testdata-fights.html">violated</a></td>`)
 	copyFile(t, "testdata/settles.txtar", "testdata-settles.txtar")
 	typed(t, "run --html PAGES testdata-settles.txtar testdata/settles.txtar").wants(t, scenarios.ExitUsage,
-		"have one page, testdata-settles.html")
+		"have the same page, testdata-settles.html")
 	typed(t, "run --html testdata/fights.txtar testdata/settles.txtar").wants(t, scenarios.ExitUsage)
 }
 

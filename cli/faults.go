@@ -70,7 +70,7 @@ func (f *faulting) run(ctx context.Context, a *app, lines []string) error {
 	method, path, body := http.MethodGet, faultsPath, ""
 	switch {
 	case (f.remove != 0 || f.clear) && len(lines) > 0 || f.remove != 0 && f.clear:
-		return usage("faults: lines, --remove and --clear: it is one of them")
+		return usage("faults: lines, --remove and --clear exclude each other")
 	case f.remove < 0:
 		return usage("--remove=%d: faults are counted from 1", f.remove)
 	case f.remove > 0:
@@ -101,7 +101,7 @@ func (f *faulting) run(ctx context.Context, a *app, lines []string) error {
 	}
 	var list []clientfault.Shown
 	if err := json.Unmarshal(text, &list); err != nil {
-		return usage("--server=%s: what answers is no server of serve: %v", f.server, err)
+		return usage("--server=%s: this is not a server of threelaws serve: %v", f.server, err)
 	}
 	if a.json {
 		return a.encode(list)
@@ -217,13 +217,13 @@ func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, lis
 		}
 		return http.StatusBadRequest, list, err
 	}
-	return http.StatusMethodNotAllowed, nil, fmt.Errorf("%s is none of GET, POST and DELETE", r.Method)
+	return http.StatusMethodNotAllowed, nil, fmt.Errorf("%s is not GET, POST or DELETE", r.Method)
 }
 
 func askAll(h *httpapi.Handler, text string) ([]clientfault.Shown, error) {
 	lines, at := linesOf(text)
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("nothing is requested; a line is one of\n%s", clientfault.Grammar)
+		return nil, fmt.Errorf("no fault is given; a line is one of\n%s", clientfault.Grammar)
 	}
 	done, wrong, err := askLines(h, lines...)
 	if err != nil {

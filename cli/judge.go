@@ -308,5 +308,5 @@ func partly(s *audit.Shown) string {
 	if n == s.Of {
 		return ""
 	}
-	return fmt.Sprintf("of %d writes and refusals this shows %d: the last, and those around what was found", s.Of, n)
+	return fmt.Sprintf("this shows %d of %d writes and refusals: the last ones, and those around each finding", n, s.Of)
 }

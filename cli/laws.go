@@ -58,7 +58,7 @@ its sentence no check covers.`,
 	}
 	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are; in the program where there is no such directory")
 	cmd.Flags().StringVar(&profile, "profile", "",
-		"only the laws that a controller of this profile owes: "+strings.Join(law.Profiles(), ", "))
+		"only the laws of this profile: "+strings.Join(law.Profiles(), ", "))
 	complete(cmd, "dir", completeDirs)
 	complete(cmd, "profile", completeWords(law.Profiles()...))
 	cmd.ValidArgsFunction = completeWords(a.lawWords()...)

@@ -130,7 +130,7 @@ func execute(ctx context.Context, a *app, args []string) int {
 		err = unknown
 	}
 	if err == nil && a.lost != nil {
-		err = usage("not all could be printed: %v", a.lost)
+		err = usage("cannot print everything: %v", a.lost)
 	}
 	if err != nil {
 		a.complain(err)

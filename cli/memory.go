@@ -20,7 +20,7 @@ func memoryLimit(mib int) func() string {
 		return sample[0].Value.Uint64()
 	}
 	runtime.GC()
-	if live() < limit/2 { // otherwise the collector would do nothing but run
+	if live() < limit/2 { // otherwise garbage collection would take all the time
 		debug.SetMemoryLimit(int64(limit))
 	}
 	return func() string {

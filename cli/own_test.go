@@ -114,7 +114,7 @@ func TestBoundedSearchIsIncomplete(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const line = "explore --strategy exhaustive overlap/adoption-lost --states "
 	typed(t, line+"5").wants(t, exitUncovered, "not everything was covered (bound of 5 states): ",
-		"\nno law is violated in what was covered; of the rest nothing is known\n")
+		"\nno law is violated in the covered part; nothing is known about the rest\n")
 	got := typed(t, line+"0")
 	got.passes(t, "covered everything: ")
 	if strings.Contains(got.out, "nothing is known") {

@@ -66,7 +66,7 @@ func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 		err = writeWhole(path, text)
 	}
 	if err != nil {
-		fmt.Fprintf(a.err, "%s: no page is left: %v\n", a.name, err)
+		fmt.Fprintf(a.err, "%s: no page was written: %v\n", a.name, err)
 		return
 	}
 	p.HTML = path

@@ -103,7 +103,7 @@ func (a *app) elsewhere(path string, err error) error {
 	}
 	known := *e
 	known.Text, _, _ = strings.Cut(e.Text, ";")
-	known.Text += "; it is replayed by " + command
+	known.Text += "; replay it with " + command
 	return &known
 }
 

@@ -74,7 +74,7 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 		for _, s := range res.Steps {
 			loose := ""
 			if s.Loose {
-				loose = "   (no ---- beneath it: its output is held against nothing)"
+				loose = "   (no ---- beneath it: its output is not compared)"
 			}
 			a.printf("%s%s\n%s", s.Step, loose, indent(s.Output))
 		}
@@ -183,7 +183,7 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 		defer s.mu.Unlock()
 		for other, r := range s.rows {
 			if err == nil && r.Page != "" && r.Page == row.Page {
-				err = fmt.Errorf("%s and %s have one page, %s", min(name, other), max(name, other), row.Page)
+				err = fmt.Errorf("%s and %s have the same page, %s", min(name, other), max(name, other), row.Page)
 			}
 		}
 		s.rows[name] = row

@@ -87,7 +87,7 @@ PriorityClasses, and the service account default in each namespace.`,
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
 	f.BoolVar(&o.tls, "tls", false, "serve https, with a certificate made at the start; the kubeconfig holds it")
 	f.BoolVar(&o.outside, "external-controllers", false,
-		"controllers of others run, as a kube-controller-manager: warn nobody that none does")
+		"other controllers run, as a kube-controller-manager: do not warn about kinds without one")
 	f.StringSliceVar(&o.plugins, "enable-admission-plugins", nil,
 		"admission plugins to switch on, as for kube-apiserver: those that are modelled are on")
 	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to switch off")
@@ -176,8 +176,8 @@ func (o *serving) open() (net.Listener, error) {
 		return nil, usage("--listen=%s: %v; an address is HOST:PORT, as 127.0.0.1:8080", o.listen, err)
 	}
 	if !o.anywhere && (addr.IP == nil || !addr.IP.IsLoopback()) {
-		return nil, usage("--listen=%s: the server has no authentication and this is no loopback address; "+
-			"--unauthenticated-anywhere allows it all the same", o.listen)
+		return nil, usage("--listen=%s: the server has no authentication, and this is not a loopback address; "+
+			"--unauthenticated-anywhere allows it", o.listen)
 	}
 	listener, err := net.ListenTCP("tcp", addr)
 	if err != nil {
@@ -214,15 +214,15 @@ func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (ma
 	for _, word := range words {
 		name, controller, ok := strings.Cut(word, "=")
 		if !ok || name == "" || strings.Contains(name, "/") {
-			return nil, usage("--programs: %s is no NAME=CONTROLLER: a user agent up to its slash, and a "+
+			return nil, usage("--programs: %s is not NAME=CONTROLLER: a user agent up to its slash, and a "+
 				"controller of the table", word)
 		}
 		if _, twice := played[name]; twice {
 			return nil, usage("--programs: %s is named twice", name)
 		}
 		if name == law.User || name == law.Server {
-			return nil, usage("--programs: %s is what the server calls %s: give the program another user agent", name,
-				map[string]string{law.User: "whoever has no user agent", law.Server: "itself"}[name])
+			return nil, usage("--programs: %s is the server's name for %s: give the program another user agent", name,
+				map[string]string{law.User: "clients without a user agent", law.Server: "itself"}[name])
 		}
 		if slices.ContainsFunc(runs, func(c host.Controller) bool { return c.Name == name }) {
 			return nil, usage("--programs: %s is a controller that the server runs: give the program another user "+
@@ -233,7 +233,7 @@ func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (ma
 		case what != "":
 			return nil, usage("--programs: %s", what)
 		case len(chosen) != 1 || chosen[0].For.Empty():
-			return nil, usage("--programs: %s is not one controller that syncs a kind", controller)
+			return nil, usage("--programs: %s is not a controller that reconciles a kind", controller)
 		}
 		played[name] = chosen[0]
 	}

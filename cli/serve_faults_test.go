@@ -143,7 +143,7 @@ func TestFaultsCommand(t *testing.T) {
 		{"release op", 0, "  1  hold op sees=pods  (never struck)\n"},
 		{"--remove=3", 0, "  3  delay op list nodes nth=1 by=1ms  (never struck)\n"},
 		{"--remove=3", 2, "there is no fault 3"},
-		{"--remove=3|--clear", 2, "it is one of them"},
+		{"--remove=3|--clear", 2, "exclude each other"},
 		{"", 0, "  2  fail op get nodes nth=1 with=500  (never struck)\n"},
 		{"--json", 0, `"line": "fail op get nodes nth=1 with=500"`},
 		{"--clear", 0, "  2  fail op get nodes nth=1 with=500  (never struck)\n"},

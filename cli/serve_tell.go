@@ -60,7 +60,7 @@ func (t *teller) say(l serveLine, text string) {
 	fmt.Fprintln(t.a.err, text)
 }
 
-const inRealTime = "in real time: what happens here is not deterministic, and cannot be replayed"
+const inRealTime = "in real time: this run is not deterministic, and cannot be replayed"
 
 func announce(a *app, l serveLine) error {
 	l.Event = "serving"
@@ -127,8 +127,8 @@ func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Reques
 		return
 	}
 	t.told[name+"/"] = true
-	text := name + " creates owned objects and is not judged: --programs " + name + "=CONTROLLER holds it to the laws " +
-		"here, and threelaws check tries it in its own repository"
+	text := name + " creates owned objects and is not judged: --programs " + name + "=CONTROLLER judges it here, and " +
+		"threelaws check tests it in its own repository"
 	t.say(serveLine{Event: "unjudged", By: []string{name}, Text: text}, text)
 }
 
@@ -297,5 +297,5 @@ func (t *teller) fails(process, object, text string) {
 		at = " at " + object
 	}
 	t.say(serveLine{Event: "fails", By: []string{process}, Object: object, Text: text},
-		fmt.Sprintf("%s fails%s, %d times by now, and tries again ever more rarely: %s", process, at, stuckAfter, text))
+		fmt.Sprintf("%s fails%s, %d times so far, and retries with growing delays: %s", process, at, stuckAfter, text))
 }

@@ -282,12 +282,12 @@ func TestServeUsage(t *testing.T) {
 	faults := filepath.Join(t.TempDir(), "faults")
 	write(t, faults, "# one\nhold op sees=Pod\nhodl op sees=Pod\n")
 	for _, x := range []struct{ args, want string }{
-		{"--listen 0.0.0.0:0", "no loopback address; --unauthenticated-anywhere"},
+		{"--listen 0.0.0.0:0", "not a loopback address; --unauthenticated-anywhere"},
 		{"--listen nowhere", "an address is HOST:PORT"},
 		{"--controllers replicasett", "did you mean replicaset?"},
 		{"--controllers replicaset@old", "unknown era old of replicaset"},
 		{"--controllers gc,garbagecollector", "is named twice"},
-		{"--controllers -gc", "leaves out what nothing means"},
+		{"--controllers -gc", "excludes a controller of no list"},
 		{"--controllers *,-gcc", "unknown controller gcc; did you mean gc?"},
 		{"--controllers *@old", "unknown era old"},
 		{"--controllers *,nodeipam", "nodeipam is one of kube-controller-manager's controllers, and is not here"},
@@ -304,11 +304,11 @@ func TestServeUsage(t *testing.T) {
 		{"--faults " + faults, "faults:3: unknown fault hodl; did you mean hold?"},
 		{"--faults " + faults + "x", "faultsx: "},
 		{"--faults " + t.TempDir(), "cannot be read: is a directory\n"},
-		{"--programs user=job", "user is what the server calls whoever has no user agent"},
+		{"--programs user=job", "user is the server's name for clients without a user agent"},
 		{"--programs job=job --controllers job", "job is a controller that the server runs"},
-		{"--programs my-op", "--programs: my-op is no NAME=CONTROLLER"},
+		{"--programs my-op", "--programs: my-op is not NAME=CONTROLLER"},
 		{"--programs my-op=replicasett", "did you mean replicaset?"},
-		{"--programs my-op=gc", "gc is not one controller that syncs a kind"},
+		{"--programs my-op=gc", "gc is not a controller that reconciles a kind"},
 		{"--programs a=job,a=job", "a is named twice"},
 	} {
 		typed(t, "serve "+x.args).wants(t, scenarios.ExitUsage, x.want)
@@ -374,7 +374,7 @@ func TestServeReportsFailures(t *testing.T) {
 			name+"}, finalizers: ["+finalizer+"]}, spec: {containers: [{name: c, image: i}]}}}}")
 	}
 	s.until(t, podsPath, func(_ string, p *corev1.Pod) bool { return p.Labels["app"] == "good" })
-	s.err.until(t, "replicaset fails at rs/bad, 5 times by now")
+	s.err.until(t, "replicaset fails at rs/bad, 5 times so far")
 	_, stderr := s.stop()
 	if n := strings.Count(stderr, " fails at "); n != 1 ||
 		!strings.Contains(stderr, "metadata.finalizers[0]: Invalid value: \"nobody\"") {

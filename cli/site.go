@@ -108,7 +108,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	}
 	for _, c := range lifelike(s, chosen) {
 		if what := scenarios.Unserved(server, c); what != "" {
-			what = strings.TrimSuffix(what, ": apply its definition before")
+			what = strings.TrimSuffix(what, ": apply its CRD first")
 			return nil, usage("--controllers: %s: --load a file that holds it", what)
 		}
 		s.trial.Start(c.Name, c)

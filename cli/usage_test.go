@@ -203,7 +203,7 @@ func TestEveryCommandListsItsJSON(t *testing.T) {
 	a := &app{registry: builtin.Registry(), console: console{out: io.Discard}}
 	for _, c := range rootCommand(a, new(error)).Commands() {
 		if c.Name() != "test" && !slices.ContainsFunc(outputs, func(o output) bool { return o.command == c.Name() }) {
-			t.Errorf("%s says nothing of what it prints with --json", c.Name())
+			t.Errorf("%s does not document its --json output", c.Name())
 		}
 	}
 	for _, o := range outputs {

@@ -82,7 +82,7 @@ func (w *watching) run(ctx context.Context, a *app) error {
 	case w.patience <= 0, w.stuck <= 0, w.lasts < 0:
 		return usage("--patience, --stuck-after and --for are times, as 30s")
 	case w.once && w.lasts > 0:
-		return usage("--once and --for: it is one or the other")
+		return usage("--once and --for exclude each other")
 	}
 	config, err := clusterwatch.Load(w.kubeconfig, w.context)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *watching) run(ctx context.Context, a *app) error {
 	if w.record != "" {
 		file, err := os.OpenFile(w.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
-			return usage("--record: %s is there already, and is not written over", w.record)
+			return usage("--record: %s exists, and is not overwritten", w.record)
 		} else if err != nil {
 			return usage("--record: %v", err)
 		}

@@ -62,9 +62,9 @@ func TestWatchOnce(t *testing.T) {
 	const once = "watch --once --patience 100ms --kubeconfig "
 	got := typed(t, once+broken)
 	for _, want := range []string{"--- lost-owner: cm/dependent", "--- foreign-owner: kube-system/cm/outsider",
-		"--- orphan: rs/web-5d", "the cm/owner that is there has another uid", ": 3 findings\n"} {
+		"--- orphan: rs/web-5d", "the existing cm/owner has another uid", ": 3 findings\n"} {
 		if !strings.Contains(strings.ReplaceAll(got.out, "default/", ""), want) {
-			t.Errorf("it does not say %q", want)
+			t.Errorf("the output does not contain %q", want)
 		}
 	}
 	if got.code != 1 || got.err != "" || strings.Count(got.out, "--- ") != 3 {
@@ -130,7 +130,7 @@ func TestWatchFight(t *testing.T) {
 	record := filepath.Join(t.TempDir(), "history.log")
 	w := beginWatch(t, "--kubeconfig", config, "--record", record)
 	s.rivals(t)
-	w.until(t, "--- fight goes on: default/pods")
+	w.until(t, "--- fight continues: default/pods")
 	if code := w.stop(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
@@ -138,7 +138,7 @@ func TestWatchFight(t *testing.T) {
 	for _, want := range []string{"rs/a wants 1", "rc/b wants 2", "come and gone 3 times",
 		"made by replicaset and replication", "create pod/b-"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q:\n%s", want, w)
+			t.Errorf("the output does not contain %q:\n%s", want, w)
 		}
 	}
 	judged := typed(t, "judge "+record)
@@ -217,11 +217,11 @@ func TestWatchUsage(t *testing.T) {
 		{"watch --kubeconfig " + config + " --context no", `there is no context "no"; there are: threelaws`},
 		{"watch --kubeconfig " + config + " --kinds podz", "there is no kind podz that can be listed and watched; " +
 			"did you mean pods?"},
-		{"watch --kubeconfig " + config + " --once --for 1m", "it is one or the other"},
+		{"watch --kubeconfig " + config + " --once --for 1m", "exclude each other"},
 		{"watch --kubeconfig " + config + " --output xml", "xml is not one of its values"},
 		{"watch --kubeconfig " + config + " --patience 0s", "are times, as 30s"},
 		{"watch --kubeconfig " + config + " --record /no/such/file", "--record: open /no/such/file"},
-		{"watch --kubeconfig " + config + " --record " + config, "is there already, and is not written over"},
+		{"watch --kubeconfig " + config + " --record " + config, "exists, and is not overwritten"},
 		{"watch more", "watch takes no arguments"},
 	} {
 		typed(t, c.args).wants(t, 2, c.want)
@@ -279,7 +279,7 @@ func TestWatchRole(t *testing.T) {
 		t.Errorf("exit %d, asked %d times\n%s%s", got.code, asked, got.out, got.err)
 	}
 	got = typed(t, "watch --once --kinds secrets,pods --kubeconfig "+config)
-	got.wants(t, 0, "not looked at: secrets: ")
+	got.wants(t, 0, "not watched: secrets: ")
 }
 
 // objects is the resource that a path lists, "" for none.

@@ -147,7 +147,7 @@ const exitCodes = `exit codes
   4    two runs of one schedule differ
   5    no law is violated, but not all was covered (explore --strategy exhaustive, check, judge)
   130  interrupted before anything was found
-Of several files the worst one counts: 2, then 4, 1, 3, 5.
+For several files, the worst code counts: 2, then 4, 1, 3, 5.
 `
 
 // severity orders exit codes from best to worst. A bad file shows nothing, and runs that differ cannot be trusted.

@@ -103,10 +103,10 @@ func TestCustomKindsChecked(t *testing.T) {
 		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "/v1", "/v2", 1),
 			"unknown apiVersion example.com/v2 of Widget; did you mean example.com/v1?"},
 		{"get widgets\napply crd.yaml\n", "",
-			"w.txtar:1: get: unknown kind widgets: crd.yaml defines it, which is applied later or not at all"},
+			"w.txtar:1: get: unknown kind widgets: crd.yaml defines it, but is not applied before this step"},
 		{"controllers widget\napply crd.yaml\n", "",
-			"w.txtar:1: controllers: widget works on Widget of example.com/v1, which is not served: apply its " +
-				"definition before"},
+			"w.txtar:1: controllers: widget works on Widget of example.com/v1, which is not served: apply its CRD " +
+				"first"},
 		{"apply crd.yaml\nscale widget/a replicas=2\napply w.yaml\n", one, ""},
 		{"define nowhere/crds\napply crd.yaml\n", "",
 			"w.txtar:1: define: nowhere/crds: no section has this name, and there is no such file or directory"},
@@ -294,7 +294,7 @@ func TestCustomOperator(t *testing.T) {
 			replays(t, operators(true), f)
 			if !strings.Contains(string(f.File), "kind: CustomResourceDefinition") ||
 				strings.Contains(string(f.File), "name: plain") {
-				t.Errorf("%s is not made small, or too small:\n%s", f.Law, f.File)
+				t.Errorf("%s is not minimized, or too small:\n%s", f.Law, f.File)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 
 // A garbage collector that mistakes a recreated object for the owner violates GC-1 in an exhaustive search, as in the
 // first random schedule.
-func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
+func TestExhaustiveFindsTheMutantsViolation(t *testing.T) {
 	g := registry()
 	f, err := scenarios.Load("testdata/orphan/owner-made-again-under-its-name.txtar")
 	if err != nil {
@@ -137,7 +137,7 @@ func TestSenselessStepIsNoPass(t *testing.T) {
 }
 
 // An exploration reports whether it was complete, and how many schedules ended.
-func TestAnExplorationSaysWhatItsPassIsWorth(t *testing.T) {
+func TestExplorationReportsWhatAPassProves(t *testing.T) {
 	spinning := unsettled(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
 	spins := "controllers unsettled\napply world.yaml\nsettle\n"
 	works := "controllers replicaset\napply world.yaml\nsettle\n"

@@ -40,7 +40,7 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 	for range t.steps {
 		file, err := parse(p.home(), []byte(t.text()), p.File.verbs)
 		if err != nil {
-			return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
+			return nil, fmt.Errorf("the written failure cannot be read: %w", err)
 		}
 		res := Interpret(file, Options{Registry: p.Registry, fill: true})
 		if res.ExitCode == ExitPass {
@@ -49,11 +49,11 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 		e := res.Errors[0]
 		i := slices.IndexFunc(file.Steps, func(s *Step) bool { return s.Line == e.Line })
 		if i < 0 || e.Code == ExitUsage {
-			return nil, fmt.Errorf("a failure was written that does not run: %w", e)
+			return nil, fmt.Errorf("the written failure does not run: %w", e)
 		}
 		t.bang[i] = !t.bang[i] // the file expects what fails in this schedule
 	}
-	return nil, fmt.Errorf("a failure of %s was written that does not pass", f.Law)
+	return nil, fmt.Errorf("the written failure of %s does not pass", f.Law)
 }
 
 // script copies the steps up to the last one, with their settings in front.

@@ -34,7 +34,7 @@ func (r *Run) label(out *explore.Outcome) string {
 		if c.Noise {
 			continue
 		}
-		name := cast.Who(rec)
+		name := cast.Actor(rec)
 		if done[name] == nil {
 			done[name] = map[string]int{}
 			who = append(who, name)

@@ -34,7 +34,7 @@ type Exploration struct {
 	Said     []Said            `json:"-"`                  // with options Whole or Said; by controller and clause
 	Beside   []Beside          `json:"-"`                  // with Said; by controller, kind and why
 	Alike    []string          `json:"-"`                  // with Said: kinds of which things of two groups were there
-	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
+	Vain     []Vain            `json:"vain,omitempty"`     // user actions refused in every schedule
 
 	Laws    map[string]Often `json:"laws,omitempty"`    // of drawn schedules: how many violate each law, by its name
 	Results string           `json:"results,omitempty"` // the result file

@@ -64,7 +64,7 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	defer run.stop()
 	failed := run.failed.last()
 	if len(out.Findings) == 0 || failed == nil {
-		return nil, errors.New("the run made small does not break " + f.Violation.Law + " again")
+		return nil, errors.New("the minimized run does not violate " + f.Violation.Law + " again")
 	}
 	page := run.Page(failed)
 	page.Small = smallness(small, f)

@@ -117,7 +117,7 @@ func (p *parser) step(text, phase string) error {
 		return wrong(p.file.Name, p.line, "", "%s", what)
 	}
 	if len(line) == 0 {
-		return wrong(p.file.Name, p.line, "", "! stands alone: a verb belongs behind it")
+		return wrong(p.file.Name, p.line, "", "! stands alone: put a verb behind it")
 	}
 	s.Verb = line[0].Text
 	if s.verb = verbNamed(p.file.verbs, s.Verb); s.verb == nil {
@@ -185,7 +185,7 @@ func (p *parser) sections() error {
 		}
 		end(at)
 		if old := p.file.section(name); old != nil {
-			return wrong(p.file.Name, p.line, "", "section %s stands twice: the first is on line %d", name, old.line)
+			return wrong(p.file.Name, p.line, "", "section %s occurs twice: the first is on line %d", name, old.line)
 		}
 		current, from = &section{name: name, line: p.line}, p.at
 		p.file.sections = append(p.file.sections, current)

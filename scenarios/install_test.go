@@ -88,7 +88,7 @@ func TestFailuresInstall(t *testing.T) {
 func TestInstallMistakes(t *testing.T) {
 	for _, c := range []struct{ script, want string }{
 		{"controllers gc\ninstall a.yaml\n",
-			"w.txtar:2: install: controllers stands above it, on line 1: what is installed exists before anything happens"},
+			"w.txtar:2: install: controllers comes before it, on line 1: installed objects exist before the first step"},
 		{"install b.yaml\n", "w.txtar:1: install: b.yaml: no section has this name, and there is no such file"},
 		{"install a.yaml\n", "w.txtar:4: cm/A_B is refused: 422 Invalid"},
 	} {

@@ -150,16 +150,16 @@ func (g *Registry) Check() error {
 		}
 		for k := range g.Controllers[:i] {
 			if d := &g.Controllers[k]; d.Name == c.Name && d.Era == c.Era {
-				return g.wrong("two controllers are named %s: give one another Name, or another Era", c.Name)
+				return g.wrong("two controllers are named %s: change one Name, or one Era", c.Name)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.Funcs)) {
 		switch {
 		case name == "" || strings.ContainsAny(name, " \t\r\n\"'#=") || strings.HasPrefix(name, "-"):
-			return g.wrong("the function %q: its name is one word, as it stands in files", name)
+			return g.wrong("the function %q: its name must be one word, as files contain it", name)
 		case name == SameEnd:
-			return g.wrong("the function %s: that is the name of a law: give it another", name)
+			return g.wrong("the function %s: that is the name of a law: choose another", name)
 		case g.Funcs[name] == nil:
 			return g.wrong("the function %s is nil", name)
 		}
@@ -221,7 +221,7 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		return g.inOrder(chosen), ""
 	}
 	if len(out) > 0 {
-		return nil, "-" + out[0] + " leaves out what nothing means: name * or all as well"
+		return nil, "-" + out[0] + " excludes a controller of no list: name * or all as well"
 	}
 	return chosen, ""
 }

@@ -167,7 +167,7 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 		if n := server.NearestKind(gvk.Kind); n != "" {
 			return text + "is not served; did you mean " + n + "?"
 		}
-		return text + "is not served: apply its definition before"
+		return text + "is not served: apply its CRD first"
 	}
 	return ""
 }

@@ -95,7 +95,7 @@ func TestVerdicts(t *testing.T) {
 			scenarios.ExitNotSettled, "not settled"},
 		{"bang without cause", good + "! settle\n", scenarios.ExitFail, "expected to fail (!)"},
 		{"golden", good + "settle quiet\nowners\n----\nrs/web-a  nothing\n", scenarios.ExitFail, "output differs"},
-		{"empty golden", good + "settle quiet\nowners\n----\n", scenarios.ExitFail, "nothing stands beneath ----"},
+		{"empty golden", good + "settle quiet\nowners\n----\n", scenarios.ExitFail, "there is no text beneath ----"},
 		{"refused", good + "delete pod/nobody\n", scenarios.ExitFail, "refused: 404 NotFound"},
 		{"refused with a bang", good + "! delete pod/nobody\n----\nrefused: 404 NotFound\n", scenarios.ExitPass, ""},
 		{"expectation", good + "settle quiet\nexpect 9 pods\n", scenarios.ExitFail, "9 pods expected, 6 are there"},

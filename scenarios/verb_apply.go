@@ -61,7 +61,7 @@ func (c *checker) apply(s *Step, sec *section) error {
 	var refused error
 	for _, m := range all {
 		if c.server.Kind(m.Kind.GVK) == nil {
-			return misread(text.Wrong(m.Line, "unknown kind %s: its definition is not applied before", m.Kind.GVK.Kind))
+			return misread(text.Wrong(m.Line, "unknown kind %s: apply its CRD first", m.Kind.GVK.Kind))
 		}
 		if err := checkUIDs(servers{c.server}, s, m.JSON); err != nil {
 			return err

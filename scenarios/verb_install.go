@@ -29,7 +29,7 @@ func checkInstall(c *checker, s *Step) error {
 			break
 		}
 		if v := before.verb; !v.installs && !v.judges && v != verbSchedule {
-			return s.wrong("%s stands above it, on line %d: what is installed exists before anything happens", v.Name,
+			return s.wrong("%s comes before it, on line %d: installed objects exist before the first step", v.Name,
 				before.Line)
 		}
 	}

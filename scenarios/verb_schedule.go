@@ -13,7 +13,7 @@ var verbSchedule = &Verb{
 	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [mutant=NAME] [--strict]", Min: 1, Max: 1,
 	Summary: "run what follows in a recorded schedule",
 	Detail: `The section's first line is "` + scheduleVersion + `". Every other line is a decision: an
-action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are not
+action's key, "leave", or "pick NUMBER LABEL". It decides the settles that are not
 quiet. As in explored runs, user actions after the first settle race with the
 controllers. A decision that cannot be taken is an error. This verb is the first of its
 file.`,
@@ -88,7 +88,7 @@ func (f *File) misfit(err error) *Error {
 	case n != "":
 		text += "; did you mean " + n + "?"
 	default:
-		text += ": enabled are " + strings.Join(m.Enabled, ", ")
+		text += ": the enabled actions are " + strings.Join(m.Enabled, ", ")
 	}
 	return wrong(f.Name, sec.entries[m.Entry-1], "", "%s", text)
 }

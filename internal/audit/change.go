@@ -30,10 +30,10 @@ var wholes = map[string]bool{"": true, "status": true, "finalize": true, "epheme
 
 // The reasons why writes are not judged.
 const (
-	whyBodies  = "writes of which the log has not what came of them: it is below level RequestResponse, or cut off"
-	whyLate    = "writes that stand in the log far behind what came after them: give each apiserver's file by itself"
-	whyUnknown = "writes to objects of which the log does not show what they were before"
-	whyKind    = "writes to objects of which the log does not show of what kind they are"
+	whyBodies  = "writes without their result in the log: the level is below RequestResponse, or the entry is cut off"
+	whyLate    = "writes logged long after later ones: give each apiserver's log as a file of its own"
+	whyUnknown = "writes to objects whose previous state is not in the log"
+	whyKind    = "writes to objects whose kind is not in the log"
 )
 
 func (a *Auditor) changes(e *event, who *Actor) []*change {
@@ -281,15 +281,15 @@ func (c *change) compare() (d edit) {
 	return d
 }
 
-// tends reports whether an actor is responsible for objects of a kind, whoever owns them: it writes their status, or
+// responsible reports whether an actor is responsible for all objects of a kind, with any owner: it writes their status, or
 // creates dependents for them.
-func (w *Actor) tends(kind string) bool {
+func (w *Actor) responsible(kind string) bool {
 	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))
 }
 
-// tended records the kinds that a program is responsible for. It skips kinds of known controllers: others write
+// learnKinds records the kinds that a program is responsible for. It skips kinds of known controllers: others write
 // conditions into the status of a pod.
-func (a *Auditor) tended(c *change) {
+func (a *Auditor) learnKinds(c *change) {
 	kind := schema.GroupKind{Group: c.place.group, Kind: c.kind}
 	is := func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == kind }
 	if c.who.Sort != Program || c.before == nil || c.after == nil || slices.ContainsFunc(a.Controllers,
@@ -298,7 +298,7 @@ func (a *Auditor) tended(c *change) {
 	}
 	switch {
 	case c.sub == "status":
-		if !c.who.tends(kind.String()) {
+		if !c.who.responsible(kind.String()) {
 			c.who.reports = append(c.who.reports, kind.String())
 		}
 	case !c.says.owner && !c.says.deletes:

@@ -76,7 +76,7 @@ func (f *fights) existence(c *change) {
 		t.path.Begin(gone, c.at)
 	}
 	if circle := t.visit(v); circle != nil {
-		f.round(t, c, "whether there is "+c.named(), circle)
+		f.round(t, c, "the existence of "+c.named(), circle)
 	}
 }
 

@@ -41,8 +41,8 @@ type stray string
 // The reasons why lines are skipped, by the names under which they are counted.
 const (
 	straySilent  stray = ""
-	strayBroken  stray = "lines cut short, or no JSON"
-	strayForeign stray = "lines that are no audit.k8s.io/v1 events"
+	strayBroken  stray = "lines that are cut off, or not JSON"
+	strayForeign stray = "lines that are not audit.k8s.io/v1 events"
 	strayStage   stray = "events of a stage before the response"
 )
 

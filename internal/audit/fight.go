@@ -42,7 +42,7 @@ func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 // Fight is a cycle that repeats.
 type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
-	Between   []string  `json:"between"`         // who takes part, whoever is to blame first
+	Between   []string  `json:"between"`         // the participants, violators first
 	Violators []string  `json:"violators"`       // those who are not the owner's controller; all where nobody is
 	Owner     string    `json:"owner,omitempty"` // "" where it has none, or several in turn
 	Rounds    int       `json:"rounds"`

@@ -165,18 +165,18 @@ func (a *Auditor) hold(c *change) {
 		c.entry = nil
 	}
 	c.says = c.compare()
-	a.tended(c)
-	owing := a.owes(c)
+	a.learnKinds(c)
+	r := a.roleOf(c)
 	if c.met {
 		a.leave(whyUnknown, c.event)
 	} else {
 		a.judged++
 	}
-	a.observe(c, owing)
+	a.observe(c, r)
 	a.keep(c)
 }
 
-func (a *Auditor) observe(c *change, by owing) {
+func (a *Auditor) observe(c *change, by role) {
 	r := sim.Record{Index: a.index, Step: a.index, At: c.at.Sub(a.first), Op: sim.Commit, Cause: -1,
 		Process: by.process, For: by.owner, Verb: c.verb, Subresource: c.sub,
 		Object: sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}, Version: c.order}
@@ -276,7 +276,7 @@ func (a *Auditor) forgotten(n *entry) {
 	if known == nil {
 		return
 	}
-	r := sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: nobody, Verb: "delete",
+	r := sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: exempt, Verb: "delete",
 		At: a.last.Sub(a.first), Object: ref, Before: known}
 	a.judge.Observe(&r)
 	if a.Keep {
@@ -327,7 +327,7 @@ func ParseUntil(text string) (time.Time, error) {
 			return time.Date(clockOnly, 1, 1, at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: want 2026-11-21T10:02:30Z, or 10:02:30", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: want 2026-11-21T10:02:30Z, or 10:02:30", text)
 }
 
 func (a *Auditor) until(begins time.Time) time.Time {

@@ -187,13 +187,13 @@ func TestTakenToAndFro(t *testing.T) {
 		t.Errorf("%s", r.Text(120))
 	}
 	if violators := r.Violators(); violators[0] != opTwo {
-		t.Errorf("the first to take it is not the first to blame: %v", violators)
+		t.Errorf("the first to take it is not the first violator: %v", violators)
 	}
 }
 
 // If the contested object exists before the log begins, managedFields shows who wrote its owner. Without managedFields
 // the report says that it does not know, and blames neither alone.
-func TestWhoseFightWithoutItsBeginning(t *testing.T) {
+func TestViolatorsOfAFightWithoutItsBeginning(t *testing.T) {
 	for _, managed := range []bool{true, false} {
 		s := newStory()
 		s.does("alice", "create", "App/a", nil)
@@ -208,9 +208,9 @@ func TestWhoseFightWithoutItsBeginning(t *testing.T) {
 			s.does(opOne, "patch", "ConfigMap/c", set{"data": set{"m": "1"}})
 		}
 		r := judgedText(t, &s.b)
-		want, says := opOne+" "+opTwo, "the log does not show whose work that is"
+		want, says := opOne+" "+opTwo, "the log does not show which of them is its controller"
 		if managed {
-			want, says = opTwo, "it is app/a's, so "+opTwo+" should let it be"
+			want, says = opTwo, "its owner is app/a, so "+opTwo+" should not write it"
 		}
 		if len(r.Fights) != 1 || strings.Join(r.Violators(), " ") != want ||
 			!strings.Contains(strings.Join(strings.Fields(r.Text(100)), " "), says) {
@@ -246,7 +246,7 @@ func TestTextIsPlain(t *testing.T) {
 				t.Errorf("it is not plain: %q", text)
 			}
 			if strings.Contains(log, `\u001b`) && (!strings.Contains(text, `\x1b[31m\u202e`) || len(r.Fights) == 0) {
-				t.Errorf("it does not say what is there: %s", text)
+				t.Errorf("the text does not name the existing object: %s", text)
 			}
 		}
 	}
@@ -276,7 +276,7 @@ func TestShown(t *testing.T) {
 	}
 	fight := slices.IndexFunc(s.Marks, func(m render.Mark) bool { return m.Law == "never-fight" })
 	if len(s.Marks) != 9 || fight != 1 || len(s.Marks[1].Cycle) < 2 || s.Marks[1].Sentence == "" {
-		t.Errorf("%d marks, want eight and a fight, which is told second with its cycle: %+v", len(s.Marks), s.Marks)
+		t.Errorf("%d marks, want eight and a fight, which is the second finding and has its cycle: %+v", len(s.Marks), s.Marks)
 	}
 	pod := slices.IndexFunc(s.History.Records, func(r sim.Record) bool {
 		return r.Object.Kind == "Pod" && r.After != nil

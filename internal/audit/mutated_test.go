@@ -97,7 +97,7 @@ func TestVersionsDecide(t *testing.T) {
 }
 
 // Lost lines cause no findings: a shorter log says less.
-func TestLossAccusesNobody(t *testing.T) {
+func TestLossCausesNoFalsePositive(t *testing.T) {
 	bodies := regexp.MustCompile(`"requestObject":.*,"requestReceivedTimestamp"`)
 	losses := map[string]func(r *rand.Rand, line []byte) []byte{
 		"cut short": func(r *rand.Rand, line []byte) []byte {
@@ -142,7 +142,7 @@ func TestLossAccusesNobody(t *testing.T) {
 }
 
 // What is skipped is reported once, with its count and place.
-func TestToldOnce(t *testing.T) {
+func TestEachFindingIsReportedOnce(t *testing.T) {
 	lines := whole(t, "steal")
 	junk := append([][]byte{[]byte("no JSON\n"), []byte("{\"kind\":\"Event\",\"apiVersion\":\"v1\"}\n")}, lines...)
 	junk = append(junk, []byte("\n{\"kind\""), []byte("\n"))
@@ -151,11 +151,11 @@ func TestToldOnce(t *testing.T) {
 	for _, s := range r.Skipped {
 		got[s.Why] = s.First
 		if n := strings.Count(r.Text(100), s.First); n != 1 {
-			t.Errorf("%s is told %d times", s.First, n)
+			t.Errorf("%s is reported %d times", s.First, n)
 		}
 	}
-	if len(got) != 2 || got["lines cut short, or no JSON"] != "log0:1" ||
-		got["lines that are no audit.k8s.io/v1 events"] != "log0:2" || !r.Violated {
+	if len(got) != 2 || got["lines that are cut off, or not JSON"] != "log0:1" ||
+		got["lines that are not audit.k8s.io/v1 events"] != "log0:2" || !r.Violated {
 		t.Errorf("%v, broken %v", got, r.Violated)
 	}
 }

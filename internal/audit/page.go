@@ -55,20 +55,20 @@ func (f *Finding) text(b *strings.Builder, width int, how string) {
 // Sentence describes a fight in one sentence.
 func (r *Fight) Sentence() string {
 	who := strings.Join(r.Between, " and ")
-	s := fmt.Sprintf("%s have gone round %d times, with %d writes, over %s%s", who, r.Rounds, r.Writes, r.What,
+	s := fmt.Sprintf("%s have repeated a cycle %d times, with %d writes, over %s%s", who, r.Rounds, r.Writes, r.What,
 		span(r.First, r.Last))
 	if f, field := r.field(); field {
 		s = fmt.Sprintf("%s have overwritten %s %d times%s", who, f, r.Writes, span(r.First, r.Last))
 	}
 	switch {
 	case r.dark:
-		return s + "; it is " + r.Owner + "'s, and the log does not show whose work that is"
+		return s + "; its owner is " + r.Owner + ", and the log does not show which of them is its controller"
 	case len(r.Violators) < len(r.Between) && r.Owner != "":
-		return s + "; it is " + r.Owner + "'s, so " + strings.Join(r.Violators, " and ") + " should let it be"
+		return s + "; its owner is " + r.Owner + ", so " + strings.Join(r.Violators, " and ") + " should not write it"
 	case r.shared:
-		return s + "; it is now one's and now another's, so ownership does not say who is right"
+		return s + "; its owner alternates, so ownership does not show who is right"
 	case r.Owner == "":
-		return s + "; nobody owns it, so ownership does not say who is right"
+		return s + "; it has no owner, so ownership does not show who is right"
 	}
 	return s
 }
@@ -144,8 +144,8 @@ func (r *Report) lawsText() string {
 		other += n
 	}
 	return render.Fold("judged: "+strings.Join(judged, ", ")) +
-		render.Fold(fmt.Sprintf("not judged: %d laws that need more than an audit log of whatever policy has: what "+
-			"informers showed, what was synced, when all had settled (--json names them)", other))
+		render.Fold(fmt.Sprintf("not judged: %d laws that need more than any audit log has: what informers showed, "+
+			"what was reconciled, when the cluster settled (--json names them)", other))
 }
 
 func (r *Report) summary() string {

@@ -193,7 +193,7 @@ func (f *findings) final() []*Finding {
 	out := []*Finding{}
 	for _, found := range f.list {
 		if found.ID == ownedLaw && found.kind != "" && found.who.Sort == Program &&
-			(found.who.makes(found.kind) || found.who.tends(found.what)) {
+			(found.who.makes(found.kind) || found.who.responsible(found.what)) {
 			continue
 		}
 		out = append(out, found)

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-var errJSON = errors.New("no whole JSON object")
+var errJSON = errors.New("not a whole JSON object")
 
 // skip returns the end of the value that begins at i, or -1. It does not check the value.
 func skip(b []byte, i int) int {

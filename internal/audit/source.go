@@ -40,7 +40,7 @@ type Skipped struct {
 }
 
 func (s *Skipped) String() string {
-	return fmt.Sprintf("passed over: %s: %d, the first at %s", s.Why, s.Count, s.First)
+	return fmt.Sprintf("skipped: %s: %d, the first at %s", s.Why, s.Count, s.First)
 }
 
 // file is one file of a source.
@@ -198,15 +198,15 @@ func (s *Source) close(f *file, err error) error {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the gzip stream is cut off")
 		}
-		s.notes = append(s.notes, fmt.Sprintf("%s:%d: %v; judged as far as it goes", f.name, f.line, err))
+		s.notes = append(s.notes, fmt.Sprintf("%s:%d: %v; judged up to there", f.name, f.line, err))
 	}
 	switch {
 	case f.events > 0:
 	case f.line == 0:
 		s.notes = append(s.notes, f.name+": it is empty")
 	default:
-		return fmt.Errorf("%s: no audit log: none of its %d lines is an audit.k8s.io/v1 event, as JSON on a line of "+
-			"its own", f.name, f.line)
+		return fmt.Errorf("%s: not an audit log: none of its %d lines is an audit.k8s.io/v1 event in JSON", f.name,
+			f.line)
 	}
 	return nil
 }

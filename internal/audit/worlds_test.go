@@ -239,7 +239,7 @@ func TestLogsAgreeWithWorlds(t *testing.T) {
 		worlds++
 		for law := range log {
 			if !world[law] && beyond[filepath.Base(f)] == "" {
-				t.Errorf("%s: the log says that %s is broken, the world does not", f, law)
+				t.Errorf("%s: %s is violated in the log, but not in the world", f, law)
 			}
 		}
 		switch {

@@ -14,7 +14,8 @@ import (
 func TestParseShard(t *testing.T) {
 	for text, want := range map[string]string{
 		"8/8": "8/8: shards count from 0, so the last one is 7/8", "-1/8": "-1/8: shards count from 0, so the last one is 7/8",
-		"0/0": "0/0: there is at least one shard", "x": `"x" is no shard: write i/n, as in 0/8`, "3": `"3" is no shard: write i/n, as in 0/8`,
+		"0/0": "0/0: the number of shards is at least 1", "x": `"x" is not a shard: write i/n, as in 0/8`,
+		"3":   `"3" is not a shard: write i/n, as in 0/8`,
 		"0/1": "<nil>", "7/8": "<nil>", "": "<nil>",
 	} {
 		if _, err := ParseShard(text); fmt.Sprint(err) != want {
@@ -192,11 +193,11 @@ func TestBadResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ path, want string }{
-		{write(t, t.TempDir(), head, Shard{1, 2}, drawn(40, 60)), "overlaps with another result: of w, 40 to 49 is there twice"},
+		{write(t, t.TempDir(), head, Shard{1, 2}, drawn(40, 60)), "overlaps with another result of w: 40 to 49 occurs twice"},
 		{write(t, t.TempDir(), changed, Shard{1, 2}, drawn(50, 60)), ":1: result of another world: w has the hash fedcba98 here and 01234567 elsewhere"},
 		{write(t, t.TempDir(), set, Shard{1, 2}, drawn(50, 60)), ":1: result of w with other settings: mix seed=2 here, mix seed=1 elsewhere"},
 		{path, ":1: a result of version 2: this threelaws reads version 1"},
-		{junk, "junk.jsonl:1: this is no result of threelaws"},
+		{junk, "junk.jsonl:1: this is not a result of threelaws"},
 		{bad, "bad.jsonl:"},
 		{filepath.Join(dir, "none.jsonl"), "no such file"},
 	} {

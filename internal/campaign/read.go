@@ -31,12 +31,12 @@ func (m *Merge) ReadFile(path string) error {
 	}, func(r *Record) error {
 		r.Resume = nil
 		if err := at.Add(r); err != nil {
-			return fmt.Errorf("%s: overlaps with another result: of %s, %w", path, at.World, err)
+			return fmt.Errorf("%s: overlaps with another result of %s: %w", path, at.World, err)
 		}
 		return nil
 	})
 	if cut := (*cutOff)(nil); errors.As(err, &cut) && at != nil {
-		m.Cut = append(m.Cut, fmt.Sprintf("%v: what comes before it counts", cut))
+		m.Cut = append(m.Cut, fmt.Sprintf("%v: the records before it count", cut))
 		return nil
 	}
 	return err
@@ -98,7 +98,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 		case bytes.HasPrefix(line, []byte(`{"threelaws"`)):
 			var h Head
 			if err := json.Unmarshal(line, &is); err != nil || is.Format != "results" {
-				return whole, fmt.Errorf("%s: this is no result of threelaws", where)
+				return whole, fmt.Errorf("%s: this is not a result of threelaws", where)
 			}
 			if is.Version != Version {
 				return whole, fmt.Errorf("%s: a result of version %d: this threelaws reads version %d", where, is.Version, Version)
@@ -111,11 +111,11 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
 		case !began:
-			return whole, fmt.Errorf("%s: this is no result of threelaws", where)
+			return whole, fmt.Errorf("%s: this is not a result of threelaws", where)
 		default:
 			var r Record
 			if err := json.Unmarshal(line, &r); err != nil {
-				return whole, fmt.Errorf("%s: this is no record: %w", where, err)
+				return whole, fmt.Errorf("%s: this is not a record: %w", where, err)
 			}
 			if err := record(&r); err != nil {
 				return whole, err

@@ -141,7 +141,7 @@ func join(a, b [][2]int) ([][2]int, error) {
 		n := len(joined)
 		switch {
 		case n > 0 && x[0] < joined[n-1][1]:
-			return nil, fmt.Errorf("%d to %d is there twice", x[0], min(x[1], joined[n-1][1])-1)
+			return nil, fmt.Errorf("%d to %d occurs twice", x[0], min(x[1], joined[n-1][1])-1)
 		case n > 0 && x[0] == joined[n-1][1]:
 			joined[n-1][1] = x[1]
 		default:

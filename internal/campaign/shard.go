@@ -19,9 +19,9 @@ func ParseShard(text string) (Shard, error) {
 	n, err2 := strconv.Atoi(last)
 	switch {
 	case err1 != nil || err2 != nil:
-		return Shard{}, fmt.Errorf("%q is no shard: write i/n, as in 0/8", text)
+		return Shard{}, fmt.Errorf("%q is not a shard: write i/n, as in 0/8", text)
 	case n < 1:
-		return Shard{}, fmt.Errorf("%s: there is at least one shard", text)
+		return Shard{}, fmt.Errorf("%s: the number of shards is at least 1", text)
 	case i < 0 || i >= n:
 		return Shard{}, fmt.Errorf("%s: shards count from 0, so the last one is %d/%d", text, n-1, n)
 	}

@@ -42,7 +42,7 @@ func (s *subject) nothing() string {
 	if len(s.own) == 0 {
 		return "nothing"
 	}
-	return "nothing but what it writes without it"
+	return "only what it writes without that object"
 }
 
 // admit creates the sample and what is around it while the program runs: cases begin with them as webhooks changed

@@ -52,7 +52,7 @@ func (f *found) adoption(s *subject) error {
 			}
 		}
 		if f.selector == nil {
-			f.unknown = append(f.unknown, "by what it adopts a "+adopted[0].GetKind())
+			f.unknown = append(f.unknown, "how it selects what it adopts, a "+adopted[0].GetKind())
 		}
 	}
 	return f.letting(s)
@@ -184,7 +184,7 @@ func object(obj runtime.Object) map[string]any {
 
 func (sel *selector) String() string {
 	if sel.field {
-		return "what spec.selector selects"
+		return "objects selected by spec.selector"
 	}
 	var parts []string
 	for _, l := range sel.labels {
@@ -193,7 +193,7 @@ func (sel *selector) String() string {
 		}
 		parts = append(parts, l.key+"="+l.value)
 	}
-	return "what has the labels " + strings.Join(parts, ", ")
+	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
 // letting finds out whether a dependent with other labels is released.

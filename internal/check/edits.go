@@ -209,7 +209,7 @@ func (s *subject) given(stored manifest) (list []*edit, err error) {
 		}
 		edited, err := jsonpatch.MergePatch(old, patch)
 		if err != nil {
-			return nil, wrong(fmt.Errorf("%s is no merge patch: %w", text, err))
+			return nil, wrong(fmt.Errorf("%s is not a merge patch: %w", text, err))
 		}
 		back, err := jsonpatch.CreateMergePatch(edited, old)
 		if err != nil {

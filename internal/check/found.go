@@ -115,7 +115,7 @@ func (s *subject) look() (*found, error) {
 	f.watch(r)
 	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
 		f.unsettled = true
-		f.unknown = append(f.unknown, "it does not settle with one owner alone: nothing else was looked for")
+		f.unknown = append(f.unknown, "it does not settle with one owner alone: no other facts were derived")
 		return f, nil
 	}
 	for _, probe := range []func(*subject) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
@@ -245,8 +245,8 @@ func (f *found) note(r *quiet) {
 		if c.how == refers && len(declared) == 0 {
 			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
-		owes := len(declared) == 0 && (c.how == none || c.how == refers)
-		if owes || c.how == controls {
+		undeclared := len(declared) == 0 && (c.how == none || c.how == refers)
+		if undeclared || c.how == controls {
 			f.owns = appendOnce(f.owns, gvk)
 		}
 	}

@@ -157,7 +157,7 @@ func (s *subject) readOwner() error {
 		m := manifest{o.Unstructured}
 		k := s.server.Kind(m.GroupVersionKind())
 		if m.GetKind() == "" || m.GetAPIVersion() == "" {
-			return fmt.Errorf("%s:%d: an object says its apiVersion and its kind", f.Name, o.Line)
+			return fmt.Errorf("%s:%d: an object needs apiVersion and kind", f.Name, o.Line)
 		}
 		if k == nil {
 			return fmt.Errorf("%s:%d: %s", f.Name, o.Line, s.unserved(m.GroupVersionKind()))
@@ -178,7 +178,7 @@ func (s *subject) readOwner() error {
 	case s.owner.Unstructured != nil:
 		return nil
 	case none.Empty():
-		return fmt.Errorf("%s: it holds nothing on which %s could work", f.Name, s.Controller.Name)
+		return fmt.Errorf("%s: it holds no object of a kind that %s works on", f.Name, s.Controller.Name)
 	}
 	return fmt.Errorf("%s: it holds no %s, on which %s works, but %s", f.Name, worded(none), s.Controller.Name,
 		cmp.Or(strings.Join(kinds, ", "), "nothing at all"))

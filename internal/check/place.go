@@ -43,7 +43,7 @@ func refusal(what string, err error) *refused {
 }
 
 func unknown(what string, k *fakeapi.Kind, fields []string) *refused {
-	text := "the definition knows no field " + strings.Join(fields, ", ")
+	text := "there is no field " + strings.Join(fields, ", ")
 	words := path(fields[0])
 	if n := nearest.Word(words[len(words)-1], known(k, words)); n != "" {
 		text += "; did you mean " + n + "?"

@@ -156,7 +156,7 @@ func (f *found) text(s *subject) string {
 		line("sample", fmt.Sprintf("with %s: %v in place of %v, to have more than one dependent", f.raised.name, f.raised.is, f.raised.was))
 	}
 	for _, gvk := range f.also {
-		line("also", "works on "+worded(gvk)+", whoever owns it")
+		line("also", "works on "+worded(gvk)+", with any owner")
 	}
 	line("watches", f.watches...)
 	for _, c := range f.creates {
@@ -168,18 +168,18 @@ func (f *found) text(s *subject) string {
 	case f.selector != nil:
 		line("adopts", f.selector.String())
 	case f.adopts:
-		line("adopts", "yes, by what could not be found out")
+		line("adopts", "yes, but its selector is not known")
 	case f.byName:
-		line("adopts", "what has the name of a dependent")
+		line("adopts", "objects with the name of a dependent")
 	case len(f.dependents) > 0:
 		line("adopts", "nothing")
 	}
 	if f.releases {
-		line("releases", "what its labels do not match any more")
+		line("releases", "objects whose labels no longer match")
 	}
 	line("names", f.fixed...)
 	for _, gvk := range f.once {
-		line("creates once", gvk.Kind+": one that is deleted is not created again")
+		line("creates once", gvk.Kind+": a deleted one is not created again")
 	}
 	for _, text := range f.unnoticed {
 		line("notices", "no deletion of "+text)
@@ -225,7 +225,7 @@ func (f *found) text(s *subject) string {
 	}
 	for _, p := range policies {
 		if f.takes[p] {
-			line("deletes", "its dependents itself, its owner being deleted by policy "+string(p))
+			line("deletes", "its dependents itself when its owner is deleted with policy "+string(p))
 		}
 	}
 	cleans := f.cleans[metav1.DeletePropagationBackground]

@@ -267,7 +267,7 @@ func (f *found) takenOut(s *subject, e *edit) scenarios.Func {
 			}
 			ref := metav1.GetControllerOf(o.(metav1.Object))
 			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object) {
-				return fmt.Errorf("%s is there, which comes from %s: %s has that no more, and without it none is created",
+				return fmt.Errorf("%s still exists, but it comes from %s, which %s no longer has",
 					&m, e.name, f.of)
 			}
 		}

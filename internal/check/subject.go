@@ -150,7 +150,7 @@ func CheckSkip(skip map[string]string, own ...string) error {
 			}
 			return mistake("Skip", "%s", text)
 		case l >= 0 && slices.Contains(ending, law.All()[l].ID):
-			return mistake("Skip", "%s ends a run in any case: accept what is known of it", name)
+			return mistake("Skip", "%s ends every run and cannot be skipped: accept its known findings", name)
 		case strings.TrimSpace(skip[name]) == "":
 			return mistake("Skip", "%s is skipped without a reason", name)
 		}

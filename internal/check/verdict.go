@@ -59,7 +59,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		}
 		missing := f.missing(s, &c, l.ID, about)
 		if c.Hosted() && !l.FromSettled && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
-			missing = NotJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
+			missing = NotJudged + ": a whole program does not show what a reconcile is for, and what events enqueue"
 		}
 		switch {
 		case s.Skip[l.Name] != "":
@@ -71,14 +71,14 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		case missing != "" && !(v.Exercised > 0 && strings.HasPrefix(missing, NotIts)):
 			v.State, v.Why, _ = strings.Cut(missing, ": ")
 		case v.Exercised == 0:
-			v.State, v.Why = NotExercised, "nothing that could have violated it happened in these worlds"
+			v.State, v.Why = NotExercised, "no case could have violated it"
 		default:
 			v.State = Held
 			switch {
 			case c.Hosted() && l.FromSettled:
-				v.Why = ", of what it did after a rest: no more can be seen of a whole program"
+				v.Why = ", for its writes after the world had settled: a whole program shows no more"
 			case c.Hosted() && l.Ends:
-				v.Why = ", of what ends a program: a panic that it recovers, and tells nobody of, is not seen"
+				v.Why = ", for panics that end the program: a panic that it recovers silently is not seen"
 			}
 		}
 		all = append(all, v)
@@ -172,14 +172,16 @@ func (f *found) missing(s *subject, c *host.Controller, id string, about clause.
 	}
 	switch {
 	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Contract.Replicas == nil && s.Controller.Contract.MaxActive == nil:
-		return NotJudged + ": from without nobody sees how many it may have too many, or lack, for a moment: " +
+		return NotJudged + ": how many dependents it may briefly have too many, or lack, is not visible from " +
+			"outside: " +
 			declare + "Replicas, with MaxSurge and MaxUnavailable"
 	case id == "EXACT-8" || about == clause.Counting:
 		return unless(len(c.Contract.Counts) > 0, NotJudged+": which numbers of its status count dependents: "+declare+"Counts")
 	case about == clause.Identified:
-		return unless(c.Contract.Identity != nil, NotJudged+": what no two of its dependents may both be: "+declare+"Identity")
+		return unless(c.Contract.Identity != nil, NotJudged+": which values its dependents must not share: "+
+			""+declare+"Identity")
 	case about == clause.Claimers && f.adopts:
-		return unless(c.Contract.Selector != nil, NotJudged+": by what it adopts: "+declare+"Selector")
+		return unless(c.Contract.Selector != nil, NotJudged+": how it selects what it adopts: "+declare+"Selector")
 	case about == clause.Claimers:
 		return unless(c.Contract.Selector != nil, NotIts+": it adopts nothing")
 	case about == clause.Wanting:
@@ -213,7 +215,7 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 			failed++
 		}
 		if t.X.Schedules == 0 {
-			kept = "; where a failure that was kept happens still nothing was explored"
+			kept = "; cases with a kept failure that still happens were not explored"
 		}
 	}
 	n, violated := map[string]int{}, []string(nil)

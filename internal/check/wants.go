@@ -40,7 +40,7 @@ func (f *found) want(s *subject) error {
 		return nil
 	}
 	if s.lasts > 0 {
-		f.unknown = append(f.unknown, "how many dependents an owner wants: that goes by the clock")
+		f.unknown = append(f.unknown, "how many dependents an owner wants: that depends on the time")
 		return nil
 	}
 	w := &wants{by: map[string]int{}}
@@ -122,7 +122,7 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	}
 	if e != nil && e.has >= 0 && e.has != n {
 		f.unknown = append(f.unknown,
-			fmt.Sprintf("how many dependents an owner wants: %s, but %d in one made so", e, n))
+			fmt.Sprintf("how many dependents an owner wants: %s, but %d in a world made that way", e, n))
 		w.by = nil
 		return nil
 	}

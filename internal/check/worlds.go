@@ -74,7 +74,7 @@ func (f *found) marked(s *subject) place {
 				all  map[string]string
 			}{{"label", m.GetLabels()}, {"annotation", m.GetAnnotations()}} {
 				if has.all[other] == "" {
-					return fmt.Errorf("the %s %s that the user gave %s is not there any more", has.what, other, s.owner.at())
+					return fmt.Errorf("the %s %s that the user gave %s no longer exists", has.what, other, s.owner.at())
 				}
 			}
 			return nil

@@ -179,7 +179,7 @@ func (f *found) dependentUnseen(s *subject) place {
 	case len(f.dependents) == 0:
 		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
 	case s.lasts > 0:
-		p.why = "what its dependents are named for goes by the clock"
+		p.why = "the names of its dependents depend on the time"
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
 	}

@@ -75,7 +75,7 @@ func (f *found) lone(rival manifest) string {
 	case len(f.dependents) == 0:
 		return "it has no dependents: what it creates has no ControllerRef to its owner"
 	case rival.Unstructured == nil:
-		return "it has to do with each kind that a rival could be of"
+		return "it reads or writes every kind that a rival could have"
 	}
 	return ""
 }
@@ -109,10 +109,10 @@ func stays(m, owner manifest) scenarios.Func {
 	return func(user host.Client) error {
 		o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
 		if err != nil {
-			return fmt.Errorf("%s, which is %s's, is not there any more", m.at(), owner.at())
+			return fmt.Errorf("%s, which %s owns, no longer exists", m.at(), owner.at())
 		}
 		if ref := metav1.GetControllerOf(o.(metav1.Object)); ref == nil || ref.Kind != owner.GetKind() {
-			return fmt.Errorf("%s, which was %s's, is not any more", m.at(), owner.at())
+			return fmt.Errorf("%s, which %s owned, is no longer its dependent", m.at(), owner.at())
 		}
 		return nil
 	}
@@ -158,7 +158,7 @@ func (f *found) taken(s *subject) []place {
 	}
 	name.objects = append(name.objects, f.both(s)...)
 	if err := f.copies(s); len(name.user) == 0 {
-		name.why = "it gives its dependents no names: none is taken"
+		name.why = "it gives its dependents no names: none can be taken"
 	} else if err != nil {
 		name.why = err.Error()
 	}

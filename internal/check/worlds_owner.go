@@ -81,7 +81,7 @@ func (f *found) held(s *subject) place {
 	p.settledCheck = func(user host.Client) error {
 		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {
-			return fmt.Errorf("%s has lost the finalizer %s, which is somebody else's", f.of, hold)
+			return fmt.Errorf("%s has lost the finalizer %s, which somebody else set", f.of, hold)
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func (f *found) stillThere() scenarios.Func {
 		for _, d := range left {
 			_, err := user.Get(context.Background(), d.GroupVersionKind(), d.GetNamespace(), d.GetName())
 			if err != nil {
-				return fmt.Errorf("%s is gone, though its owner was to leave it", d.at())
+				return fmt.Errorf("%s is gone, though it should outlive its owner", d.at())
 			}
 		}
 		return nil
@@ -158,7 +158,7 @@ func (f *found) terminating(s *subject) place {
 		}
 	}
 	if len(p.user) == 2 {
-		p.why = "nothing is known that it would do for its sample then"
+		p.why = "it is not known to do anything for its sample then"
 	}
 	return p
 }
@@ -205,13 +205,13 @@ func (f *found) replaced(s *subject) place {
 	case f.lone(rival) != "":
 		p.why = f.lone(rival)
 	case len(f.fixed) == 0:
-		p.why = "it gives its dependents no names: none is another's afterwards"
+		p.why = "it gives its dependents no names: none is recreated with another owner"
 	case !ok:
-		p.why = "no number in its sample's spec is known by which it wants fewer dependents"
+		p.why = "no known number in its sample's spec makes it want fewer dependents"
 	case err != nil:
 		p.why = "it cannot be made with fewer dependents: " + err.Error()
 	case len(left) == 0:
-		p.why = "with fewer dependents it has none less of those that it names"
+		p.why = "with fewer dependents, it still has all that it names"
 	}
 	if p.why != "" {
 		return p

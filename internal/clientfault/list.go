@@ -81,7 +81,7 @@ func possible(rules, asked []*rule) (wrong int, err error) {
 			}
 			rules = slices.DeleteFunc(rules, func(r *rule) bool { return slices.Contains(gone, r) })
 		case len(rules) >= most:
-			return i, fmt.Errorf("%s: there can be %d faults, and no more; remove some", r.verb, most)
+			return i, fmt.Errorf("%s: there are already %d faults, the limit; remove some", r.verb, most)
 		default:
 			rules = append(rules, r)
 		}
@@ -125,9 +125,9 @@ func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	case len(held) == 0:
 		return nil, fmt.Errorf("release: nothing is held")
 	case len(gone) == 0 && slices.Contains(held, by.who):
-		return nil, fmt.Errorf("release: %s is not held of %s", by.resource, by.who)
+		return nil, fmt.Errorf("release: no watch of %s by %s is held", by.resource, by.who)
 	case len(gone) == 0:
-		return nil, fmt.Errorf("release: nothing is held of %s%s", by.who, suggest(by.who, held))
+		return nil, fmt.Errorf("release: no watch by %s is held%s", by.who, suggest(by.who, held))
 	}
 	return gone, nil
 }

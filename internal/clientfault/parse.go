@@ -55,7 +55,7 @@ func parse(kinds Kinds, line string) (*rule, error) {
 	case len(line) > widest:
 		return nil, fmt.Errorf("%.40s...: a line of %d bytes; none needs more than %d", line, len(line), widest)
 	case len(words) == 0:
-		return nil, fmt.Errorf("nothing is requested")
+		return nil, fmt.Errorf("no fault is given")
 	}
 	var verbs []string
 	for _, f := range forms {
@@ -141,7 +141,7 @@ func (r *rule) readKind(kinds Kinds, word string) error {
 		if n := kinds.NearestKind(word); n != "" {
 			return fmt.Errorf("%s; did you mean %s?", text, n)
 		}
-		return fmt.Errorf("%s; one that a definition makes can be named once that is created", text)
+		return fmt.Errorf("%s; a custom kind is served once its CRD is created", text)
 	}
 	r.kind, r.resource = k.GVK.GroupKind(), k.Resource
 	if k.GVK.Group != "" {
@@ -154,7 +154,7 @@ func (r *rule) readKind(kinds Kinds, word string) error {
 func (r *rule) readObject(kinds Kinds, word string) error {
 	switch parts := strings.Split(word, "/"); {
 	case slices.Contains(parts, "") || len(parts) > 3:
-		return fmt.Errorf("%s: %s is no [NAMESPACE/]KIND[/NAME]", r.verb, word)
+		return fmt.Errorf("%s: %s is not [NAMESPACE/]KIND[/NAME]", r.verb, word)
 	case len(parts) == 3:
 		r.namespace, r.name = parts[0], parts[2]
 		return r.readKind(kinds, parts[1])
@@ -168,12 +168,12 @@ func (r *rule) readObject(kinds Kinds, word string) error {
 func (r *rule) readParams(params map[string]string) (err error) {
 	if nth, ok := params["nth"]; ok {
 		if r.nth, err = strconv.Atoi(nth); err != nil || r.nth < 0 {
-			return fmt.Errorf("%s: nth=%s is no number from 0, which means every one", r.verb, nth)
+			return fmt.Errorf("%s: nth=%s is not a number from 0; 0 means every one", r.verb, nth)
 		}
 	}
 	if by, ok := params["by"]; ok {
 		if r.by, err = time.ParseDuration(by); err != nil || r.by <= 0 || r.by > longest {
-			return fmt.Errorf("%s: by=%s is no duration of up to an hour, as 2s or 500ms", r.verb, by)
+			return fmt.Errorf("%s: by=%s is not a duration of up to an hour, such as 2s or 500ms", r.verb, by)
 		}
 		return nil
 	}
@@ -184,8 +184,8 @@ func (r *rule) readParams(params map[string]string) (err error) {
 	}
 	r.with = answers[at]
 	if reads(r.asks) && !r.with.can(&fakeapi.Request{Verb: fakeapi.Get}, r.asks) {
-		return fmt.Errorf("%s: with=%s is no answer to %s: a conflict is one to a write, and a watch that is open "+
-			"ends by relist", r.verb, r.with.word, r.asks)
+		return fmt.Errorf("%s: with=%s is not an answer to %s: only a write can conflict, and relist ends an open "+
+			"watch", r.verb, r.with.word, r.asks)
 	}
 	return nil
 }

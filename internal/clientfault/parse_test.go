@@ -41,7 +41,7 @@ func TestLines(t *testing.T) {
 func TestWrongLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{
-		"":                                 "nothing is requested",
+		"":                                 "no fault is given",
 		"holt op sees=Pod":                 "unknown fault holt; did you mean hold?",
 		"crash op":                         "unknown fault crash; there are hold, release, relist, fail, delay",
 		"hold op":                          "hold: sees is missing: write sees=KIND",
@@ -50,20 +50,20 @@ func TestWrongLines(t *testing.T) {
 		"hold op sees=Pod sees=Job":        "hold: sees is given twice",
 		"hold op other sees=Pod":           "hold takes WHO, not 2 words",
 		"hold op sees=Pdo":                 `hold: the kind "Pdo" is not served; did you mean Pod?`,
-		"hold op sees=Teapot":              `the kind "Teapot" is not served; one that a definition makes`,
+		"hold op sees=Teapot":              `the kind "Teapot" is not served; a custom kind`,
 		"release op":                       "release: nothing is held",
 		"relist op":                        "relist takes WHO KIND, not 1 word",
 		"fail op craete po with=500":       "fail: unknown API verb craete; did you mean create?",
 		"fail op create po":                "fail: with is missing: write with=409|429|500|503|504|timeout|lost",
 		"fail op create po with=tiemout":   "fail: with=tiemout is not an answer; did you mean timeout?",
-		"fail op get po with=409":          "fail: with=409 is no answer to get",
-		"fail op watch po with=lost":       "fail: with=lost is no answer to watch",
-		"fail op create po nth=x with=500": "fail: nth=x is no number from 0",
-		"fail op create a/b/c/d with=500":  "fail: a/b/c/d is no [NAMESPACE/]KIND[/NAME]",
-		"fail op create po/ with=500":      "fail: po/ is no [NAMESPACE/]KIND[/NAME]",
+		"fail op get po with=409":          "fail: with=409 is not an answer to get",
+		"fail op watch po with=lost":       "fail: with=lost is not an answer to watch",
+		"fail op create po nth=x with=500": "fail: nth=x is not a number from 0",
+		"fail op create a/b/c/d with=500":  "fail: a/b/c/d is not [NAMESPACE/]KIND[/NAME]",
+		"fail op create po/ with=500":      "fail: po/ is not [NAMESPACE/]KIND[/NAME]",
 		"delay op create po":               "delay: by is missing: write by=DURATION",
-		"delay op create po by=2":          "delay: by=2 is no duration of up to an hour",
-		"delay op create po by=-2s":        "delay: by=-2s is no duration",
+		"delay op create po by=2":          "delay: by=2 is not a duration of up to an hour",
+		"delay op create po by=-2s":        "delay: by=-2s is not a duration",
 	} {
 		if _, _, err := new(clientfault.List).Apply(server, line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
@@ -92,7 +92,7 @@ func TestRelease(t *testing.T) {
 	ask("hold my-op sees=Job", "", "hold my-op sees=jobs.batch")
 	ask("hold other sees=Pod", "", "hold other sees=pods")
 	ask("release my-ob", "did you mean my-op?")
-	ask("release my-op sees=Node", "release: nodes is not held of my-op")
+	ask("release my-op sees=Node", "release: no watch of nodes by my-op is held")
 	ask("release my-op sees=po", "", "hold my-op sees=pods")
 	ask("release *", "", "hold my-op sees=jobs.batch", "hold other sees=pods")
 	if all := l.All(); len(all) > 0 {
@@ -104,18 +104,18 @@ func TestRelease(t *testing.T) {
 }
 
 // Of several lines all are executed, or none if one is wrong for any reason.
-func TestAskAllOrNone(t *testing.T) {
+func TestAddAllOrNone(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	many := slices.Repeat([]string{"fail op write pod with=500"}, 1000)
 	for want, c := range map[string]struct {
 		lines []string
 		wrong int
 	}{
-		"unknown fault hodl; did you mean hold?":      {[]string{"hold op sees=pod", "hodl op sees=pod"}, 1},
-		"release: nothing is held of opp":             {[]string{"hold op sees=pod", "release opp"}, 1},
-		"release: nothing is held":                    {[]string{"hold op sees=pod", "release op", "release op"}, 2},
-		"fail: there can be 1000 faults, and no more": {many, 999},
-		"a line of 1018 bytes; none needs more than":  {[]string{"hold " + strings.Repeat("a", 1004) + " sees=pod"}, 0},
+		"unknown fault hodl; did you mean hold?":         {[]string{"hold op sees=pod", "hodl op sees=pod"}, 1},
+		"release: no watch by opp is held":               {[]string{"hold op sees=pod", "release opp"}, 1},
+		"release: nothing is held":                       {[]string{"hold op sees=pod", "release op", "release op"}, 2},
+		"fail: there are already 1000 faults, the limit": {many, 999},
+		"a line of 1018 bytes; none needs more than":     {[]string{"hold " + strings.Repeat("a", 1004) + " sees=pod"}, 0},
 	} {
 		l := &clientfault.List{}
 		if _, _, err := l.Apply(server, "fail first write pod with=500"); err != nil {

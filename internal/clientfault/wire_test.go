@@ -331,7 +331,7 @@ func TestFailReads(t *testing.T) {
 	want := "watch configmaps of op is not executed, and answered 503\nget configmaps default/a of op is not " +
 		"executed, and answered 500\nlist configmaps of op waits 200ms"
 	if got := strings.Join(s.told, "\n"); got != want {
-		t.Errorf("told:\n%s\nwant:\n%s", got, want)
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 

@@ -168,13 +168,13 @@ func (c *Cluster) stuck(e *entry) string {
 	for _, f := range o.Finalizers {
 		switch f {
 		case "foregroundDeletion":
-			parts = append(parts, "the finalizer foregroundDeletion, which the garbage collector takes off when its "+
+			parts = append(parts, "the finalizer foregroundDeletion, which the garbage collector removes when its "+
 				"dependents are gone: "+c.blocking(e))
 		case "orphan":
-			parts = append(parts, "the finalizer orphan, which the garbage collector takes off when it has taken the "+
-				"owner off its dependents")
+			parts = append(parts, "the finalizer orphan, which the garbage collector removes when it has removed the "+
+				"owner from its dependents")
 		default:
-			parts = append(parts, "the finalizer "+f+", for whoever put it there")
+			parts = append(parts, "the finalizer "+f+", which the program that set it must remove")
 		}
 	}
 	parts = append(parts, o.waits...)
@@ -185,7 +185,7 @@ func (c *Cluster) stuck(e *entry) string {
 	case o.of.Kind == "Namespace":
 		parts = append(parts, "the namespace controller")
 	default:
-		parts = append(parts, "nothing that it says")
+		parts = append(parts, "something that it does not name")
 	}
 	return "it was deleted and is still there; it waits for " + strings.Join(parts, ", and ")
 }
@@ -208,7 +208,7 @@ func (c *Cluster) blocking(e *entry) string {
 	slices.Sort(names)
 	switch {
 	case len(names) == 0:
-		return "none that is known blocks it"
+		return "no known dependent blocks it"
 	case len(names) > mostNamed:
 		return strings.Join(names[:mostNamed], ", ") + " and others"
 	}

@@ -131,7 +131,7 @@ func (b *knownFight) sentence(r fightRound) string {
 		return r.what + ": they have come and gone " + times(b.Rounds) + since + ", made by " + who
 	}
 	if !r.field {
-		return who + " have gone round " + times(b.Rounds) + " over " + r.what + since
+		return who + " have repeated a cycle " + times(b.Rounds) + " over " + r.what + since
 	}
 	s := who + " have overwritten " + r.what + " of " + r.object + " " + times(b.Writes) + since
 	if len(b.also) > 0 {
@@ -224,7 +224,7 @@ func (c *Cluster) exists(x *change) {
 	t := c.fights.track("there " + o.of.String() + " " + o.Namespace + "/" + o.Name)
 	circle, who := t.come(v)
 	if len(who) > 1 {
-		c.fights.round(t, fightRound{object: o.ref(), about: t.key, what: "whether there is " + o.ref(), who: who,
+		c.fights.round(t, fightRound{object: o.ref(), about: t.key, what: "the existence of " + o.ref(), who: who,
 			circle: circle})
 	}
 }
@@ -288,8 +288,8 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 	who = slices.DeleteFunc(append(who, makers...), func(w string) bool { return w == "" })
 	slices.Sort(who)
 	c.fights.round(t, fightRound{object: o.Namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
-		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has " +
-			"a controller", who: slices.Compact(who), circle: circle})
+		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, none of which has a " +
+			"controller", who: slices.Compact(who), circle: circle})
 }
 
 // reporter returns the manager that last wrote an owner's status: its controller.

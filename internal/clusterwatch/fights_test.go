@@ -39,7 +39,7 @@ func TestFights(t *testing.T) {
 			inTurn(4, time.Second, "ConfigMap/shared",
 				"a data.mode=one data.x=1 data.y=1", "b data.mode=two data.x=2 data.y=2"),
 			"fight cm/shared a,b"},
-		{"it is told again when it is twice as long", []string{shared},
+		{"it is reported again when it has lasted twice as long", []string{shared},
 			inTurn(13, time.Second, "ConfigMap/shared", "a data.mode=one", "b data.mode=two"),
 			"fight cm/shared a,b\n+fight\n+fight"},
 		{"once there and back is none", []string{shared},

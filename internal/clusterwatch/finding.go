@@ -36,7 +36,7 @@ type Finding struct {
 	Last   time.Time `json:"last"`
 	Rounds int       `json:"rounds,omitempty"` // of a fight
 	Writes int       `json:"writes,omitempty"`
-	Goes   bool      `json:"goesOn,omitempty"` // it was told before, and has grown
+	Goes   bool      `json:"goesOn,omitempty"` // it was reported before, and has continued
 	Story  []Line    `json:"story,omitempty"`
 }
 
@@ -73,7 +73,7 @@ func (c *change) line() Line {
 func (c *change) words() string {
 	var parts []string
 	if c.new.terminating() && !c.old.terminating() {
-		parts = append(parts, "deletion asked for")
+		parts = append(parts, "deletion requested")
 	}
 	if a, b := c.old.controller(), c.new.controller(); !sameController(a, b) {
 		parts = append(parts, "controller: "+owner(a)+" -> "+owner(b))
@@ -140,7 +140,7 @@ func (f *Finding) Page(width int) string {
 	var b strings.Builder
 	head := "--- " + string(f.Sort) + ": " + f.Object
 	if f.Goes {
-		head = "--- " + string(f.Sort) + " goes on: " + f.Object
+		head = "--- " + string(f.Sort) + " continues: " + f.Object
 	}
 	if f.Sort != Fight && len(f.Who) > 0 {
 		head += ", by " + strings.Join(f.Who, " and ")

@@ -147,7 +147,7 @@ func (f *follower) answered(err error) {
 }
 
 func (f *follower) leave(err error) {
-	f.Note(fmt.Sprintf("not looked at: %s: %v", f.kind, err))
+	f.Note(fmt.Sprintf("not watched: %s: %v", f.kind, err))
 	f.say(heard{left: true, why: err.Error()})
 }
 

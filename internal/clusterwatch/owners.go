@@ -52,9 +52,9 @@ func (c *Cluster) lost(e *entry) string {
 			parts = append(parts, fmt.Sprintf("it names %s with the uid of %s", owner(r), is.now.ref()))
 		case is != nil:
 		case k.Namespaced && o.Namespace == "":
-			parts = append(parts, fmt.Sprintf("it is in no namespace and names %s, which is in one", owner(r)))
+			parts = append(parts, fmt.Sprintf("it is cluster-scoped and names %s, which is in a namespace", owner(r)))
 		case other != nil:
-			parts = append(parts, fmt.Sprintf("its owner %s is gone: the %s that is there has another uid (%s, not %s)",
+			parts = append(parts, fmt.Sprintf("its owner %s is gone: the existing %s has another uid (%s, not %s)",
 				owner(r), owner(r), other.now.UID, r.UID))
 		default:
 			parts = append(parts, fmt.Sprintf("its owner %s is gone", owner(r)))
@@ -70,7 +70,8 @@ func (c *Cluster) foreign(e *entry) string {
 		r := &o.OwnerReferences[i]
 		k, is := c.refKind(r), c.byUID[r.UID]
 		if k != nil && is != nil && k.Namespaced && is.now.Namespace != o.Namespace && is.now.Name == r.Name {
-			parts = append(parts, fmt.Sprintf("its owner %s is in namespace %s: for the collector it is not there",
+			parts = append(parts, fmt.Sprintf("its owner %s is in namespace %s, where the garbage collector does not "+
+				"find it",
 				owner(r), is.now.Namespace))
 		}
 	}
@@ -124,7 +125,7 @@ func (c *Cluster) orphan(e *entry) string {
 			return ""
 		}
 	}
-	return "a controller made it, nobody owns it, and nobody who is there selects it: nobody will ever delete it"
+	return "a controller created it, it has no owner, and no object selects it: it will never be deleted"
 }
 
 func (c *Cluster) handed(e *entry, x *change) {
@@ -159,8 +160,8 @@ func (c *Cluster) again(e *entry, x *change) {
 		return
 	}
 	ref := owner(&e.had.ref)
-	text := fmt.Sprintf("%s let go of it, or somebody took it away, and %s later it is %s's again: its labels are "+
-		"what they were", ref, x.at.Sub(e.had.at).Round(time.Millisecond), ref)
+	text := fmt.Sprintf("it lost its controller %s, and %s later it is controlled by %s again: its labels have not "+
+		"changed", ref, x.at.Sub(e.had.at).Round(time.Millisecond), ref)
 	if key := string(SecondThought) + ref; !e.told[key] {
 		e.told[key] = true
 		f := Finding{Sort: SecondThought, Law: laws[SecondThought], Object: x.new.ref(), Text: text, First: e.had.at,
@@ -181,7 +182,7 @@ func (c *Cluster) takeover(e *entry) string {
 	if is == nil || old == nil || old.now.terminating() {
 		return ""
 	}
-	return fmt.Sprintf("it was %s's, which is there, and is %s's now", owner(&e.taken.ref), owner(is))
+	return fmt.Sprintf("its controller was %s, which still exists, and is now %s", owner(&e.taken.ref), owner(is))
 }
 
 func (e *entry) taker() string {
@@ -212,7 +213,7 @@ func (k *Kind) claimable() bool {
 	return slices.Contains(claimed, k.Kind) && (k.Group == "" || k.Group == "apps")
 }
 
-// selects reports whether an owner would adopt an object, whoever controls it now.
+// selects reports whether an owner would adopt an object, if it had no controller.
 func (o *Version) selects(x *Version) bool {
 	return o.selector != nil && !o.terminating() && o.Namespace == x.Namespace &&
 		slices.Contains(claims[[2]string{o.of.Group, o.of.Kind}], x.of.Kind) &&

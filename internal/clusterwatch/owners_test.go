@@ -149,7 +149,7 @@ func TestOwners(t *testing.T) {
 		{"an owner that is there", []string{`ConfigMap t/o {"metadata":{"uid":"u1"}}`,
 			named(ref("ConfigMap", "o", "u1"))},
 			func(*world) {}, ""},
-		{"an owner of a kind that is not looked at", []string{named(ref("Widget", "o", "u1"))}, func(*world) {}, ""},
+		{"an owner of a kind that is not watched", []string{named(ref("Widget", "o", "u1"))}, func(*world) {}, ""},
 		{"an owner whose watch comes later", nil, func(w *world) {
 			w.create("op", named(ref("ConfigMap", "o", "u1")))
 			w.pass(time.Second)
@@ -211,7 +211,7 @@ func TestStuck(t *testing.T) {
 			case len(w.found) != 1 && c.want != "", c.want == "" && len(w.found) > 0:
 				t.Errorf("found %+v", w.found)
 			case c.want != "" && !strings.Contains(w.found[0].Text, c.want):
-				t.Errorf("%q does not say %q", w.found[0].Text, c.want)
+				t.Errorf("%q does not contain %q", w.found[0].Text, c.want)
 			}
 		})
 	}

@@ -165,7 +165,7 @@ func (r *Reader) discover(first bool) ([]*Kind, error) {
 		return kinds, nil
 	}
 	for gv, err := range failed {
-		r.Note(fmt.Sprintf("not looked at: %s: the server does not say what is in it: %v", gv, err))
+		r.Note(fmt.Sprintf("not watched: %s: the server does not list its resources: %v", gv, err))
 	}
 	for _, name := range r.Kinds {
 		if !asked[name] {
@@ -215,18 +215,19 @@ func Load(file, context string) (*rest.Config, error) {
 		if config, err := rest.InClusterConfig(); err == nil {
 			return config, nil
 		}
-		return nil, fmt.Errorf("%s: there is no kubeconfig, and this is no pod; set KUBECONFIG or --kubeconfig", from)
+		return nil, fmt.Errorf("%s: there is no kubeconfig, and this is not a pod; set KUBECONFIG or --kubeconfig",
+			from)
 	}
 	context = cmp.Or(context, loaded.CurrentContext)
 	switch c, known := loaded.Contexts[context], strings.Join(slices.Sorted(maps.Keys(loaded.Contexts)), ", "); {
 	case known == "":
-		return nil, fmt.Errorf("%s: there is no context in it", from)
+		return nil, fmt.Errorf("%s: it has no contexts", from)
 	case context == "":
-		return nil, fmt.Errorf("%s: no context is current; --context names one of: %s", from, known)
+		return nil, fmt.Errorf("%s: no current context; set --context to one of: %s", from, known)
 	case c == nil:
 		return nil, fmt.Errorf("%s: there is no context %q; there are: %s", from, context, known)
 	case loaded.Clusters[c.Cluster] == nil:
-		return nil, fmt.Errorf("%s: context %q names the cluster %q, which is not there", from, context, c.Cluster)
+		return nil, fmt.Errorf("%s: context %q names the cluster %q, which does not exist", from, context, c.Cluster)
 	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(*loaded, context, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
 	if err != nil {

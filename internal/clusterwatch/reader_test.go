@@ -151,7 +151,7 @@ func TestReaderComesBack(t *testing.T) {
 	asked := slices.DeleteFunc(s.log(), func(a string) bool { return !strings.HasPrefix(a, at) })
 	want := []string{at, at + "  more", at + " true 10", at + " true 30", at + " true 30", at}
 	if len(asked) < len(want) || !slices.Equal(asked[:len(want)], want) {
-		t.Errorf("asked for %q, want %q", asked, want)
+		t.Errorf("requested %q, want %q", asked, want)
 	}
 }
 
@@ -173,17 +173,17 @@ func TestReaderLeavesOut(t *testing.T) {
 		}
 	}}
 	notes, err := read(t, s, nil, func(c *Cluster) bool { return c.Synced() && c.Len() == 1 && len(c.kinds) == 1 })
-	want := []string{`not looked at: deployments.apps: an error on the server ("the store is away") has prevented the ` +
+	want := []string{`not watched: deployments.apps: an error on the server ("the store is away") has prevented the ` +
 		"request from succeeding",
-		"not looked at: down.example/v1: the server does not say what is in it: the server is currently " +
+		"not watched: down.example/v1: the server does not list its resources: the server is currently " +
 			"unable to handle the request",
-		"not looked at: pods: pods is forbidden"}
+		"not watched: pods: pods is forbidden"}
 	if err != nil || !slices.Equal(notes, want) {
 		t.Errorf("%v, notes %q, want %q", err, notes, want)
 	}
 	for _, a := range s.log() {
 		if strings.Contains(a, "events") {
-			t.Errorf("asked for %s", a)
+			t.Errorf("requested %s", a)
 		}
 	}
 }
@@ -247,7 +247,7 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
 }
 
 // A server that goes away during a watch is reported, and is an error if it does not come back.
-func TestReaderTellsOfSilence(t *testing.T) {
+func TestReaderReportsSilence(t *testing.T) {
 	var on *httptest.Server
 	on = httptest.NewServer(&server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("watch") == "" {
@@ -267,24 +267,24 @@ func TestReaderTellsOfSilence(t *testing.T) {
 		}
 	}, func(*Cluster) bool { return len(told) > 0 })
 	if err == nil || len(told) == 0 {
-		t.Fatal(err, "nothing is told")
+		t.Fatal(err, "nothing is reported")
 	}
 	if got := <-told; got != err.Error() || !strings.HasPrefix(got, "the server does not answer: ") {
-		t.Errorf("told %q, and %v", got, err)
+		t.Errorf("reported %q, and %v", got, err)
 	}
 }
 
 // A given kubeconfig is used or refused: there is no fallback to the pod that runs the program.
-func TestLoadRefusesAndSaysWhy(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "1")
 	file := filepath.Join(t.TempDir(), "config")
 	const contexts = "apiVersion: v1\nkind: Config\ncontexts: [{name: a, context: {cluster: gone}}]\n"
 	for _, c := range []struct{ text, context, want string }{
-		{"", "", "there is no context in it"},
-		{contexts, "", "no context is current; --context names one of: a"},
+		{"", "", "it has no contexts"},
+		{contexts, "", "no current context; set --context to one of: a"},
 		{contexts, "b", `there is no context "b"; there are: a`},
-		{contexts + "current-context: a\n", "", `context "a" names the cluster "gone", which is not there`},
+		{contexts + "current-context: a\n", "", `context "a" names the cluster "gone", which does not exist`},
 		{"hello", "", "error loading config file"},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Conflict is a wrong footprint: two actions that were declared independent and
-// that lead to different states when taken in the other order.
+// Conflict reports a wrong footprint. Two actions were declared independent, but taking them in the other order leads
+// to a different state.
 type Conflict struct {
 	Seed          uint64
-	Step          int // the steps taken before
+	Step          int // steps taken before the pair
 	First, Second string
 	Why           string
 }
@@ -20,10 +20,9 @@ func (c *Conflict) Error() string {
 		c.Seed, c.Step, c.First, c.Second, c.Why)
 }
 
-// Commute tests the footprints that [Exhaust] relies on. It draws uniform runs;
-// at one step of each it takes two enabled actions that are declared
-// independent in one order and in the other, and compares the states. It
-// returns the number of pairs compared and the first [*Conflict].
+// Commute tests the footprints that [Exhaust] relies on. For each of several uniform runs it picks one step and two
+// enabled actions that are declared independent. It takes them in both orders and compares the states. It returns the
+// number of pairs compared and the first [*Conflict].
 func Commute(p Program, runs int, seed uint64) (pairs int, err error) {
 	for i := range runs {
 		s := SeedAt(seed, i)
@@ -39,7 +38,7 @@ func Commute(p Program, runs int, seed uint64) (pairs int, err error) {
 				w.pair[0], w.pair[1] = w.pair[1], w.pair[0]
 			}
 			if out := p(w); !w.ended {
-				w.missing = out.Settled && w.calls == w.at // nothing was enabled behind the first of the pair
+				w.missing = out.Settled && w.calls == w.at // no action was enabled after the first of the pair
 				w.state, w.short = out.State, !out.Settled || len(out.Findings) > 0
 			}
 			ends[order] = w
@@ -69,32 +68,30 @@ func compareOrders(a, b *swap) *Conflict {
 	return &Conflict{Step: a.steps, First: a.pair[0].Key(), Second: a.pair[1].Key(), Why: why}
 }
 
-// swap follows a uniform run. As a scout it picks, evenly among the steps that
-// offer one, a pair of independent actions; on replay it takes the pair there
-// and ends the run behind it.
+// swap follows a uniform run. The scouting run picks a pair of independent actions, each pair with the same
+// probability. A replay takes that pair and then ends the run.
 type swap struct {
 	seed    *sim.Seed
 	draw    *sim.Seed
 	replay  bool
-	calls   int // of Next
-	met     int // pairs the scout could have taken
-	at      int // the call at which the pair is enabled; 0 for none
+	calls   int // calls of Next
+	met     int // pairs the scout could have picked
+	at      int // call of Next at which the pair is enabled; 0 if there is none
 	pair    [2]sim.Action
 	steps   int
 	missing bool
 	ended   bool
-	short   bool // the program ended the run, at a violation or a bound, perhaps before both were taken
+	short   bool // the program ended the run at a violation or a bound, possibly before both actions
 	state   uint64
 }
 
-// ComparesStates says that the states behind the pair are compared.
+// ComparesStates returns true: the states after the pair are compared.
 func (s *swap) ComparesStates() bool { return true }
 
-// Ended reports whether the run was ended behind the pair.
+// Ended reports whether the run was ended after the pair.
 func (s *swap) Ended() bool { return s.ended }
 
-// Pick draws uniformly; behind the fork both orders pick 0, since they would
-// draw in another order.
+// Pick draws uniformly. After the pair it returns 0, because the two orders would draw in different orders.
 func (s *swap) Pick(n int, label string) int {
 	if s.replay && s.calls >= s.at {
 		return 0
@@ -102,7 +99,7 @@ func (s *swap) Pick(n int, label string) int {
 	return s.seed.Pick(n, label)
 }
 
-// Next follows the seed, or takes the pair.
+// Next follows the seed until the pair, and then takes the pair.
 func (s *swap) Next(w *sim.World, enabled []sim.Action) int {
 	s.calls++
 	switch {
@@ -132,7 +129,8 @@ func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {
 	return -1
 }
 
-// look keeps one of all the pairs met so far, each with the same probability.
+// look considers every independent pair of enabled actions. It keeps one of all pairs seen so far, each with the same
+// probability.
 func (s *swap) look(w *sim.World, enabled []sim.Action) {
 	for i, a := range enabled {
 		f := w.Footprint(a)

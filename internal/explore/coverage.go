@@ -5,36 +5,36 @@ import (
 	"strings"
 )
 
-// Coverage is what an exhaustive search came to.
+// Coverage is the result of an exhaustive search.
 type Coverage struct {
-	Complete bool   `json:"complete"`          // every reachable state was visited, and some schedule came to its end
-	Stopped  string `json:"stopped,omitempty"` // why not, otherwise
+	Complete bool   `json:"complete"`          // every reachable state was visited, and at least one schedule ended
+	Stopped  string `json:"stopped,omitempty"` // why the search is not complete
 
 	States      int `json:"states"`      // distinct states
-	Finals      int `json:"finals"`      // of them, distinct final ones, where the program tells [Outcome.State]
-	Schedules   int `json:"schedules"`   // runs to the end: complete executions
-	Runs        int `json:"runs"`        // runs in all, those pruned on their way included
-	Transitions int `json:"transitions"` // decisions explored, the prefixes replayed not counted
-	Pruned      int `json:"pruned"`      // runs ended in a state that had been explored before
-	Asleep      int `json:"asleep"`      // runs ended where everything enabled was asleep
-	MaxSteps    int `json:"maxSteps"`    // of the longest run
-	// the bound: of timers of a run that fire while something else could happen; negative for none
+	Finals      int `json:"finals"`      // distinct final states, if the program sets [Outcome.State]; included in States
+	Schedules   int `json:"schedules"`   // complete executions
+	Runs        int `json:"runs"`        // all runs, including pruned ones
+	Transitions int `json:"transitions"` // decisions explored, without replayed prefixes
+	Pruned      int `json:"pruned"`      // runs ended in a state that was already explored
+	Asleep      int `json:"asleep"`      // runs ended because every enabled action was asleep
+	MaxSteps    int `json:"maxSteps"`    // steps of the longest run
+	// EarlyTimers is the bound on early timers per run. A negative value means no bound.
 	EarlyTimers int `json:"earlyTimers"`
-	Cycles      int `json:"cycles"` // runs that returned to a state of their own
-	Fights      int `json:"fights"` // runs that the host recognised as a fight
-	// of the cycles, those in which nobody was kept waiting; and runs that met the program's bound
+	Cycles      int `json:"cycles"` // runs that returned to one of their own states
+	Fights      int `json:"fights"` // runs that the host recognized as a fight
+	// Livelocks counts the cycles in which no enabled action was starved, and the runs that hit the program's bound.
 	Livelocks int `json:"livelocks"`
 
-	Livelock string   `json:"livelock,omitempty"` // the first of them, in words
+	Livelock string   `json:"livelock,omitempty"` // describes the first livelock
 	Fixed    []string `json:"fixed"`              // what was the same in every schedule
 
-	Failures []Failing `json:"-"`        // the first of each law
-	Outcomes Table     `json:"outcomes"` // of complete executions
+	Failures []Failing `json:"-"`        // the first failure of each law
+	Outcomes Table     `json:"outcomes"` // outcomes of complete executions
 
-	cut int // runs with an [Outcome.Cut]
+	cut int // runs with [Outcome.Cut] set
 }
 
-// String renders the coverage in one line, and in a second one what was not varied.
+// String renders the coverage in one line and, on the following lines, the first livelock and what was not varied.
 func (c *Coverage) String() string {
 	s := fmt.Sprintf("%d states, %d schedules, %d transitions, %d pruned, at most %d steps",
 		c.States, c.Schedules, c.Transitions, c.Pruned+c.Asleep, c.MaxSteps)
@@ -49,38 +49,38 @@ func (c *Coverage) String() string {
 	return s + "\nnot varied: " + strings.Join(c.Fixed, "; ")
 }
 
-// timers says what was not varied of timers against what can happen before they
-// are due.
+// timers describes which orders of timers and other actions were not explored.
 func (c *Coverage) timers() []string {
 	switch {
 	case c.EarlyTimers < 0:
 		return nil
 	case c.EarlyTimers == 0:
-		return []string{"timers against what can happen before they are due"}
+		return []string{"timers that fire while other actions are possible"}
 	}
-	return []string{fmt.Sprintf("more than %d timers of a run before their time", c.EarlyTimers)}
+	return []string{fmt.Sprintf("more than %d early timers in a run", c.EarlyTimers)}
 }
 
-// stop notes the first reason for not having covered everything.
+// stop records the first reason why the search is incomplete.
 func (c *Coverage) stop(why string) {
 	if c.Stopped == "" {
 		c.Stopped = why
 	}
 }
 
-// noSchedule is why a search that met every state has covered nothing all the same.
+// noSchedule is the reason that makes a search incomplete although it visited every state.
 const noSchedule = "no schedule came to its end"
 
-// conclude decides whether everything was covered. A search in which no schedule
-// came to its end, and none was ended by a violation, has covered nothing. Who
-// finds fights compares with what came before, which is no part of the state: what
-// lies behind one may not have been reached. Where none was found there is none:
-// every write leaves its trace, so a world that can write for ever has no end of
+// conclude decides whether the search is complete. A search is not complete if no schedule ended and no run violated a
+// law.
+//
+// It is not complete either if a run was cut at a fight. Fights are detected by comparison with the history, which is
+// not part of the state, so states after the cut may not have been reached. A complete search without fights proves
+// that there are none: every write leaves a trace in the state, so a world that writes for ever has infinitely many
 // states.
 func (s *search) conclude() {
 	c := s.cover
 	if c.cut > 0 {
-		c.stop(fmt.Sprintf("%d runs were cut short by a fight, and not followed behind it", c.cut))
+		c.stop(fmt.Sprintf("%d runs were cut short by a fight", c.cut))
 	}
 	if c.Schedules == 0 && len(c.Failures) == 0 && s.Shards <= 1 && s.Resume == nil {
 		c.stop(noSchedule)

@@ -7,22 +7,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Disagreement is two runs of one schedule that differ: the program is not a
-// function of its choices.
+// Disagreement reports that two runs of one schedule differ, so the program is not a function of its choices.
 type Disagreement struct {
-	Index         int    // of the run, from 0
-	Seed          uint64 // of its choices
-	Step          int    // the first step that differs; 0 is the start of the world
-	First, Second string // what each run did there
-	Request       string // the first request that differs, and in which fields; "" where the runs differ in none
-	Program       bool   // a program sent requests
+	Index         int    // index of the run, from 0
+	Seed          uint64 // seed of the run's choices
+	Step          int    // first step that differs; 0 is the start of the world
+	First, Second string // what the first and the second run did at the step
+	Request       string // first request that differs, and its differing fields; "" if all requests are equal
+	Program       bool   // an external program sent requests
 }
 
 func (d *Disagreement) Error() string {
 	return fmt.Sprintf("run %d (seed %d): two runs of one schedule differ%s%s", d.Index, d.Seed, d.Where(), d.Causes())
 }
 
-// Where says at which step the runs differ, and in what.
+// Where names the step at which the runs differ and describes the difference.
 func (d *Disagreement) Where() string {
 	if d.Request != "" {
 		return fmt.Sprintf(" at step %d: %s", d.Step, d.Request)
@@ -30,31 +29,31 @@ func (d *Disagreement) Where() string {
 	return fmt.Sprintf(" at step %d: first %s, then %s", d.Step, d.First, d.Second)
 }
 
-// Causes lists on lines of their own why runs of programs usually differ; it is empty where no program ran.
+// Causes lists the usual causes of different runs, one per line. It is empty if no external program ran.
 func (d *Disagreement) Causes() string {
 	if !d.Program {
 		return ""
 	}
 	return `
-usual causes: the operating system's time or one from before the program's start, a sync.Map or a sort by ` +
+usual causes: the operating system's time, a time from before the program's start, a sync.Map, a sort by ` +
 		`addresses, a call of runtime.GC
-in the test's own process also: a global counter or cache that outlives the run, crypto/rand, UUIDs, and maps and ` +
-		`selects where threelaws test, which is go test with the overlay, did not build it`
+also, in the test's own process: a global counter or cache that outlives the run, crypto/rand, UUIDs, and maps and ` +
+		`selects unless threelaws test (go test with the overlay) built the test`
 }
 
-// trace is what two runs of one schedule are compared by.
+// trace holds the facts by which two runs of one schedule are compared.
 type trace struct {
 	trail    []uint64
-	sent     []int // how many of the requests came before each entry of the trail
+	sent     []int // number of requests before each entry of trail
 	requests []sim.Request
 	entries  Schedule
-	hash     uint64 // at the end
+	hash     uint64 // World.Hash at the end
 	steps    int
 	state    uint64
 	label    string
 }
 
-// traceOf takes the requests from the recorder's world, which it lets go.
+// traceOf takes the requests from the recorder's world and releases the world.
 func traceOf(r *Recorder, out *Outcome) trace {
 	t := trace{trail: r.trail, sent: r.sent, entries: r.entries, hash: out.Hash, steps: out.Steps, state: out.State,
 		label: out.Label}
@@ -64,14 +63,14 @@ func traceOf(r *Recorder, out *Outcome) trace {
 	return t
 }
 
-// clone copies the trace out of its recorder's memory. The requests are their world's.
+// clone copies the trace out of its recorder's memory. The requests are shared with the world.
 func (t trace) clone() trace {
 	t.trail, t.sent = slices.Clone(t.trail), slices.Clone(t.sent)
 	t.entries = slices.Clone(t.entries)
 	return t
 }
 
-// disagree returns nil when both runs went the same way.
+// disagree returns nil if both runs are equal.
 func disagree(a, b trace) *Disagreement {
 	i := 0
 	for i < min(len(a.trail), len(b.trail)) && a.trail[i] == b.trail[i] {
@@ -95,8 +94,8 @@ func disagree(a, b trace) *Disagreement {
 	return d
 }
 
-// differ describes two runs whose hashes differ in front of the i-th decision
-// about an action: the one before it, or what came of it, is not the same.
+// differ describes two runs whose hashes differ before the i-th decision about an action. Either the previous decision
+// differs, or its effects do.
 func (t trace) differ(u trace, i int) *Disagreement {
 	step, first := t.decision(i - 1)
 	_, second := u.decision(i - 1)
@@ -105,7 +104,7 @@ func (t trace) differ(u trace, i int) *Disagreement {
 		Second: fmt.Sprintf("%q (hash %016x)", second, u.hashAt(i))}
 }
 
-// hashAt returns the hash in front of the i-th decision about an action, or at the end.
+// hashAt returns the hash before the i-th decision about an action, or the hash at the end.
 func (t trace) hashAt(i int) uint64 {
 	if i < len(t.trail) {
 		return t.trail[i]
@@ -113,7 +112,7 @@ func (t trace) hashAt(i int) uint64 {
 	return t.hash
 }
 
-// before lists the requests that were sent before the i-th decision about an action.
+// before returns the requests that were sent before the i-th decision about an action.
 func (t trace) before(i int) []sim.Request {
 	if i < len(t.sent) {
 		return t.requests[:t.sent[i]]
@@ -135,9 +134,8 @@ func (t trace) decision(i int) (step int, what string) {
 	return 0, "start"
 }
 
-// Twice runs a program twice under the choices that choices returns afresh, and
-// returns the first run's outcome, its schedule, and a [*Disagreement] if the
-// second run differed.
+// Twice runs a program twice and compares the runs. choices returns a new recorder of the same choices on each call.
+// Twice returns the outcome and the schedule of the first run, and a [*Disagreement] if the second run differs.
 func Twice(p Program, choices func() *Recorder) (*Outcome, Schedule, error) {
 	r := choices()
 	out := p(r)

@@ -8,11 +8,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// mostFields is how many fields of a request are shown.
-const mostFields = 5
+// maxFields bounds the number of fields of a request that are shown.
+const maxFields = 5
 
-// differing finds the first step at which two runs sent different requests, and words one of them. The text is
-// empty where they sent the same.
+// differing finds the first step at which two runs sent different requests, and describes one such request. The text is
+// empty if both runs sent the same requests.
 func differing(a, b []sim.Request) (step int, text string) {
 	i := 0
 	for i < min(len(a), len(b)) && same(a[i], b[i]) {
@@ -48,7 +48,7 @@ func same(a, b sim.Request) bool {
 	return a.Step == b.Step && a.Process == b.Process && a.Digest == b.Digest
 }
 
-// alone lists the requests of a step in a that are not in b.
+// alone returns the requests of a step in a that are not in b.
 func alone(a, b []sim.Request, step int) (only []sim.Request) {
 	rest := slices.Clone(b)
 	for _, x := range a {
@@ -64,11 +64,11 @@ func alone(a, b []sim.Request, step int) (only []sim.Request) {
 	return only
 }
 
-// fields words in which fields two requests of one name differ.
+// fields describes the fields in which two requests of the same name differ.
 func fields(a, b sim.Request) string {
 	all := a.Content.Differences(b.Content)
-	if more := len(all) - mostFields; more > 0 {
-		all = append(all[:mostFields], fmt.Sprintf("and %d more fields", more))
+	if more := len(all) - maxFields; more > 0 {
+		all = append(all[:maxFields], fmt.Sprintf("and %d more fields", more))
 	}
 	return fmt.Sprintf("%s: %s: %s", a.Process, a.Content, strings.Join(all, "; "))
 }

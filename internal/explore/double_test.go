@@ -18,15 +18,15 @@ func (n note) Differences(other sim.Content) []string {
 	return []string{fmt.Sprintf("text: %s then %s", n.text, other.(note).text)}
 }
 
-// writer is a toy that sends what a function says of each run and step.
+// writer is a toy thread. A function returns the requests that it sends in each run and step.
 type writer struct {
 	toyThread
-	says func(step int) []note
+	requests func(step int) []note
 }
 
 func (w *writer) Take(sim.Action) {
 	w.pc++
-	for _, n := range w.says(w.pc) {
+	for _, n := range w.requests(w.pc) {
 		w.w.Request(sim.Request{Process: w.name, Digest: sim.HashString(n.name + "=" + n.text), Content: n})
 	}
 }
@@ -34,7 +34,7 @@ func (w *writer) Take(sim.Action) {
 func TestDisagreementNamesTheRequest(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
-		says       func(run, step int) []note
+		requests   func(run, step int) []note
 	}{
 		{"equal", "", func(_, step int) []note { return []note{{"a", fmt.Sprint(step)}} }},
 		{"a field", "at step 3: keeper: put b: text: 1 then 2\nusual causes: ", func(run, step int) []note {
@@ -69,7 +69,7 @@ func TestDisagreementNamesTheRequest(t *testing.T) {
 				run := runs
 				w := sim.New(c)
 				w.Add(&writer{toyThread{w: w, toy: &toyWorld{}, name: "keeper", code: make([]instr, 5)},
-					func(step int) []note { return test.says(run, step) }})
+					func(step int) []note { return test.requests(run, step) }})
 				for w.Step() {
 				}
 				return &Outcome{Steps: w.Steps(), Hash: w.Hash(), Settled: true}
@@ -78,9 +78,9 @@ func TestDisagreementNamesTheRequest(t *testing.T) {
 			d := (*Disagreement)(nil)
 			switch {
 			case test.want == "" && err != nil:
-				t.Errorf("it differs: %v", err)
+				t.Errorf("the runs differ: %v", err)
 			case test.want != "" && (!errors.As(err, &d) || !strings.Contains(err.Error(), " differ "+test.want)):
-				t.Errorf("%v\nis not worded as %s", err, test.want)
+				t.Errorf("%v\ndoes not contain %s", err, test.want)
 			}
 		})
 	}

@@ -6,52 +6,48 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Exhaust enumerates every behaviour of a program, up to the equivalences the
-// package comment names.
+// Exhaust enumerates every behavior of a program, up to the equivalences described in the package comment.
 type Exhaust struct {
 	Program Program
 
-	MaxSteps  int  // of one run, those before the first choice included; 0 means 10,000
+	MaxSteps  int  // steps of one run, including those before the first choice; 0 means 10,000
 	MaxStates int  // 0 means no bound
 	MaxRuns   int  // 0 means no bound
-	All       bool // goes on after the first violation; each run still ends at its first violation
+	All       bool // continue after the first violation; each run still ends at its first violation
 
-	// CommutingWrites takes writes to different kinds for independent where
-	// their footprints say so. The states reached are the same, but a law that
-	// relates two kinds ("no Pod is created for a ReplicaSet that is gone")
-	// then sees only one of the two orders; by default it sees both.
+	// CommutingWrites treats writes to different kinds as independent if their footprints say so. The search reaches
+	// the same states, but it explores only one of the two orders. A law that relates two kinds ("no Pod is created for
+	// a deleted ReplicaSet") then sees only that order.
 	CommutingWrites bool
 
-	// Early bounds how many timers of one run fire while something else than a
-	// fault could happen. With 0, time passes only when nothing else can; a
-	// negative number means no bound.
+	// Early bounds the number of early timers per run. A timer is early if it fires while an action other than a fault
+	// or a timer is enabled. With 0, time passes only when no such action is enabled. A negative number means no bound.
 	Early int
 
-	// Fixed is what the program itself does not vary, for the report.
+	// Fixed lists what the program itself does not vary. It is copied to [Coverage.Fixed].
 	Fixed []string
 
-	NoHashing bool // follows states again when they recur; a world with cycles then meets MaxSteps
-	NoSleep   bool // follows every order of independent actions
+	NoHashing bool // explore states again when they recur; a world with cycles then reaches MaxSteps
+	NoSleep   bool // explore every order of independent actions
 
-	// Shard is the part of the search that is done, counted from 0, of Shards parts; see [search.split].
+	// Shard is the index, from 0, of this shard of Shards; see [search.split].
 	Shard, Shards int
-	partsEach     int // for tests
+	partsPerShard int // set by tests
 
-	// Due, if set, is asked after each run whether to call Save. Save gets what the search needs to continue, and the
-	// coverage so far. It is also called at the end. An error ends the search.
+	// Due, if set, is called after each run and reports whether to call Save. Save receives the place of the search and
+	// the coverage so far. Save is also called at the end. An error from Save ends the search.
 	Due    func() bool
 	Save   func(m *Mark, c *Coverage) error
-	Resume *Mark // where an earlier search was, with all of its Table; nil for the start
+	Resume *Mark // the place of an earlier search, with its whole Table; nil means the start
 
-	Stop     func() string   // asked before each run; a reason ends the search
-	Progress func(*Coverage) // told after every 1,024 runs; the numbers so far
+	Stop     func() string   // called before each run; a nonempty reason ends the search
+	Progress func(*Coverage) // called after every 1,024 runs with the numbers so far
 }
 
 const progressEvery = 1024
 
-// Undigested is something whose state cannot be digested, so that a search can't
-// tell which states it has met: an actor or an observer that is no
-// [sim.Digester], or a part of one.
+// Undigested reports an actor or an observer that is no [sim.Digester], or a part of one. Its state cannot be digested,
+// so a search cannot recognize known states.
 type Undigested struct{ Name string }
 
 func (u *Undigested) Error() string {
@@ -59,9 +55,8 @@ func (u *Undigested) Error() string {
 		" cannot digest its state, so states cannot be compared: give it a Digest, or search without hashing"
 }
 
-// Run searches. The error says that the program is no function of its choices
-// ([Disagreement]), that a footprint is wrong ([Dependence]), or that states
-// cannot be compared ([Undigested]); the coverage reached is returned all the same.
+// Run searches. The error is a [*Disagreement] if the program is not a function of its choices, a [*Dependence] if a
+// footprint is wrong, and an [*Undigested] if states cannot be compared. The coverage so far is returned in all cases.
 func (x Exhaust) Run() (*Coverage, error) {
 	if x.MaxSteps == 0 {
 		x.MaxSteps = 10_000
@@ -91,7 +86,7 @@ func (x Exhaust) Run() (*Coverage, error) {
 	return s.cover, s.err
 }
 
-// explore follows everything behind the stack's base. It reports false if the search ends before.
+// explore explores every alternative above the base of the stack. It reports false if the search ends earlier.
 func (s *search) explore() bool {
 	for {
 		if why := s.mustStop(); why != "" {
@@ -130,50 +125,49 @@ func (s *search) explore() bool {
 	}
 }
 
-// search is the state of a depth-first search. It is the source of choices of
-// every run: it replays the decisions on the stack, then makes new ones.
+// search is the state of a depth-first search, and the source of choices of every run. It replays the decisions on the
+// stack and then makes new ones.
 type search struct {
 	Exhaust
 	visited *visited
 	cover   *Coverage
 	err     error
 
-	item   int // of the part of the search
-	before int // runs of the processes before this one
-	base   int // how many decisions of the stack stay as they are
-	limit  int // split: the number of decisions after which a part begins; 0 otherwise
+	item   int // index of the current part
+	before int // runs of earlier processes of this search
+	base   int // number of decisions at the bottom of the stack that stay fixed
+	limit  int // split: number of decisions after which a part begins; 0 otherwise
 	parts  [][]decision
 
-	stack []decision // grows and shrinks; what lies beyond its end is reused
+	stack []decision // memory beyond its length is reused
 	pos   int        // decisions replayed or made in this run
-	last  int        // place of the run's last decision about an action, -1 for none
+	last  int        // index on the stack of the run's last decision about an action; -1 if there is none
 	taken int        // actions taken in this run
-	left  int        // times it was left at that in this run
+	left  int        // times this run took no enabled fault
 	early int        // timers that fired early in this run
 	ended bool
 
-	sleep []uint64 // scratch: what is asleep where the run is now
+	sleep []uint64 // scratch: actions asleep at the current decision
 }
 
-// decision is one node of the search: a choice that was met, and which of its
-// alternatives is being explored.
+// decision is one node of the search: a choice and the alternative being explored.
 type decision struct {
 	pick  bool
-	n, at int // pick: how many alternatives, and which
+	n, at int // pick: the number of alternatives, and the current one
 	label string
 
 	state   uint64
 	steps   int // World.Steps
 	actions []sim.Action
-	ids     []uint64 // identities of the actions, 0 where two have the same key
+	ids     []uint64 // identities of the actions; 0 if two have the same key
 	feet    []sim.Footprint
 	asleep  []bool
-	todo    []int // places in actions; -1 is to leave it at that
-	next    int   // the place in todo being explored
-	loaded  bool  // from a mark: actions and footprints are not known yet
+	todo    []int // indexes in actions; -1 takes no fault
+	next    int   // index in todo of the alternative being explored
+	loaded  bool  // loaded from a mark: actions and footprints are not known yet
 }
 
-// ComparesStates says that states are compared: while a run goes, or its last one.
+// ComparesStates returns true: states are compared during a run or at its end.
 func (s *search) ComparesStates() bool { return true }
 
 // Ended reports whether the search ended the run.
@@ -196,7 +190,7 @@ func (s *search) mustStop() string {
 	return ""
 }
 
-// Pick enumerates a choice that is not one of actions.
+// Pick enumerates the values of a choice other than that of an action.
 func (s *search) Pick(n int, label string) int {
 	if s.ended {
 		return 0
@@ -217,7 +211,7 @@ func (s *search) Pick(n int, label string) int {
 	return 0
 }
 
-// Next replays the decision on the stack, or makes a new one.
+// Next replays the next decision on the stack, or makes a new one.
 func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	if s.ended {
 		return -1
@@ -257,7 +251,7 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// diverged ends a run that does not do what the run before it did.
+// diverged ends a run that does not repeat the decisions on the stack.
 func (s *search) diverged(second string) {
 	d := &s.stack[s.pos]
 	first := fmt.Sprintf("pick 0..%d %s", d.n-1, d.label)
@@ -268,7 +262,7 @@ func (s *search) diverged(second string) {
 	s.ended = true
 }
 
-// push grows the stack by one decision, with the memory of one that was there.
+// push adds a decision to the stack and reuses the memory of a decision that was popped.
 func (s *search) push() *decision {
 	if len(s.stack) < cap(s.stack) {
 		s.stack = s.stack[:len(s.stack)+1]
@@ -278,7 +272,7 @@ func (s *search) push() *decision {
 	return &s.stack[len(s.stack)-1]
 }
 
-// end takes in what a run came to.
+// end adds the outcome of a run to the coverage.
 func (s *search) end(out *Outcome) {
 	c := s.cover
 	c.Runs++
@@ -308,15 +302,15 @@ func (s *search) end(out *Outcome) {
 		s.visited.final(out.State, len(out.Findings) > 0)
 	}
 	if !out.Settled && !out.Fight && len(out.Findings) == 0 {
-		c.stop("a run met the program's own bound")
+		c.stop("a run reached the program's own bound")
 		if c.Livelocks++; c.Livelock == "" {
 			c.Livelock = fmt.Sprintf("a run did not settle in %d steps", out.Steps)
 		}
 	}
 }
 
-// wasLeft reports whether the run ended where it was left at that: in a state
-// that was counted when the decision was made.
+// wasLeft reports whether the run's last decision took no fault and no step followed. That decision has already counted
+// the final state.
 func (s *search) wasLeft(steps int) bool {
 	if s.last < 0 {
 		return false
@@ -337,7 +331,7 @@ func (s *search) failed(out *Outcome) {
 	})
 }
 
-// schedule renders the stack.
+// schedule returns the decisions on the stack.
 func (s *search) schedule() Schedule {
 	var list Schedule
 	step := 0
@@ -358,8 +352,7 @@ func (s *search) schedule() Schedule {
 	return list
 }
 
-// advance moves the deepest decision that has one on to its next alternative.
-// It reports false when there is none left.
+// advance moves to the next alternative of the deepest decision that has one. It reports false if no decision has one.
 func (s *search) advance() bool {
 	for len(s.stack) > s.base {
 		d := &s.stack[len(s.stack)-1]

@@ -11,10 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// brute is a reference enumeration that knows nothing of the one under test: it
-// replays a list of picks and extends it by everything that could be picked
-// next, cutting only where a state, the user's progress included, recurs on a
-// path that is no shorter.
+// brute is a reference enumeration that shares no code with the search under test. It replays a list of picks and
+// extends it by every possible next pick. It cuts a path only where a state recurs. The state includes the progress of
+// the program.
 type brute struct {
 	toy    *toyWorld
 	states map[uint64]bool
@@ -22,10 +21,10 @@ type brute struct {
 	laws   map[string]bool
 	prefix []int
 	pos    int
-	grew   int // alternatives of the choice right behind the prefix
+	grew   int // alternatives of the first choice after the prefix
 	dead   bool
 	done   int
-	bound  int // early timers of a run
+	bound  int // most early timers per run
 	early  int
 }
 
@@ -50,7 +49,7 @@ func (b *brute) Next(w *sim.World, e []sim.Action) int {
 		return -1
 	}
 	if b.pos == len(b.prefix) {
-		// Do-steps are told from actions by the count of actions in b.done.
+		// Steps of the program are those that b.done does not count.
 		var h sim.Hash
 		h.Word(w.StateHash())
 		h.Word(uint64(w.Steps() - b.done))
@@ -103,14 +102,14 @@ func (b *brute) explore(prefix []int) {
 	}
 }
 
-// found is what a search found, as sets.
+// found holds the results of a search as sets.
 type found struct {
 	states map[uint64]bool
 	labels []string
 	laws   []string
 }
 
-// maxBrute is how many states a world may have to be compared.
+// maxBrute bounds the states of a world that is compared.
 const maxBrute = 250
 
 func bruteForce(toy *toyWorld, early int) found {
@@ -141,7 +140,7 @@ func searched(t *testing.T, x Exhaust) (found, *Coverage) {
 	return f, cover
 }
 
-// spy notes every state in which the search was asked to choose.
+// spy records every state in which the search makes a decision.
 type spy struct {
 	*search
 	states map[uint64]bool
@@ -214,7 +213,7 @@ func TestReductionsAgreeWithBruteForce(t *testing.T) {
 	for i, way := range ways {
 		least := 25
 		if way.x.Early != 0 {
-			least = 12 // of the worlds in which somebody sleeps
+			least = 12 // only some worlds have a sleeping thread
 		}
 		if compared[i] < least {
 			t.Errorf("%s: compared only %d worlds", way.name, compared[i])
@@ -250,15 +249,14 @@ func TestReductionsReduce(t *testing.T) {
 	t.Logf("\nnaive  %s\nsleep  %s\nhash   %s\nboth   %s", naive, sleep, hashed, both)
 }
 
-// What needs a timer before its time is found where the bound allows it, and the
-// coverage names the bound.
+// A violation that needs early timers is found if the bound allows them. The coverage names the bound.
 func TestExhaustBoundsEarlyTimers(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"sleep", "", 1}, {"send", "q", 0}, {"sleep", "", 1}, {"write", "v0", 1}},
 		{{"expect", "v0", 0}},
 	}}
-	for early, want := range []string{"timers against what can happen before they are due",
-		"more than 1 timers of a run before their time", "more than 2 timers of a run before their time"} {
+	for early, want := range []string{"timers that fire while other actions are possible",
+		"more than 1 early timers in a run", "more than 2 early timers in a run"} {
 		cover, err := Exhaust{Program: toy.run, Early: early, All: true}.Run()
 		if err != nil || !cover.Complete || cover.Fixed[0] != want {
 			t.Fatal(early, cover, err)
@@ -269,7 +267,7 @@ func TestExhaustBoundsEarlyTimers(t *testing.T) {
 	}
 }
 
-func TestExhaustStopsAtTheFirstBreach(t *testing.T) {
+func TestExhaustStopsAtTheFirstViolation(t *testing.T) {
 	toy := adders(2, 0)
 	cover, err := Exhaust{Program: toy.run}.Run()
 	if err != nil || cover.Complete || len(cover.Failures) != 1 {
@@ -283,7 +281,7 @@ func TestExhaustStopsAtTheFirstBreach(t *testing.T) {
 	}
 }
 
-func TestExhaustSaysThatItStopped(t *testing.T) {
+func TestExhaustReportsWhyItStopped(t *testing.T) {
 	loop := &toyWorld{threads: [][]instr{{{"send", "v0", 0}, {"jump", "", 0}}}}
 	for name, c := range map[string]struct {
 		x    Exhaust
@@ -308,8 +306,7 @@ func TestExhaustSaysThatItStopped(t *testing.T) {
 	}
 }
 
-// A world that only goes round is no world of which everything was seen to come
-// to a good end: it is livelocked.
+// A search of a world that only cycles is not complete. It reports a livelock.
 func TestCyclesEndTheSearch(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"write", "v0", 1}, {"jump", "", 0}},
@@ -322,8 +319,8 @@ func TestCyclesEndTheSearch(t *testing.T) {
 	}
 }
 
-// A cycle in which somebody is kept waiting is the schedule's doing: of the two
-// that are met here, before the write and behind it, one is a livelock.
+// A cycle that starves an enabled action is an artifact of the schedule, and no livelock. The search meets two cycles
+// here, before and after the write. Only the second is a livelock.
 func TestUnfairCyclesAreNoLivelock(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"reset", "", 0}, {"jump", "", 0}},
@@ -335,9 +332,8 @@ func TestUnfairCyclesAreNoLivelock(t *testing.T) {
 	}
 }
 
-// A run that a fight cut short was not followed behind it, and one that met the
-// program's own bound has not come to its end: neither is part of everything.
-func TestWhatWasNotFollowedIsNotCovered(t *testing.T) {
+// A search is not complete if a fight cut a run short or a run hit the program's bound.
+func TestCutRunsAreNotCovered(t *testing.T) {
 	toy := adders(2, 0)
 	for name, spoil := range map[string]func(*Outcome){
 		"cut short by a fight":    func(o *Outcome) { o.Cut = true },
@@ -358,8 +354,8 @@ func TestWhatWasNotFollowedIsNotCovered(t *testing.T) {
 	}
 }
 
-// What cannot be digested is refused by name.
-func TestUndigestedIsRefused(t *testing.T) {
+// The error names the part of the world that cannot be digested.
+func TestUndigestedIsRejected(t *testing.T) {
 	toy := adders(2, 0)
 	program := func(c sim.Choices) *Outcome {
 		w, _, _ := toy.start(c)
@@ -368,9 +364,9 @@ func TestUndigestedIsRefused(t *testing.T) {
 		}
 		return &Outcome{Settled: !Ended(c)}
 	}
-	var who *Undigested
-	if cover, err := (Exhaust{Program: program}).Run(); !errors.As(err, &who) || who.Name != "*explore.diary" ||
-		cover.Complete {
+	var undigested *Undigested
+	if cover, err := (Exhaust{Program: program}).Run(); !errors.As(err, &undigested) ||
+		undigested.Name != "*explore.diary" || cover.Complete {
 		t.Errorf("%v, %v", cover, err)
 	}
 	if _, err := (Exhaust{Program: program, NoHashing: true}).Run(); err != nil {
@@ -378,7 +374,7 @@ func TestUndigestedIsRefused(t *testing.T) {
 	}
 }
 
-// diary is an observer that remembers.
+// diary is an observer with state and without a Digest method.
 type diary struct{ seen int }
 
 func (d *diary) Observe(*sim.Record) { d.seen++ }
@@ -395,7 +391,7 @@ func TestWrongFootprintIsFound(t *testing.T) {
 	}
 }
 
-func TestExhaustFindsOutThatAProgramIsNotAFunctionOfItsChoices(t *testing.T) {
+func TestExhaustDetectsDisagreement(t *testing.T) {
 	runs := 0
 	_, err := Exhaust{All: true, Program: func(c sim.Choices) *Outcome {
 		runs++

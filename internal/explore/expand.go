@@ -6,8 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Dependence is a wrong footprint: an action that was declared independent of
-// another was disabled by it.
+// Dependence reports a wrong footprint: an action disabled another one that was declared independent of it.
 type Dependence struct {
 	Step     int
 	Taken    string
@@ -18,15 +17,15 @@ func (d *Dependence) Error() string {
 	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
 }
 
-// decide pushes a new decision about the enabled actions. It reports false when
-// nothing here needs to be explored, and ends the run.
+// decide pushes a new decision about the enabled actions. It reports false if none of them needs to be explored. The
+// caller then ends the run.
 func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	if w.Steps() >= s.MaxSteps {
 		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))
 		return false
 	}
 	parent := s.last
-	d := s.push() // may move the stack: the parent is looked up by place
+	d := s.push() // push may move the stack, so the parent is an index
 	d.pick, d.next, d.steps, d.state, d.loaded = false, 0, w.Steps(), 0, false
 	d.actions = append(d.actions[:0], enabled...)
 	d.ids = identities(d.ids[:0], enabled)
@@ -50,8 +49,8 @@ func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	return true
 }
 
-// identities digests the keys of actions. Two enabled actions with one key
-// cannot be told apart later, so they get none and never sleep.
+// identities returns the digests of the actions' keys. Two enabled actions with one key cannot be distinguished later.
+// They get the identity 0 and never sleep.
 func identities(into []uint64, actions []sim.Action) []uint64 {
 	for _, a := range actions {
 		var h sim.Hash
@@ -70,9 +69,8 @@ func identities(into []uint64, actions []sim.Action) []uint64 {
 	return into
 }
 
-// inherit computes what is asleep at d: what was asleep at the decision before
-// it, or explored there already, and is independent of what was taken there.
-// After anything but one action, nothing is.
+// inherit computes the sleep set at d. It contains the actions that were asleep or already explored at the parent and
+// are independent of the action taken there. The set is empty unless exactly one action was taken since the parent.
 func (s *search) inherit(d *decision, parent int) {
 	s.sleep = s.sleep[:0]
 	d.asleep = d.asleep[:0]
@@ -122,15 +120,15 @@ func offered(actions []sim.Action, a sim.Action) bool {
 	return false
 }
 
-// alternatives fills in d.todo from what is asleep and from what is known of the
-// state. It reports false when there is nothing to do.
+// alternatives fills d.todo from the sleep set and the stored facts about the state. It reports false if d.todo is
+// empty.
 func (s *search) alternatives(d *decision, w *sim.World) bool {
 	d.todo = d.todo[:0]
 	before, known := []uint64(nil), false
 	if !s.NoHashing {
 		d.state = s.stateOf(w)
 		before, known = s.visited.sleep(d.state)
-		s.goesRound(d)
+		s.findCycle(d)
 	}
 	if !known {
 		if onlyFaults(d.actions) {
@@ -157,13 +155,15 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 	return len(d.todo) > 0
 }
 
-// mayBeEarly reports whether the bound leaves the run one more early timer.
+// mayBeEarly reports whether the bound allows one more early timer in this run.
 func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
-// wake explores a known state once more: what was asleep whenever it was met
-// before and is not now. What stays asleep is what was asleep every time.
-// Where no run returns to a state of its own, no state is lost without it: what an action that sleeps leads to was
-// visited before. With cycles that is not proven, so this is the rule of the literature on state caching.
+// wake explores a known state again. It explores the actions that were asleep at every earlier visit and are awake now.
+// The actions that were asleep at every visit stay asleep.
+//
+// If no run returns to one of its own states, no state is lost even without wake: every successor by a sleeping action
+// was visited before. This is not proven for worlds with cycles, so wake follows the rule of the literature on state
+// caching.
 func (s *search) wake(d *decision, before []uint64) {
 	for i, id := range d.ids {
 		was := id != 0 && contains(before, id)
@@ -175,8 +175,8 @@ func (s *search) wake(d *decision, before []uint64) {
 	s.visited.narrow(d.state, s.sleep)
 }
 
-// stateOf digests the world and what else the future depends on: the observers,
-// how far the program itself has come, and how many more timers may fire early.
+// stateOf digests everything the future depends on: the world, the observers, the progress of the program, and the
+// number of timers that may still fire early.
 func (s *search) stateOf(w *sim.World) uint64 {
 	var h sim.Hash
 	h.Word(w.StateHash())

@@ -7,13 +7,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Keys replays a schedule by the keys of its actions, then follows the default
-// schedule.
+// Keys replays a schedule by the keys of its actions. After its end it follows the default schedule.
 type Keys struct {
-	// Strict ends the run at the first entry that cannot be followed; see
-	// [Keys.Err]. Otherwise an entry whose action is not enabled is skipped,
-	// an entry marked Default takes the default, and a pick that is not evaluated
-	// for, or is out of range, is 0.
+	// Strict ends the run at the first entry that cannot be followed; see [Keys.Err].
+	//
+	// A replay that is not strict skips an entry whose action is not enabled. It takes the default for an entry marked
+	// Default. A pick that has no entry here, or whose entry is out of range, is 0.
 	Strict bool
 
 	entries Schedule
@@ -21,48 +20,48 @@ type Keys struct {
 	err     *Mismatch
 }
 
-// Mismatch is a place where a run does not follow its schedule.
+// Mismatch reports an entry of the schedule that the run cannot follow.
 type Mismatch struct {
-	Entry   int      // of the schedule, from 1
-	Step    int      // of the run
+	Entry   int      // number of the entry in the schedule, from 1
+	Step    int      // step of the run
 	Want    string   // the entry
-	Enabled []string // what could have been done instead; for a pick, what was asked
+	Enabled []string // the enabled actions, or the pick that the run made instead
 }
 
 func (m *Mismatch) Error() string {
-	return fmt.Sprintf("entry %d, step %d: %q cannot be taken: enabled are %s",
+	return fmt.Sprintf("entry %d, step %d: %q cannot be taken: the enabled actions are %s",
 		m.Entry, m.Step, m.Want, strings.Join(m.Enabled, ", "))
 }
 
-// Replay follows the schedule exactly.
+// Replay returns choices that follow the schedule exactly.
 func Replay(s Schedule) *Keys { return &Keys{Strict: true, entries: s} }
 
-// Follow follows the schedule as far as it goes.
+// Follow returns choices that follow the schedule as far as possible.
 func Follow(s Schedule) *Keys { return &Keys{entries: s} }
 
-// Err is the first mismatch of a strict replay, nil if there was none. After
-// the run, entries that were never reached are a mismatch too.
+// Err returns the first mismatch of a strict replay, or nil. After the run, entries that were not reached are a
+// mismatch.
 func (k *Keys) Err() error {
 	if k.err != nil {
 		return k.err
 	}
 	if k.Strict && k.pos < len(k.entries) {
 		return &Mismatch{Entry: k.pos + 1, Step: k.entries[k.pos].Step,
-			Want: k.entries[k.pos].String(), Enabled: []string{"nothing: the run was over"}}
+			Want: k.entries[k.pos].String(), Enabled: []string{"none: the run was over"}}
 	}
 	return nil
 }
 
-// Len is how many entries there are.
+// Len returns the number of entries.
 func (k *Keys) Len() int { return len(k.entries) }
 
-// Done reports whether every entry was taken: what follows goes by default.
+// Done reports whether every entry was taken. All later choices are the defaults.
 func (k *Keys) Done() bool { return k.pos >= len(k.entries) }
 
 // Ended reports whether a mismatch ended the run.
 func (k *Keys) Ended() bool { return k.err != nil }
 
-// Pick returns the recorded pick if one was recorded here, otherwise 0.
+// Pick returns the recorded value if the next entry is this pick, and 0 otherwise.
 func (k *Keys) Pick(n int, label string) int {
 	if k.pos >= len(k.entries) || k.entries[k.pos].Kind != Pick || k.err != nil {
 		return 0

@@ -68,16 +68,16 @@ func TestStrictReplayNamesTheStep(t *testing.T) {
 		want string
 	}{
 		{[]string{"work t0 w read v0", "work t0 w read v0"},
-			`entry 2, step 2: "work t0 w read v0" cannot be taken: enabled are ` +
+			`entry 2, step 2: "work t0 w read v0" cannot be taken: the enabled actions are ` +
 				`work t0 w write v0, work t1 w read v0, fault faults spoil v0`},
 		{[]string{"work t0 w read v0", "pick 1 name"}, `entry 2, step 2: "pick 1 name" cannot be taken`},
 		{[]string{"work t0 w read v0", "leave"}, `entry 2, step 2: "leave" cannot be taken`},
 		{[]string{"work t0 w read v0", "work t0 w write v0", "work t1 w read v0", "work t1 w write v0",
 			"work t1 w write v0"},
-			`enabled are fault faults spoil v0, leave`},
+			`actions are fault faults spoil v0, leave`},
 		{[]string{"work t0 w read v0", "work t0 w write v0", "work t1 w read v0", "work t1 w write v0",
 			"fault faults spoil v0", "leave"},
-			`enabled are nothing: the run was over`},
+			`actions are none: the run was over`},
 	} {
 		s, err := parseSchedule(c.keys...)
 		if err != nil {

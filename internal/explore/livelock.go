@@ -6,15 +6,14 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A run that comes back to a state of its own has changed nothing: every write to
-// a server leaves a trace in its state. Where it could go round like that for ever
-// although everybody gets his turn, the world is locked alive.
+// A livelock is a cycle of states in which no enabled action is starved. A run that returns to one of its own states
+// has written nothing, because every write to a server leaves a trace in its state.
 
-// Where time passes on the way it is no such round: the controller may wait for a
-// moment, and whoever runs the world says when it has waited for too long.
+// A cycle in which time passes does not return to the same state. The controller may be waiting, and the program's own
+// bound decides whether it waits too long.
 
-// goesRound takes it down when the run came back to a state of its own.
-func (s *search) goesRound(d *decision) {
+// findCycle records a cycle if the run returned to one of its own states.
+func (s *search) findCycle(d *decision) {
 	for i := len(s.stack) - 2; i >= 0; i-- {
 		e := &s.stack[i]
 		if e.pick || e.state != d.state || e.steps == d.steps {
@@ -28,20 +27,18 @@ func (s *search) goesRound(d *decision) {
 	}
 }
 
-// fair reports whether nobody was kept waiting from a decision on: whatever but
-// a fault was enabled all the time was done.
+// fair reports whether no action was starved from a decision on. It ignores faults.
 func (s *search) fair(from int, d *decision) bool {
 	for i, a := range d.actions {
-		if a.Class != sim.Fault && s.waits(from, d.ids[i]) {
+		if a.Class != sim.Fault && s.starved(from, d.ids[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// waits reports whether an action was enabled at every decision from one on and
-// taken at none.
-func (s *search) waits(from int, id uint64) bool {
+// starved reports whether an action was enabled at every decision from one on and taken at none.
+func (s *search) starved(from int, id uint64) bool {
 	for i := from; i < len(s.stack)-1; i++ {
 		e := &s.stack[i]
 		if e.pick {
@@ -54,7 +51,7 @@ func (s *search) waits(from int, id uint64) bool {
 	return id != 0
 }
 
-// livelocked takes down what goes round: who does what, in the first such run.
+// livelocked counts a livelock and describes the first one by the actions of its cycle.
 func (s *search) livelocked(from int, d *decision) {
 	s.cover.Livelocks++
 	if s.cover.Livelock != "" {

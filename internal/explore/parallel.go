@@ -16,46 +16,44 @@ import (
 
 // Config describes an exploration under many drawn schedules.
 type Config struct {
-	// New makes a program; it is called once for each worker, and programs of
-	// different workers run at the same time.
+	// New makes a program. It is called once for each worker. Programs of different workers run concurrently.
 	New func() Program
 
-	From     int // the index of the first run
-	Runs     int // how many indexes there are: the last run is Runs-1
+	From     int // index of the first run
+	Runs     int // end of the range of indexes: the last run is Runs-1
 	Seed     uint64
 	Strategy Strategy
 	Workers  int  // 0 means GOMAXPROCS
-	All      bool // goes on after the first violation
+	All      bool // continue after the first violation
 
-	// Enough reports whether the runs that were begun suffice; no more are begun then. nil never does. Several
-	// workers call it at a time.
+	// Enough reports whether the runs begun so far suffice. If it returns true, no more runs are begun. It is called by
+	// several workers at the same time. A nil Enough never suffices.
 	Enough func(begun int) bool
 
-	// Block, if positive, hands over the first failure of each law in each so many indexes, not in all.
+	// Block, if positive, divides the indexes into blocks of this size. The report then has the first failure of each
+	// law in each block.
 	Block int
 
-	// Save, if set, gets the report of the runs since it was last called, with their hashes. It is called on the
-	// caller's goroutine, after SaveEvery and at the end. An error ends the exploration.
+	// Save, if not nil, receives the report of the runs since the last call, and their hashes. It is called on the
+	// caller's goroutine, every SaveEvery and at the end. An error ends the exploration.
 	Save      func(r *Report, hashes []uint64) error
 	SaveEvery time.Duration
 
-	// Double is the share of runs done twice and compared: one in so many. 0
-	// means 64, a negative number none. A run that violated a law is always done
-	// twice.
+	// Double is the share of runs that are done twice and compared: one in Double. 0 means 64, and a negative number
+	// means none. A run that violated a law is always done twice.
 	Double int
 
-	// Progress is told from time to time, on the caller's goroutine.
+	// Progress, if not nil, is called periodically on the caller's goroutine.
 	Progress func(Progress)
-	Every    time.Duration    // between two calls of Progress; 0 means 200ms
+	Every    time.Duration    // time between calls of Progress; 0 means 200ms
 	Now      func() time.Time // nil means time.Now
 }
 
 const doubleShare = 64
 
-// Run explores until every run is done, the first law is violated (unless
-// [Config.All]), or ctx is done: then the report covers the runs so far and
-// says that it was interrupted. The error is a [*Disagreement] between two runs
-// of one schedule, or why a program is unfit to be run.
+// Run explores until all runs are done, the first law is violated (unless All is set), or ctx is done. In the last case
+// the report covers the runs so far and has Interrupted set. The error is a [*Disagreement] between two runs of one
+// schedule, or the reason why a program cannot be run.
 func (c Config) Run(ctx context.Context) (*Report, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -68,7 +66,7 @@ func (c Config) Run(ctx context.Context) (*Report, error) {
 	}
 	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
 	defer context.AfterFunc(ctx, func() { d.halted.Store(true) })()
-	if ctx.Err() != nil { // what is called after it may come too late for few runs
+	if ctx.Err() != nil { // AfterFunc may run too late for a few runs
 		d.halted.Store(true)
 	}
 	d.last.Store(int64(c.Runs) - 1)
@@ -83,7 +81,7 @@ func (c Config) Run(ctx context.Context) (*Report, error) {
 	return d.fold(d.start(first))
 }
 
-// Again runs the failed schedule with that index once more. It returns nil if it does not fail.
+// Again repeats the failed run with that index. It returns nil if the run does not fail.
 func (c Config) Again(index int) *Failing {
 	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
 	w := d.worker()
@@ -106,16 +104,16 @@ func (c *Config) blockOf(index int) int {
 	return index / c.Block
 }
 
-// driver is shared by the workers.
+// driver is the state shared by the workers.
 type driver struct {
 	Config
 	plan   Plan
-	next   atomic.Int64 // the first index nobody has taken
-	last   atomic.Int64 // the last index that is wanted
+	next   atomic.Int64 // first index that no worker has taken
+	last   atomic.Int64 // last index to run
 	halted atomic.Bool
 }
 
-// start sets the workers to work. The channel is closed when they are done.
+// start starts the workers. The channel is closed when they are done.
 func (d *driver) start(first *worker) <-chan result {
 	n := d.Workers
 	if n <= 0 {
@@ -139,11 +137,11 @@ func (d *driver) start(first *worker) <-chan result {
 	return results
 }
 
-// fold takes results in as they come and adds them up in order of index.
+// fold receives results in any order and adds them to the report in order of index.
 func (d *driver) fold(results <-chan result) (*Report, error) {
 	t, part := newTally(d.plan.Steps, d.From), newTally(d.plan.Steps, d.From)
 	began := d.Now()
-	told, saved := began, began
+	reported, saved := began, began
 	early := map[int]result{}
 	var failed error
 	for r := range results {
@@ -168,8 +166,8 @@ func (d *driver) fold(results <-chan result) (*Report, error) {
 			part, saved = newTally(d.plan.Steps, t.next()), d.Now()
 		}
 		if d.Progress != nil {
-			if now := d.Now(); now.Sub(told) >= d.Every {
-				told = now
+			if now := d.Now(); now.Sub(reported) >= d.Every {
+				reported = now
 				d.Progress(d.progress(t.report, now.Sub(began)))
 			}
 		}
@@ -197,7 +195,7 @@ func (d *driver) progress(r *Report, elapsed time.Duration) Progress {
 	return p
 }
 
-// stopAfter says that no run after index is wanted.
+// stopAfter lowers the last index to run.
 func (d *driver) stopAfter(index int) {
 	for {
 		last := d.last.Load()
@@ -207,13 +205,13 @@ func (d *driver) stopAfter(index int) {
 	}
 }
 
-// worker runs schedules one after the other.
+// worker runs one schedule after another.
 type worker struct {
 	*driver
 	program Program
 	record  *Recorder
-	known   []Finding // laws whose failure was handed over: what comes later is not the first
-	block   int       // of the indexes that known is about
+	known   []Finding // laws whose failure was handed over: later failures are not the first
+	block   int       // block of known
 }
 
 func (d *driver) worker() *worker {
@@ -222,8 +220,8 @@ func (d *driver) worker() *worker {
 	return w
 }
 
-// length runs the first schedule for the number of its decisions: PCT's k. It
-// returns 0 when it was interrupted.
+// length returns the number of decisions of the first schedule, which is PCT's k. It returns 0 if the run was
+// interrupted.
 func (w *worker) length() (int, error) {
 	out, _, _ := w.run(0)
 	if w.record.Ended() {
@@ -266,8 +264,8 @@ func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 	return w.program(w.record), chooser, name
 }
 
-// one does everything about the run with that index. It returns false when the
-// run was interrupted.
+// one runs the schedule with that index, repeats it if necessary, and returns the result. It returns false if the run
+// was interrupted.
 func (w *worker) one(index int) (result, bool) {
 	out, chooser, name := w.run(index)
 	r := result{
@@ -308,8 +306,8 @@ func (w *worker) one(index int) (result, bool) {
 	return r, true
 }
 
-// handOver adds the failure to the result if its law is new to this worker,
-// whose indexes ascend: of all workers' firsts, one is the first of all.
+// handOver adds the failure to the result if its law is new to this worker. The indexes of a worker ascend, so the
+// first failure of all is among the first failures of the workers.
 func (w *worker) handOver(r *result, f Failing) {
 	if r.violation == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// inside lets reports be compared with what is unexported in them.
+// inside makes cmp compare the unexported fields of reports.
 var inside = cmp.Exporter(func(reflect.Type) bool { return true })
 
 func toys(toy *toyWorld) func() Program { return func() Program { return toy.run } }
@@ -64,7 +64,7 @@ func TestFailureIsTheFirstAndReplays(t *testing.T) {
 	}
 }
 
-// fickle differs from run to run from its third step on.
+// fickle returns a program that differs between runs from its third step on.
 func fickle() func() Program {
 	return func() Program {
 		runs := 0
@@ -140,7 +140,7 @@ func TestInterruptEndsALongRun(t *testing.T) {
 	}
 }
 
-// What is enough is a prefix of all runs, and nothing interrupted it.
+// The runs before Enough returned true are a prefix of all runs, and the report is not interrupted.
 func TestEnoughIsAPrefix(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		c := Config{New: toys(adders(3, 2)), Runs: 700, Seed: 5, All: true, Workers: workers}

@@ -2,14 +2,13 @@ package explore
 
 import "slices"
 
-// round makes every kind of attempt once, in chunks of falling size down to
-// single ones, and reports whether anything was gained. A round without gain
-// proves that no single removal helps.
+// round makes every kind of attempt once and reports whether the failure became smaller. Each pass removes chunks of
+// falling size, down to single entries. A round without gain proves that no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
 	if s.size.deviations == 0 {
-		return gained // it is the default run of what is left, and there is only one
+		return gained // the default run is the only run left
 	}
 	gained = s.each(faults, drop) || gained
 	gained = s.each(deviations, useDefault) || gained
@@ -18,7 +17,7 @@ func (s *shrinker) round() bool {
 	return s.postpone() || gained
 }
 
-// removeParts takes out runs of parts that are still there.
+// removeParts removes chunks of the parts that are left.
 func (s *shrinker) removeParts() bool {
 	gained := false
 	present := func() (at []int) {
@@ -49,15 +48,15 @@ func (s *shrinker) removeParts() bool {
 	return gained
 }
 
-// The entries that a pass works on.
+// These functions select the entries of a pass.
 func faults(e *Entry) bool     { return e.Fault() }
 func deviations(e *Entry) bool { return !e.Default }
 func decisions(*Entry) bool    { return true }
 
-// An edit makes a schedule in which the entries marked are decided otherwise.
+// edit makes a schedule with other decisions at the marked entries.
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
-	drops bool // what comes behind may shift
+	drops bool // later entries may no longer match
 }
 
 var (
@@ -65,7 +64,7 @@ var (
 	useDefault = edit{defaulted, false}
 )
 
-// dropped leaves the entries out: their actions may still be taken later.
+// dropped removes the entries. The run may still take their actions later.
 func dropped(from Schedule, marked []int) Schedule {
 	to := make(Schedule, 0, len(from))
 	for i, e := range from {
@@ -76,7 +75,7 @@ func dropped(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// defaulted takes the default there.
+// defaulted replaces the decisions at the entries by the default.
 func defaulted(from Schedule, marked []int) Schedule {
 	to := slices.Clone(from)
 	for _, i := range marked {
@@ -88,8 +87,8 @@ func defaulted(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// byKey follows the actions that were taken also where they were the default:
-// where something is left out, the default may be another.
+// byKey replays every action by its key, even if it was the default. After a removal the default may be a different
+// action.
 func byKey(from Schedule) Schedule {
 	to := slices.Clone(from)
 	for i := range to {
@@ -98,7 +97,7 @@ func byKey(from Schedule) Schedule {
 	return to
 }
 
-// each applies an edit to runs of the entries chosen, long runs first.
+// each applies an edit to chunks of the selected entries, large chunks first.
 func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 	gained := false
 	places := func() (at []int) {
@@ -126,8 +125,8 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 	return gained
 }
 
-// postpone exchanges each deviation with the decision after it, and with the one
-// before it: the same actions in another order may need fewer deviations.
+// postpone exchanges each deviation with the decision after it and with the one before it. The same actions in another
+// order may need fewer deviations.
 func (s *shrinker) postpone() bool {
 	gained := false
 	for i := 0; i+1 < len(s.best.Schedule); {

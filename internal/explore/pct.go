@@ -9,11 +9,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Uniform takes each enabled action with the same probability, and early timers
-// seldom: the schedules of [sim.Seed].
+// Uniform takes each enabled action with the same probability, and early timers rarely. Its schedules are those of
+// [sim.Seed].
 type Uniform struct{ seed *sim.Seed }
 
-// NewUniform returns the schedule of a seed.
+// NewUniform returns the uniform schedule of a seed.
 func NewUniform(seed uint64) *Uniform { return &Uniform{sim.NewSeed(seed)} }
 
 // Pick draws uniformly.
@@ -22,25 +22,22 @@ func (u *Uniform) Pick(n int, label string) int { return u.seed.Pick(n, label) }
 // Next draws among the enabled actions as [sim.World.Draw] does.
 func (u *Uniform) Next(w *sim.World, enabled []sim.Action) int { return w.Draw(u.seed, enabled) }
 
-// PCT runs the enabled thread of the highest priority. Priorities are drawn when
-// a thread is first seen, and lowered below all others at d-1 steps drawn
-// beforehand. A thread is a worker, or the stream of events of one kind to one
-// process, or whatever else acts under a name of its own.
+// PCT runs the enabled thread with the highest priority. The priority of a thread is drawn when the thread is first
+// seen. At d-1 steps, drawn in advance, the running thread's priority is lowered below all others. A thread is a
+// worker, the stream of events of one kind to one process, or any other actor.
 //
-// A timer has the lowest priority of all, so that time passes when every thread
-// waits, unless it is raised: when it is first seen it is drawn, the seldomer the
-// further it moves the clock, to be a thread like others. It then fires once all
-// threads of a higher priority wait or were lowered.
+// A timer has the lowest priority, so that time passes only when every thread waits. Each timer is raised to a thread
+// of drawn priority with a small probability, which is smaller the further the timer moves the clock. A raised timer
+// fires once all threads of a higher priority wait or were lowered.
 //
-// Faults have no priority: up to three are placed at steps drawn beforehand.
-// After twice k steps the rest of the run is uniform, so that a thread that
-// never blocks starves the others for a while and not for ever.
+// Faults have no priority. Up to three faults are placed at steps drawn in advance. After 2*k steps the rest of the run
+// is uniform, so a thread that never blocks does not starve the others for ever.
 type PCT struct {
 	seed    *sim.Seed
 	depth   int
 	k       int
-	changes []int // steps from 1, ascending; those still to come
-	faults  []int // likewise
+	changes []int // future steps at which a priority is lowered, from 1, ascending
+	faults  []int // future steps at which a fault is taken, ascending
 	lowered int
 	steps   int
 	threads []thread
@@ -49,13 +46,13 @@ type PCT struct {
 type thread struct {
 	id       uint64
 	priority uint64
-	at       time.Duration // of a timer: when it fires, to tell it from the next of its name
+	at       time.Duration // timers: when it fires, plus 1; distinguishes timers of one name
 }
 
 const maxFaults = 3
 
-// NewPCT returns the schedule of a seed for bugs of the given depth (at least
-// 1) in runs of about k steps.
+// NewPCT returns the PCT schedule of a seed. depth is the depth of the bugs to be found, at least 1. k is the expected
+// number of steps of a run.
 func NewPCT(seed uint64, depth, k int) *PCT {
 	p := &PCT{seed: sim.NewSeed(seed), depth: max(depth, 1), k: max(k, 1)}
 	p.changes = p.points(p.depth - 1)
@@ -72,9 +69,9 @@ func (p *PCT) points(n int) []int {
 	return at
 }
 
-// Bound is the probability with which a run such as this one finds a bug of the
-// depth asked for, one that needs no timer before its time: 1/(n*k^(d-1)). It is
-// 0, no bound, when the run took more than k steps.
+// Bound returns the least probability with which a run like this one finds a bug of the schedule's depth:
+// 1/(n*k^(d-1)). It holds for bugs that need no early timer. It is 0, which means no bound, if the run took more than k
+// steps.
 func (p *PCT) Bound() float64 {
 	if p.steps > p.k || len(p.threads) == 0 {
 		return 0
@@ -82,7 +79,7 @@ func (p *PCT) Bound() float64 {
 	return 1 / (float64(len(p.threads)) * math.Pow(float64(p.k), float64(p.depth-1)))
 }
 
-// Depth is the d of the bound.
+// Depth returns the depth d of the bound.
 func (p *PCT) Depth() int { return p.depth }
 
 // Pick draws uniformly.
@@ -91,7 +88,7 @@ func (p *PCT) Pick(n int, label string) int { return p.seed.Pick(n, label) }
 // Next returns the enabled action of the thread with the highest priority.
 func (p *PCT) Next(w *sim.World, enabled []sim.Action) int {
 	p.steps++
-	free := len(enabled) // actions that are not faults; faults come last
+	free := len(enabled) // number of enabled actions before the first fault; faults come last
 	for free > 0 && enabled[free-1].Class == sim.Fault {
 		free--
 	}
@@ -116,7 +113,7 @@ func (p *PCT) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// highest returns the action to run and its thread's place in p.threads.
+// highest returns the index of the action to run, and the index of its thread in p.threads.
 func (p *PCT) highest(w *sim.World, enabled []sim.Action) (action, thread int) {
 	best := -1
 	for i := range enabled {
@@ -137,15 +134,14 @@ func (p *PCT) thread(id uint64) int {
 			return i
 		}
 	}
-	// The d lowest priorities are for threads that were lowered.
+	// The d lowest priorities are reserved for lowered threads.
 	p.threads = append(p.threads, thread{id: id, priority: p.seed.Uint64() | 1<<32})
 	return len(p.threads) - 1
 }
 
-// raise decides, once for each timer, whether it is a thread like others: with the
-// odds by which it is drawn elsewhere. It has few steps to be raised at, but once
-// raised it stays so. On the project's scenarios 15 of 100 runs with a timer then
-// have an early one.
+// raise decides once for each timer whether it becomes a thread of drawn priority. It uses the same odds as the uniform
+// schedule. A timer has few steps at which it can be raised, but it stays raised. In the project's scenarios, 15 of 100
+// runs with a timer then have an early one.
 func (p *PCT) raise(t *thread, c *sim.Clock) {
 	jump := c.Jump()
 	at := 1 + c.Elapsed() + jump
@@ -158,10 +154,8 @@ func (p *PCT) raise(t *thread, c *sim.Clock) {
 	}
 }
 
-// threadOf names the thread an action belongs to. A worker's actions begin
-// their detail with the worker's name, whether it takes a key, has a request
-// executed or receives a response; deliveries and timers are threads of their
-// own.
+// threadOf returns the identity of the action's thread. The detail of a worker's action begins with the worker's name.
+// Deliveries and timers are threads of their own.
 func threadOf(a *sim.Action) uint64 {
 	var h sim.Hash
 	h.String(a.Actor)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// chain is a bug of depth 2: the second thread must run wholly between two
-// neighbouring steps of a long first one.
+// chain has a bug of depth 2. The second thread must run completely between two adjacent steps of the long first
+// thread.
 func chain(length int) *toyWorld {
 	var long, short []instr
 	for i := range length {
@@ -23,10 +23,10 @@ func chain(length int) *toyWorld {
 	return &toyWorld{threads: [][]instr{long, short}}
 }
 
-func TestPCTKeepsItsPromise(t *testing.T) {
+func TestPCTMeetsItsBound(t *testing.T) {
 	toy := chain(12)
 	const runs = 4000
-	const k = 24 // steps of a run that breaks no law
+	const k = 24 // steps of a run without a violation
 	hits, bound := 0, 0.0
 	for seed := range uint64(runs) {
 		p := NewPCT(seed, 2, k)

@@ -2,31 +2,30 @@ package explore
 
 import "github.com/threelaws/threelaws/sim"
 
-// Recorder passes choices on from another source and writes them down, with the
-// run's hash in front of each decision about an action.
+// Recorder passes on the choices of another source and records them. It also records the run's hash before each
+// decision about an action.
 type Recorder struct {
-	// Halt, when set, is asked before each step; true ends the run.
+	// Halt, if not nil, is called before each step. A result of true ends the run.
 	Halt func() bool
 
 	source  sim.Choices
 	chooser sim.Chooser
 	entries Schedule
 	trail   []uint64
-	sent    []int // how many requests programs had sent before each decision about an action
+	sent    []int // number of requests sent before each decision about an action
 	step    int
 	halted  bool
-	world   *sim.World // of the run, until [traceOf] has taken its requests
+	world   *sim.World // world of the run, until [traceOf] takes its requests
 }
 
-// Record returns a recorder of what c decides.
+// Record returns a recorder of the choices of c.
 func Record(c sim.Choices) *Recorder {
 	r := &Recorder{}
 	r.Reset(c)
 	return r
 }
 
-// Reset starts over with another source, reusing the memory. Schedules returned
-// before are overwritten.
+// Reset starts a new recording of another source and reuses the memory. It overwrites schedules returned before.
 func (r *Recorder) Reset(c sim.Choices) {
 	r.source = c
 	r.chooser, _ = c.(sim.Chooser)
@@ -34,23 +33,23 @@ func (r *Recorder) Reset(c sim.Choices) {
 	r.step, r.halted, r.world = 0, false, nil
 }
 
-// Schedule is what was decided since the last Reset.
+// Schedule returns the decisions since the last Reset.
 func (r *Recorder) Schedule() Schedule { return r.entries }
 
-// Trail holds the run's hash as it was before each decision about an action.
+// Trail returns the run's hash before each decision about an action.
 func (r *Recorder) Trail() []uint64 { return r.trail }
 
-// Ended reports whether the source, or Halt, ended the run.
+// Ended reports whether the source or Halt ended the run.
 func (r *Recorder) Ended() bool { return r.halted || Ended(r.source) }
 
-// Pick asks the source.
+// Pick returns and records the source's pick.
 func (r *Recorder) Pick(n int, label string) int {
 	i := r.source.Pick(n, label)
 	r.entries = append(r.entries, Entry{Kind: Pick, Value: i, Label: label, Step: r.step, Default: i == 0})
 	return i
 }
 
-// Next asks the source.
+// Next returns and records the source's choice of an action.
 func (r *Recorder) Next(w *sim.World, enabled []sim.Action) int {
 	r.step, r.world = w.Steps(), w
 	r.trail, r.sent = append(r.trail, w.Hash()), append(r.sent, len(w.Requests()))
@@ -58,7 +57,7 @@ func (r *Recorder) Next(w *sim.World, enabled []sim.Action) int {
 		r.halted = true
 		return -1
 	}
-	i := r.ask(w, enabled)
+	i := r.next(w, enabled)
 	switch {
 	case i >= 0:
 		r.step++
@@ -70,7 +69,7 @@ func (r *Recorder) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-func (r *Recorder) ask(w *sim.World, enabled []sim.Action) int {
+func (r *Recorder) next(w *sim.World, enabled []sim.Action) int {
 	if r.chooser != nil {
 		return r.chooser.Next(w, enabled)
 	}

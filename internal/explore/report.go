@@ -5,40 +5,38 @@ import (
 	"time"
 )
 
-// Report is what an exploration came to. But for the time it took, it is a
-// function of the program and the plan: neither the number of workers nor their
-// speed shows in it. After an interruption it covers the runs before the first
-// one that is missing.
+// Report is the result of an exploration. It is a function of the program and the plan, and does not depend on the
+// number of workers or their speed. An interrupted report covers the runs before the first missing one.
 type Report struct {
-	From      int // the index of the first run
+	From      int // index of the first run
 	Runs      int
 	Steps     int64
 	Distinct  int // distinct runs, by hash
-	Finals    int // distinct final states, by hash, where the program tells [Outcome.State]
-	Unsettled int // runs that neither settled nor fought nor violated a law
+	Finals    int // distinct final states, by hash, if the program sets [Outcome.State]
+	Unsettled int // runs that did not settle, without a fight or a violation
 	Fights    int
 	Failed    int // runs that violated a law
 	Doubled   int // runs that were done twice
 
-	Failures    []Failing // the first of each law, or of each law in each block, in order of index
-	Laws        Table     // runs that violated a law, by its ID
+	Failures    []Failing // the first of each law, or of each law in each block; in order of index
+	Laws        Table     // number of runs that violated each law, by its ID
 	Outcomes    Table
-	Bounds      []Bound // what PCT promises, by depth
+	Bounds      []Bound // PCT's guarantees, by depth
 	Length      int     // the k of PCT: the length of the first run, in decisions
 	Interrupted bool
 }
 
-// Progress is how far an exploration has come.
+// Progress is the state of a running exploration.
 type Progress struct {
 	Runs, Total int
 	Distinct    int
 	Failed      int
 	Elapsed     time.Duration
-	PerSecond   float64       // runs
-	Left        time.Duration // at this speed
+	PerSecond   float64       // runs per second
+	Left        time.Duration // estimated time left at this speed
 }
 
-// result is what a worker found out about one run.
+// result holds the facts about one run.
 type result struct {
 	index     int
 	hash      uint64
@@ -51,12 +49,12 @@ type result struct {
 	depth     int
 	bound     float64
 	violation *Finding
-	failure   *Failing // for the first of each law that the worker met
+	failure   *Failing // set for the first violation of each law that the worker met
 	disagree  *Disagreement
 	unfit     error
 }
 
-// failed is why nothing more is explored, nil where nothing speaks against it.
+// failed returns the error that ends the exploration, or nil.
 func (r *result) failed() error {
 	if r.disagree != nil {
 		return r.disagree
@@ -64,7 +62,7 @@ func (r *result) failed() error {
 	return r.unfit
 }
 
-// tally folds results, in order of index, into a report.
+// tally adds results to a report in order of index.
 type tally struct {
 	report *Report
 	hashes map[uint64]struct{}
@@ -75,7 +73,7 @@ func newTally(k, from int) *tally {
 	return &tally{&Report{Length: k, From: from}, map[uint64]struct{}{}, map[uint64]struct{}{}}
 }
 
-// next returns the index of the run that is added next.
+// next returns the index of the next run to be added.
 func (t *tally) next() int { return t.report.From + t.report.Runs }
 
 func (t *tally) add(r *result) {

@@ -9,30 +9,29 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// EntryKind says what was decided.
+// EntryKind is the kind of a decision.
 type EntryKind uint8
 
 // The kinds of decision.
 const (
-	Take  EntryKind = iota // which enabled action is next
+	Take  EntryKind = iota // take an enabled action
 	Leave                  // only faults were enabled, and none was taken
-	Pick                   // a choice that is not one of actions
+	Pick                   // pick a value, not an action
 )
 
 // Entry is one decision of a schedule.
 type Entry struct {
 	Kind   EntryKind
 	Action sim.Action // Take: the action
-	Value  int        // Pick: what was picked
-	Label  string     // Pick: what for
-	Step   int        // the step it belongs to; for Leave the last one taken
-	// Default means that the default schedule decides the same here. [Follow]
-	// then takes the default, whatever it is.
+	Value  int        // Pick: the value
+	Label  string     // Pick: the purpose
+	Step   int        // the step of the decision; for Leave, the last step taken
+	// Default means that the default schedule makes the same decision. [Follow] then takes the default, even if it is a
+	// different action.
 	Default bool
 }
 
-// String renders the entry as it stands in files: the action's key, "leave", or
-// "pick 2 name".
+// String returns the entry in the form of files: the action's key, "leave", or "pick 2 name".
 func (e Entry) String() string {
 	switch e.Kind {
 	case Leave:
@@ -55,7 +54,7 @@ func ParseEntry(s string) (Entry, error) {
 		value, label, _ := strings.Cut(rest, " ")
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
-			return Entry{}, fmt.Errorf("%q: a pick is written \"pick NUMBER WHAT-FOR\"", s)
+			return Entry{}, fmt.Errorf("%q: a pick is written \"pick NUMBER LABEL\"", s)
 		}
 		return Entry{Kind: Pick, Value: n, Label: label}, nil
 	}
@@ -67,7 +66,7 @@ func ParseEntry(s string) (Entry, error) {
 		}
 		return Entry{},
 			fmt.Errorf("%q: not an action: write \"CLASS ACTOR DETAIL\" with one of the classes %s, or \"leave\", or "+
-				"\"pick NUMBER WHAT-FOR\"", s, classes())
+				"\"pick NUMBER LABEL\"", s, classes())
 	}
 	return Entry{Action: a}, nil
 }
@@ -82,11 +81,10 @@ func classNames() []string {
 	return names
 }
 
-// Schedule is the decisions of one run, in order. What it does not decide goes
-// as the default schedule has it.
+// Schedule lists the decisions of one run in order. The default schedule makes the decisions after its end.
 type Schedule []Entry
 
-// Keys renders the entries.
+// Keys returns the entries in the form of files.
 func (s Schedule) Keys() []string {
 	keys := make([]string, len(s))
 	for i, e := range s {
@@ -95,9 +93,8 @@ func (s Schedule) Keys() []string {
 	return keys
 }
 
-// Deviations counts the entries that differ from the default schedule. It is
-// known for recorded schedules only; a parsed one counts as deviating
-// throughout.
+// Deviations counts the entries that differ from the default schedule. Only recorded schedules know their defaults:
+// every entry of a parsed schedule counts as a deviation.
 func (s Schedule) Deviations() int {
 	n := 0
 	for _, e := range s {
@@ -119,8 +116,7 @@ func (s Schedule) Faults() int {
 	return n
 }
 
-// Decided is the schedule up to its last decision that is not the default: what
-// follows goes by default, whether it says so or not.
+// Decided returns the schedule up to its last decision that is not the default. The rest is redundant.
 func (s Schedule) Decided() Schedule {
 	n := len(s)
 	for n > 0 && s[n-1].Default {

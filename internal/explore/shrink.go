@@ -7,50 +7,47 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Shrinkable is a program with parts that can be taken out: objects, user actions,
-// faults of the input.
+// Shrinkable is a program with removable parts, such as objects, user actions, and faults of the input.
 type Shrinkable struct {
 	// Parts describes each removable part in a few words.
 	Parts []string
-	// Without makes the program with some parts removed; removed is as long as
-	// Parts and must not be kept. It returns nil where what is left makes no
-	// sense.
+	// Without makes the program without the removed parts. removed has the length of Parts and must not be retained.
+	// Without returns nil if the remaining parts make no program.
 	Without func(removed []bool) Program
-	// Keep says which decisions must not all go: a run that took none of them
-	// fails for another reason. nil asks for nothing.
+	// Keep reports whether a decision is essential. A run without any essential decision fails for another reason, and
+	// is rejected. A nil Keep rejects no run.
 	Keep func(*Entry) bool
-	// Enough, if set, reports whether shrinking ends here although its budget is not used up.
+	// Enough, if not nil, reports whether shrinking ends before its budget is used up.
 	Enough func() bool
 }
 
-// Shrunk is a failing run made small.
+// Shrunk is a minimized failing run.
 type Shrunk struct {
 	Violation Finding
 	Outcome   *Outcome
-	Schedule  Schedule // every decision up to the violation; [Replay] follows it
-	Removed   []bool   // which parts were taken out
-	Parts     int      // how many parts are left
-	Runs      int      // executions it took
-	// Minimal certifies that without any single part, fault, deviation or
-	// decision, and with the rest as it is, the same law does not break in a
-	// smaller run. It is false when the budget or the time ran out first.
+	Schedule  Schedule // all decisions up to the violation; [Replay] follows it
+	Removed   []bool   // the parts that were removed
+	Parts     int      // the number of parts left
+	Runs      int      // the number of executions
+	// Minimal certifies that no single part, fault, deviation or decision can be removed: with the rest unchanged, no
+	// smaller run violates the same law. It is false if the budget or the time ran out first.
 	Minimal bool
 }
 
-// String says how small it is.
+// String describes the size of the run in one line.
 func (s *Shrunk) String() string {
 	m := "not proven minimal"
 	if s.Minimal {
-		m = "no single one can be left out"
+		m = "no single one can be removed"
 	}
 	return fmt.Sprintf("%d decisions, %d of them not the default, %d faults, %d of %d parts; %s after %d runs",
 		len(s.Schedule), s.Schedule.Deviations(), s.Schedule.Faults(), s.Parts, len(s.Removed), m, s.Runs)
 }
 
-// Shrink makes a failing run smaller while it breaks the same law at the same
-// strength: first fewer parts, then fewer faults, then fewer decisions that
-// differ from the default schedule, then fewer steps. It stops after budget
-// executions, or shrinkSteps steps in all of them, or when the subject has enough. The error says that the schedule does not break the law.
+// Shrink minimizes a failing run that violates the same law at the same strength. It prefers fewer parts, then fewer
+// faults, then fewer deviations from the default schedule, then fewer steps. It stops after budget executions, after
+// shrinkSteps steps in total, or when subject.Enough returns true. The error says that the schedule does not violate
+// the law.
 func Shrink(subject Shrinkable, violation Finding, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
@@ -59,7 +56,7 @@ func Shrink(subject Shrinkable, violation Finding, from Schedule, budget int) (*
 		tried:   map[uint64]struct{}{},
 	}
 	if !s.try(make([]bool, len(subject.Parts)), from) {
-		return nil, fmt.Errorf("the schedule to be shrunk does not break %s", violation.Law)
+		return nil, fmt.Errorf("the schedule to be shrunk does not violate %s", violation.Law)
 	}
 	for improved := true; improved; {
 		improved = s.round()
@@ -75,22 +72,22 @@ func Shrink(subject Shrinkable, violation Finding, from Schedule, budget int) (*
 	return b, nil
 }
 
-// shrinker keeps the smallest failing run known.
+// shrinker holds the smallest failing run found so far.
 type shrinker struct {
 	subject Shrinkable
 	target  Finding
 	budget  int
 	runs    int
-	steps   int // in all of them
+	steps   int // steps of all runs
 	best    *Shrunk
 	size    size
-	tried   map[uint64]struct{} // inputs that were run before: they cannot be smaller
+	tried   map[uint64]struct{} // inputs that were run before and cannot be smaller
 	record  Recorder
-	built   Program // the program of builtFor
+	built   Program // the program of without
 	without []bool
 }
 
-// size orders failing runs.
+// size is the order of failing runs.
 type size struct{ parts, faults, deviations, decisions int }
 
 func (a size) less(b size) bool {
@@ -115,8 +112,8 @@ func sizeOf(removed []bool, s Schedule) size {
 	return z
 }
 
-// try runs the input and keeps it if it fails alike and is smaller. What is
-// kept is the schedule as it was taken, cut off at the violation.
+// try runs the input and keeps the run if it violates the same law and is smaller. It keeps the schedule actually
+// taken, up to the violation.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false
@@ -131,12 +128,12 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 		return false
 	}
 	if s.runs++; s.runs > 1 {
-		s.record.Halt = s.subject.Enough // in the midst of a long run as well
+		s.record.Halt = s.subject.Enough // Enough also ends a long run
 	}
 	s.record.Reset(Follow(entries))
 	out := p(&s.record)
 	s.steps += out.Steps
-	violation, ok := s.broken(out)
+	violation, ok := s.violated(out)
 	if !ok {
 		return false
 	}
@@ -157,17 +154,17 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	return true
 }
 
-// shrinkSteps bounds what making a failure small costs where each run is long, as one is
-// that never settles: its parts and its faults are tried, not each of its decisions.
+// shrinkSteps bounds the cost of shrinking runs that are long, such as those that never settle. It leaves time for the
+// parts and the faults, but not for every decision.
 const shrinkSteps = 1_000_000
 
-// spent reports whether nothing more is tried. The failing run itself always is.
+// spent reports whether no more runs are tried. The failing run itself is always tried.
 func (s *shrinker) spent() bool {
 	return s.runs >= s.budget || s.steps >= shrinkSteps ||
 		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()
 }
 
-func (s *shrinker) broken(out *Outcome) (Finding, bool) {
+func (s *shrinker) violated(out *Outcome) (Finding, bool) {
 	for _, b := range out.Findings {
 		if b.Same(s.target) {
 			return b, true
@@ -176,7 +173,7 @@ func (s *shrinker) broken(out *Outcome) (Finding, bool) {
 	return Finding{}, false
 }
 
-// cut drops what was decided after the violation.
+// cut removes the decisions after the violation.
 func cut(taken Schedule, b Finding) Schedule {
 	if b.Step == 0 {
 		return taken
@@ -188,8 +185,7 @@ func cut(taken Schedule, b Finding) Schedule {
 	return taken[:n]
 }
 
-// program makes the program without the removed parts, unless it is the one
-// that was made last.
+// program returns the program without the removed parts. It reuses the last program if the parts are the same.
 func (s *shrinker) program(removed []bool) Program {
 	same := s.without != nil && len(s.without) == len(removed)
 	for i := range removed {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// just is a subject without parts.
+// just returns a subject without parts.
 func just(p Program) Shrinkable { return Shrinkable{Without: func([]bool) Program { return p }} }
 
 func failing(t *testing.T, p Program) (Finding, Schedule) {
@@ -24,7 +24,7 @@ func failing(t *testing.T, p Program) (Finding, Schedule) {
 	return Finding{}, nil
 }
 
-// fewest finds, by looking at every run, the fewest deviations that break law.
+// fewest enumerates all runs and returns the fewest deviations that violate law.
 func fewest(t *testing.T, p Program, law string) int {
 	t.Helper()
 	best := 1 << 30
@@ -61,8 +61,7 @@ func TestShrinkFindsTheFewestDeviations(t *testing.T) {
 	}
 }
 
-// A timer before its time is a deviation like others: what is left of many is
-// the one that breaks the law, and where it is.
+// An early timer is a deviation. Of many early timers, only the one that causes the violation is left.
 func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"sleep", "", 1}, {"write", "v0", 1}},
@@ -89,9 +88,9 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 	}
 }
 
-// parted is three adders, a reader that expects v0 to be unspoilt, a bystander,
-// and faults; each thread and the faults are a part.
-func parted() Shrinkable {
+// removable is a subject with five removable parts: a bystander, a writer, a reader that expects v0 to be 0, a picker,
+// and faults.
+func removable() Shrinkable {
 	threads := [][]instr{
 		{{"send", "own", 0}, {"send", "own", 0}, {"send", "own", 0}},
 		{{"read", "v0", 0}, {"write", "v0", 1}},
@@ -120,7 +119,7 @@ func parted() Shrinkable {
 }
 
 func TestShrinkRemovesPartsAndFaults(t *testing.T) {
-	s := parted()
+	s := removable()
 	whole := s.Without(make([]bool, len(s.Parts)))
 	for seed := range uint64(300) {
 		r := Record(NewUniform(seed))
@@ -142,7 +141,7 @@ func TestShrinkRemovesPartsAndFaults(t *testing.T) {
 		parts, keys := strings.Join(left, " "), fmt.Sprint(got.Schedule.Keys())
 		switch b.Law {
 		case "EXPECT-v0":
-			// A writer needs no fault; faults are one part as well, but a fault more.
+			// The reader fails because of a writer or because of a fault.
 			if !strings.Contains(parts, "reader") || len(left) != 2 {
 				t.Errorf("seed %d: left %s", seed, parts)
 			}
@@ -176,7 +175,7 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	t.Log(first)
 }
 
-// A run that is long costs what it is long.
+// Shrinking stops when the total of the steps reaches shrinkSteps.
 func TestShrinkKeepsToItsSteps(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)
@@ -191,7 +190,7 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 	}
 }
 
-// The failing run is shown even if there is no time for another.
+// The failing run is always executed, even if Enough returns true at once.
 func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)
@@ -206,21 +205,21 @@ func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	}
 }
 
-// A run that goes on for ever ends when the subject has enough.
+// A run that never ends is ended when Enough returns true.
 func TestShrinkEndsALongRun(t *testing.T) {
 	toy := adders(2, 1)
 	violation, from := failing(t, toy.run)
-	runs, asked := 0, 0
+	runs, calls := 0, 0
 	subject := just(func(c sim.Choices) *Outcome {
 		if runs++; runs == 1 {
 			return toy.run(c)
 		}
 		w := sim.New(sim.Zero{})
-		for c.(*Recorder).Next(w, []sim.Action{{Actor: "a", Detail: "goes on"}}) >= 0 {
+		for c.(*Recorder).Next(w, []sim.Action{{Actor: "a", Detail: "continues"}}) >= 0 {
 		}
 		return &Outcome{}
 	})
-	subject.Enough = func() bool { asked++; return asked > 100 }
+	subject.Enough = func() bool { calls++; return calls > 100 }
 	if got, err := Shrink(subject, violation, from, 10_000); err != nil || got.Runs != 2 || got.Minimal {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -229,12 +228,11 @@ func TestShrinkEndsALongRun(t *testing.T) {
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
 	if _, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {
-		t.Error("the default schedule breaks no law, yet it was shrunk")
+		t.Error("the default schedule violates no law, but it was shrunk")
 	}
 }
 
-// TestShrunkIsMinimal takes out every single decision, by the definition of
-// minimal and not by the shrinker's passes.
+// TestShrunkIsMinimal tries to remove every single decision, without the shrinker's passes.
 func TestShrunkIsMinimal(t *testing.T) {
 	toy := adders(3, 2)
 	violation, from := failing(t, toy.run)
@@ -247,7 +245,7 @@ func TestShrunkIsMinimal(t *testing.T) {
 			r := Record(Follow(to))
 			out := toy.run(r)
 			if len(out.Findings) > 0 && sizeOf(nil, r.Schedule()).less(sizeOf(nil, got.Schedule)) {
-				t.Errorf("without decision %d it is smaller: %q", i, r.Schedule().Keys())
+				t.Errorf("without decision %d the run is smaller: %q", i, r.Schedule().Keys())
 			}
 		}
 	}

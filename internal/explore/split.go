@@ -8,24 +8,23 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A search on several machines is divided by prefixes of choices. Every shard walks the same short prefixes, which gives
-// the same list of parts, and explores the parts whose place in the list modulo the number of shards is its own. So the
-// parts are disjoint, and together they are everything. States are not: each shard has a table of its own, and a state
-// behind two parts is explored by both of their shards.
+// A search is divided among shards by prefixes of choices. Every shard explores the same short prefixes, which gives
+// the same list of parts. Shard i of n explores the parts at i, i+n, i+2n, and so on. The parts are disjoint, and
+// together they are the whole search. States may be explored twice, because each shard has its own table.
 //
-// No state is lost. A state that a shard prunes is one that it has expanded itself, or one at which a part begins, which
-// the part's shard expands. The sleep set of such a state is the same in all tables at the start, and each shard itself
-// explores what another path wakes.
+// No state is lost. A shard prunes a state only if it has expanded the state itself, or if a part begins at the state.
+// In the second case the part's shard expands it. All tables begin with the same sleep set for such a state, and each
+// shard explores the actions that another path wakes.
 
-// Parts are made until there are partsEach for each shard, which evens out their sizes, or until the prefixes have
-// mostPrefixes states.
+// split makes partsPerShard parts for each shard, which evens out the sizes. It stops earlier if the prefixes have
+// maxPrefixes states.
 const (
-	partsEach    = 16
-	mostPrefixes = 5000
+	partsPerShard = 16
+	maxPrefixes   = 5000
 )
 
-// split walks the prefixes. It returns the parts, each as the stack to begin with. Without shards the only part is
-// everything. What the prefixes themselves came to belongs to shard 0.
+// split explores the prefixes and returns the parts, each as an initial stack. Without shards, the only part is the
+// whole search. The coverage of the prefixes counts for shard 0.
 func (s *search) split() [][]decision {
 	if s.Shards <= 1 {
 		s.reset()
@@ -40,10 +39,10 @@ func (s *search) split() [][]decision {
 		if n > most {
 			best, most = depth, n
 		}
-		if n == 0 && most > 0 { // a small world: divide it where it is widest
+		if n == 0 && most > 0 { // a small world: divide it at its widest depth
 			s.walk(best)
 		}
-		if n == 0 || n >= cmp.Or(s.partsEach, partsEach)*s.Shards || len(s.visited.at) > mostPrefixes || s.err != nil {
+		if n == 0 || n >= cmp.Or(s.partsPerShard, partsPerShard)*s.Shards || len(s.visited.at) > maxPrefixes || s.err != nil {
 			break
 		}
 	}
@@ -55,7 +54,7 @@ func (s *search) split() [][]decision {
 	return s.parts
 }
 
-// walk collects the parts behind prefixes of so many decisions.
+// walk collects the parts that begin after a number of decisions. It returns the number of parts.
 func (s *search) walk(depth int) int {
 	s.reset()
 	s.visited.journal = s.newJournal()
@@ -75,7 +74,7 @@ func (s *search) newJournal() *Mark {
 	return &Mark{}
 }
 
-// part begins a part with the decision on top of the stack.
+// part begins a part at the decision on top of the stack.
 func (s *search) part() {
 	stack := slices.Clone(s.stack)
 	for i := range stack {
@@ -86,19 +85,20 @@ func (s *search) part() {
 	s.parts = append(s.parts, stack)
 }
 
-// Mark holds the place of an exhaustive search. A killed search continues from it and the marks before it.
+// Mark is the place of an exhaustive search. A killed search continues from its last mark and the tables of all earlier
+// marks.
 type Mark struct {
-	Item   int      `json:"item"` // of the parts
-	Runs   int      `json:"runs"` // up to here, of all processes
+	Item   int      `json:"item"` // index of the part
+	Runs   int      `json:"runs"` // runs so far, with those of earlier processes
 	Stack  []Frame  `json:"stack,omitempty"`
-	Ended  bool     `json:"ended,omitempty"` // nothing is left
-	Table  []uint64 `json:"-"`               // each state since the mark before, how many actions sleep in it, and these
-	Finals []uint64 `json:"-"`               // final states since the mark before, without those of violations
+	Ended  bool     `json:"ended,omitempty"` // the search has ended
+	Table  []uint64 `json:"-"`               // states since the last mark: each with the length of its sleep set, and the set
+	Finals []uint64 `json:"-"`               // final states since the last mark, except those of violations
 }
 
-// Frame is a decision of a [Mark]. What it does not say is found by following the stack once.
+// Frame is a decision of a [Mark]. The search recovers the missing facts when it follows the stack.
 type Frame struct {
-	Pick   int    `json:"pick,omitempty"` // the number of alternatives of a choice that is not one of actions
+	Pick   int    `json:"pick,omitempty"` // number of alternatives of a pick; 0 for an action
 	At     int    `json:"at,omitempty"`
 	Label  string `json:"label,omitempty"`
 	State  uint64 `json:"state,omitempty"`
@@ -106,13 +106,13 @@ type Frame struct {
 	Asleep []int  `json:"asleep,omitempty"`
 }
 
-// Add adds the mark that follows.
+// Add appends the next mark.
 func (m *Mark) Add(next *Mark) {
 	m.Item, m.Runs, m.Stack, m.Ended = next.Item, next.Runs, next.Stack, next.Ended
 	m.Table, m.Finals = append(m.Table, next.Table...), append(m.Finals, next.Finals...)
 }
 
-// States returns the states of the mark's table. Some are there twice.
+// States returns the states of the mark's table. A state may occur twice.
 func (m *Mark) States() (states []uint64, err error) {
 	for i := 0; i < len(m.Table); {
 		if i+1 >= len(m.Table) || m.Table[i+1] > uint64(len(m.Table)-i-2) {
@@ -124,7 +124,7 @@ func (m *Mark) States() (states []uint64, err error) {
 	return append(states, m.Finals...), nil
 }
 
-// mark returns where the search is, with what was added since the last call.
+// mark returns the place of the search and the states added since the last call.
 func (s *search) mark(ended bool) *Mark {
 	m := s.visited.journal
 	s.visited.journal = s.newJournal()
@@ -147,7 +147,7 @@ func (s *search) mark(ended bool) *Mark {
 	return m
 }
 
-// load continues from a mark.
+// load restores the search from a mark.
 func (s *search) load(m *Mark) {
 	journal := s.visited.journal
 	s.visited.journal = nil
@@ -180,7 +180,7 @@ func (s *search) load(m *Mark) {
 	}
 }
 
-// refill completes a decision that was loaded, where a run has come to it.
+// refill completes a loaded decision when a run reaches it.
 func (s *search) refill(d *decision, w *sim.World, enabled []sim.Action) {
 	d.loaded, d.steps = false, w.Steps()
 	d.actions, d.ids = slices.Clone(enabled), identities(nil, enabled)
@@ -189,7 +189,7 @@ func (s *search) refill(d *decision, w *sim.World, enabled []sim.Action) {
 		d.feet = append(d.feet, w.Footprint(a))
 	}
 	if d.next >= len(d.todo) || len(d.asleep) > len(enabled) || slices.Max(d.todo) >= len(enabled) {
-		d.todo, d.next = []int{len(enabled)}, 0 // the check behind this says that the run goes another way
+		d.todo, d.next = []int{len(enabled)}, 0 // Next then reports that the run diverged
 		d.actions = nil
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// notes collects what a search saves, as a result file would.
+// notes collects what a search saves, like a result file.
 type notes struct {
 	mark  *Mark
 	cover Coverage
@@ -16,7 +16,7 @@ type notes struct {
 }
 
 func (n *notes) save(m *Mark, c *Coverage) error {
-	data, err := json.Marshal(m) // what is not in the JSON would be lost in a file as well
+	data, err := json.Marshal(m) // a field missing in the JSON would be lost in a file as well
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func saved(t *testing.T, x Exhaust) *notes {
 	return n
 }
 
-// Together, shards visit the states, and find the violations, of one search. Their parts are disjoint.
+// Together, the shards visit the same states and find the same violations as one search. Their parts are disjoint.
 func TestShardsAreTheWholeSearch(t *testing.T) {
 	divided := 0
 	for seed := range worlds(12, 45) {
@@ -76,7 +76,7 @@ func TestShardsAreTheWholeSearch(t *testing.T) {
 				states, laws := map[uint64]bool{}, map[string]int{}
 				busy := 0
 				for i := range shards {
-					n := saved(t, Exhaust{Program: toy.run, Early: early, Shard: i, Shards: shards, partsEach: 2})
+					n := saved(t, Exhaust{Program: toy.run, Early: early, Shard: i, Shards: shards, partsPerShard: 2})
 					maps.Copy(states, n.states(t))
 					maps.Copy(laws, n.laws)
 					if i > 0 && n.cover.Runs > 0 {
@@ -98,13 +98,15 @@ func TestShardsAreTheWholeSearch(t *testing.T) {
 	}
 }
 
-// A search that is killed again and again, and continues from its marks, does exactly what an uninterrupted one does.
-// The numbers of pruned and sleeping runs differ if the sleep sets of the table or of the stack are lost.
+// A search that is killed repeatedly and continues from its marks does the same as an uninterrupted search. The numbers
+// of pruned and sleeping runs differ if the sleep sets of the table or of the stack are lost.
 func TestKilledSearchContinues(t *testing.T) {
 	killed, woken := 0, 0
 	for seed := range worlds(10, 30) {
 		toy := randomToy(seed)
-		for _, x := range []Exhaust{{}, {Early: 1}, {Shard: 1, Shards: 2, partsEach: 2}, {Shard: 0, Shards: 2, partsEach: 2}} {
+		for _, x := range []Exhaust{
+			{}, {Early: 1}, {Shard: 1, Shards: 2, partsPerShard: 2}, {Shard: 0, Shards: 2, partsPerShard: 2},
+		} {
 			x.Program = toy.run
 			whole := saved(t, x)
 			n := &notes{laws: map[string]int{}}
@@ -120,7 +122,7 @@ func TestKilledSearchContinues(t *testing.T) {
 				y.Due = func() bool { runs++; return runs%2 == 0 }
 				y.Save = func(m *Mark, c *Coverage) error {
 					if dead {
-						return nil // a killed process writes nothing more
+						return nil // a killed process saves nothing
 					}
 					return n.save(m, c)
 				}

@@ -7,11 +7,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Strategy says how the schedules of one exploration are drawn.
+// Strategy selects how the schedules of an exploration are drawn.
 type Strategy uint8
 
-// The strategies. Mixed alternates between uniform schedules, of which nearly
-// all are distinct, and PCT's, which go deeper.
+// These are the strategies. Mixed alternates between uniform schedules, which are nearly all distinct, and PCT's, which
+// find deeper bugs.
 const (
 	Mixed Strategy = iota
 	Random
@@ -21,7 +21,7 @@ const (
 
 var strategyNames = [numStrategies]string{"mix", "random", "pct"}
 
-// String returns the name as it is typed: mix, random, pct.
+// String returns the name of the strategy in options: mix, random, or pct.
 func (s Strategy) String() string { return strategyNames[s] }
 
 // ParseStrategy is the inverse of [Strategy.String].
@@ -34,11 +34,11 @@ func ParseStrategy(name string) (Strategy, error) {
 	return 0, fmt.Errorf("strategy %q: there are mix, random and pct", name)
 }
 
-// maxDepth is the deepest kind of bug PCT is asked for; depths rotate from 1.
+// maxDepth is the greatest depth of PCT schedules. Depths rotate from 1 to maxDepth.
 const maxDepth = 3
 
-// SeedAt is the seed of the run with that index in an exploration from base.
-// The first run has the base itself, so that one run can be repeated alone.
+// SeedAt returns the seed of the run with that index in an exploration with seed base. The first run uses base itself,
+// so a single run can be repeated alone.
 func SeedAt(base uint64, index int) uint64 {
 	if index == 0 {
 		return base
@@ -46,15 +46,15 @@ func SeedAt(base uint64, index int) uint64 {
 	return sim.Mix(base ^ sim.Mix(uint64(index)))
 }
 
-// Plan fixes the schedule of every run of an exploration.
+// Plan determines the schedule of every run of an exploration.
 type Plan struct {
 	Strategy Strategy
 	Seed     uint64
-	Steps    int // the k of PCT: how long runs are; at 0, every run is uniform
+	Steps    int // the k of PCT: the expected length of a run; if 0, every run is uniform
 }
 
-// At returns the choices of the run with that index, and what to call them. The
-// first run is uniform in every strategy: its length is the estimate of k.
+// At returns the choices of the run with that index, and the name of their kind. The first run is uniform in every
+// strategy, because its length is the estimate of k.
 func (p Plan) At(index int) (c sim.Chooser, name string) {
 	seed := SeedAt(p.Seed, index)
 	turn := index - 1
@@ -71,14 +71,13 @@ func (p Plan) At(index int) (c sim.Chooser, name string) {
 
 var pctNames = [maxDepth + 1]string{"", "pct 1", "pct 2", "pct 3"}
 
-// Bound sums up what PCT promises for the runs of one depth: had the world a bug
-// of that depth, showing in runs as long as these, some run would have met it
-// with the probability Found or more.
+// Bound is PCT's guarantee for the runs of one depth. Suppose the world has a bug of that depth that shows in runs of
+// this length. Then some run finds it with at least the probability Found.
 type Bound struct {
 	Depth int
-	Runs  int     // runs to which a bound applies: no longer than k steps
-	Least float64 // the smallest bound of one of them
-	Found float64 // 1 - the product of (1 - bound)
+	Runs  int     // runs with a bound: those of at most k steps
+	Least float64 // the smallest bound of a run
+	Found float64 // 1 - the product of all (1 - bound)
 }
 
 func (b *Bound) add(run float64) {
@@ -92,7 +91,7 @@ func (b *Bound) add(run float64) {
 	b.Found = 1 - (1-b.Found)*(1-math.Min(run, 1))
 }
 
-// String renders the bound in one line.
+// String returns the bound in one line.
 func (b Bound) String() string {
 	return fmt.Sprintf("depth %d: %d runs, each at least %.2g; together %.1f%%", b.Depth, b.Runs, b.Least, 100*b.Found)
 }

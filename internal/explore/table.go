@@ -28,16 +28,16 @@ func (t *Table) Add(label string) {
 	t.counts[label]++
 }
 
-// TableOf makes a table of counts by label.
+// TableOf returns a table of counts by label. The table keeps the map.
 func TableOf(counts map[string]int) Table { return Table{counts} }
 
-// Clone copies the table.
+// Clone returns a copy of the table.
 func (t Table) Clone() Table { return Table{maps.Clone(t.counts)} }
 
-// Len is the number of distinct labels.
+// Len returns the number of distinct labels.
 func (t Table) Len() int { return len(t.counts) }
 
-// Rows lists the labels, most frequent first, equal counts by label.
+// Rows returns the labels, the most frequent first. Labels with equal counts are in alphabetical order.
 func (t Table) Rows() []Row {
 	rows := make([]Row, 0, len(t.counts))
 	for label, n := range t.counts {
@@ -52,7 +52,7 @@ func (t Table) Rows() []Row {
 // MarshalJSON encodes the rows.
 func (t Table) MarshalJSON() ([]byte, error) { return json.Marshal(t.Rows()) }
 
-// String renders one row a line, counts aligned.
+// String returns the rows, one per line, with aligned counts.
 func (t Table) String() string {
 	rows := t.Rows()
 	if len(rows) == 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// instr is one instruction of a toy thread. Every variable is a kind of its own,
-// so footprints are exact.
+// instr is one instruction of a toy thread. Every variable is a kind of its own, so footprints are exact.
 type instr struct {
 	op  string // read write lock unlock pick sleep send recv jump check
 	v   string
@@ -21,12 +20,12 @@ type instr struct {
 // toyWorld is a small program of threads over shared variables.
 type toyWorld struct {
 	threads [][]instr
-	faults  int    // how often "faults" may set v0 to 7
-	limit   int    // steps; 0 means 10,000
-	law     string // variable that must hold lawSays at the end; "" for none
-	lawSays int
-	acts    func(w *sim.World, vars map[string]int) // what the user does once the world has settled
-	claim   bool                                    // wrong footprints: everything commutes
+	faults  int    // number of times that "faults" may set v0 to 7
+	limit   int    // most steps of a run; 0 means 10,000
+	law     string // variable that must have the value wanted at the end; "" for none
+	wanted  int
+	acts    func(w *sim.World, vars map[string]int) // action of the user after the world has settled
+	claim   bool                                    // wrong footprints: all actions are declared independent
 }
 
 type toyThread struct {
@@ -123,10 +122,10 @@ func (f *toyFaults) Take(sim.Action)                    { f.left--; f.vars["v0"]
 func (f *toyFaults) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 func (f *toyFaults) Digest(h *sim.Hash)                 { h.Word(uint64(f.left)) }
 
-// Digest has nothing to fold: a run ends at the law's first violation.
+// Digest folds nothing: a run ends at the first violation.
 func (l *toyLaw) Digest(*sim.Hash) {}
 
-// toyLaw breaks at the first record of a failed expectation.
+// toyLaw is violated by each failed expectation.
 type toyLaw struct{ violations []Finding }
 
 func (l *toyLaw) Observe(r *sim.Record) {
@@ -186,7 +185,7 @@ func (toy *toyWorld) run(c sim.Choices) *Outcome {
 	}
 	out.Steps, out.Hash, out.State = w.Steps(), w.Hash(), w.StateHash()
 	out.Findings = law.violations
-	if out.Settled && toy.law != "" && vars[toy.law] != toy.lawSays {
+	if out.Settled && toy.law != "" && vars[toy.law] != toy.wanted {
 		out.Findings = append(out.Findings, Finding{Law: "FINAL", Text: "lost update", Step: w.Steps()})
 	}
 	out.Label = label(vars)
@@ -205,9 +204,9 @@ func label(vars map[string]int) string {
 	return strings.Join(parts, " ")
 }
 
-// adders is n threads that each add one to v0 without a lock.
+// adders returns n threads that each add 1 to v0 without a lock.
 func adders(n, lines int) *toyWorld {
-	toy := &toyWorld{law: "v0", lawSays: n % 5}
+	toy := &toyWorld{law: "v0", wanted: n % 5}
 	for i := range n {
 		code := []instr{{"read", "v0", 0}, {"write", "v0", 1}}
 		for j := range lines {

@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A program that cannot be run in some schedule ends the exploration with why, as does one that
-// cannot be run at all: in the run that measures, in any other, and in one that is done twice.
+// An unfit program ends the exploration with its error. The program may be unfit in the run that measures the length,
+// in any other run, or in a repeated run.
 func TestUnfit(t *testing.T) {
 	why := errors.New("it never waits")
 	for _, double := range []int{-1, 1} {

@@ -1,13 +1,13 @@
 package explore
 
-// visited remembers the states met and, for each, the actions that were asleep
-// whenever it was met: what has not been explored from it.
+// visited stores the states met. For each state it stores the actions that were asleep at every visit: those not
+// explored from it.
 type visited struct {
-	at     map[uint64]uint32 // state to the place of its sleep set in sets; 0 is the empty set
-	sets   []uint64          // for each set its length, then the actions' identities
-	finals map[uint64]bool   // whether a run ended there without a violation
+	at     map[uint64]uint32 // state to the index of its sleep set in sets; 0 is the empty set
+	sets   []uint64          // for each set its length, then the identities of its actions
+	finals map[uint64]bool   // final states; true if a run ended there without a violation
 
-	// what was added since the last mark, in the form of [Mark]; nil if there are no marks
+	// states added since the last mark, in the form of [Mark]; nil if there are no marks
 	journal *Mark
 }
 
@@ -15,7 +15,7 @@ func newVisited() *visited {
 	return &visited{at: map[uint64]uint32{}, sets: []uint64{0}, finals: map[uint64]bool{}}
 }
 
-// sleep returns the sleep set stored with a state. The slice is the store's.
+// sleep returns the sleep set stored with a state. The caller must not retain the slice.
 func (v *visited) sleep(state uint64) (set []uint64, known bool) {
 	at, known := v.at[state]
 	n := v.sets[at]
@@ -52,8 +52,8 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 	v.note(state, set[:n])
 }
 
-// final stores a final state. One of a violation is not for marks: which of the equivalent orders a run followed until
-// it was ended by a violation depends on what was explored before.
+// final stores a final state. Final states of violations are not part of marks. Several equivalent orders may lead to a
+// violation, and the one a run follows depends on what was explored before.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {
 		v.journal.Finals = append(v.journal.Finals, state)
@@ -67,7 +67,7 @@ func (v *visited) note(state uint64, sleep []uint64) {
 	}
 }
 
-// contains is a linear search: sleep sets have a handful of members.
+// contains searches linearly, because sleep sets are small.
 func contains(set []uint64, id uint64) bool {
 	for _, x := range set {
 		if x == id {

@@ -2,9 +2,9 @@
 
 package goroutine
 
-// Current is the calling goroutine: the address of the runtime's descriptor.
+// Current returns the calling goroutine's ID: the address of the runtime's descriptor.
 func Current() ID { return ID(g()) }
 
-// g is the address of the runtime's descriptor of this goroutine. It costs a
-// nanosecond; [runtime.Stack], which knows the number, some microseconds.
+// g returns the address of the runtime's descriptor of this goroutine. It takes a nanosecond. Reading the goroutine's
+// number with [runtime.Stack] takes microseconds.
 func g() uintptr

@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// Current is the calling goroutine: its number, as the runtime prints it at the
-// head of its stack.
+// Current returns the calling goroutine's ID: the number that the runtime prints at the head of its stack.
 func Current() ID {
 	var head [64]byte
 	text := bytes.TrimPrefix(head[:runtime.Stack(head[:], false)], []byte("goroutine "))

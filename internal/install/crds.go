@@ -127,7 +127,7 @@ func (f *finder) takeCRDs(place func(file string) bool) {
 		}
 	}
 	if len(again) > 0 {
-		f.note("CRDs of the same names stand in %s as well: left out", strings.Join(again, ", "))
+		f.note("CRDs of the same names are in %s as well: left out", strings.Join(again, ", "))
 	}
 }
 

@@ -116,7 +116,7 @@ func (f *finder) install(m manifests, by string) {
 		}
 		k := key{gvk.Group, gvk.Kind, o.GetNamespace(), o.GetName()}
 		if first, ok := seen[k]; ok {
-			f.note("%s: %s %s stands in %s as well: left out", o.place(), k.kind, k.name, first.File)
+			f.note("%s: %s %s is in %s as well: left out", o.place(), k.kind, k.name, first.File)
 			continue
 		}
 		seen[k] = o

@@ -126,7 +126,7 @@ metadata: {name: unrelated}
 ` + rights + `
 -- deploy/copy.yaml --
 ` + rights, install.Options{}, "deploy/operator.yaml",
-			[]string{"installed from deploy (YAML)", "deploy/rights.yaml:2: ServiceAccount widget-operator stands in " +
+			[]string{"installed from deploy (YAML)", "deploy/rights.yaml:2: ServiceAccount widget-operator is in " +
 				"deploy/copy.yaml as well: left out"}},
 		{"config/manager and config/rbac", program + `
 -- config/manager/manager.yaml --

@@ -101,7 +101,7 @@ func (f *finder) project() string {
 		Version     string `json:"version"`
 	}
 	if err := yaml.Unmarshal(text, &p); err != nil {
-		f.note("PROJECT: it is no YAML: left out")
+		f.note("PROJECT: not YAML: left out")
 		return ""
 	}
 	if p.ProjectName != "" && !slices.Contains(f.names.project, p.ProjectName) {
@@ -290,7 +290,7 @@ func (f *finder) listMain(ctx context.Context) error {
 		}
 		if _, err := os.Stat(filepath.Join(f.abs(f.Main), "go.mod")); err == nil && f.Main != "." {
 			return fmt.Errorf("%s: it is a module of its own: run threelaws check there, with --install, --crds and "+
-				"--sample for what stands here", f.Main)
+				"--sample for the files here", f.Main)
 		}
 		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
 	}

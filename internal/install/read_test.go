@@ -33,7 +33,7 @@ func TestCRDs(t *testing.T) {
 			"-- b.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n" +
 			"spec: {preserveUnknownFields: false}\n-- testdata/t.yaml --\n" + gadget(crd) + "-- vendor/v.yaml --\n" + gadget(crd) +
 			"-- .hidden/h.yaml --\n" + gadget(crd) + "-- test/e.yaml --\n" + gadget(crd),
-			install.Options{}, []string{"z.yaml"}, []string{"CRDs of the same names stand in deep as well: left out"}},
+			install.Options{}, []string{"z.yaml"}, []string{"CRDs of the same names are in deep as well: left out"}},
 		{"v1beta1", program + "-- crds/a.yaml --\n" + beta + "---\n" + crd, install.Options{}, []string{"crds/a.yaml"},
 			[]string{"crds/a.yaml:1: CRD olds.example.com is of apiextensions.k8s.io/v1beta1"}},
 		{"those that were named win", program + "-- config/default/kustomization.yaml --\nresources: [all.yaml]\n" +

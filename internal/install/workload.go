@@ -132,7 +132,7 @@ func (f *finder) readMounts(w *Workload) {
 		mount := Mount{Path: m.MountPath, SubPath: cmp.Or(m.SubPathExpr, m.SubPath)}
 		volume, ok := volumes[m.Name]
 		if !ok {
-			f.note("%s is no volume of %s %s: %s is not mounted", m.Name, w.GetKind(), w.GetName(), mount.Path)
+			f.note("%s is not a volume of %s %s: %s is not mounted", m.Name, w.GetKind(), w.GetName(), mount.Path)
 			continue
 		}
 		for _, p := range projections(&volume) {

@@ -174,7 +174,7 @@ metadata: {name: config, namespace: system}
 	}
 	wantNote(t, r, "Secret certs, mounted at /all, is not in the manifests; --with FILE gives it")
 	wantNote(t, r, "a hostPath volume is mounted at /disk: it is an empty folder")
-	wantNote(t, r, "nothing is no volume of Deployment operator: /nothing is not mounted")
+	wantNote(t, r, "nothing is not a volume of Deployment operator: /nothing is not mounted")
 	wantNote(t, r, "containers setup, proxy of Deployment operator are not run")
 }
 

@@ -138,7 +138,7 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 			http.Error(w, why, http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			header.Set("Allow", "GET, HEAD")
-			http.Error(w, "the page is read, and nothing else", http.StatusMethodNotAllowed)
+			http.Error(w, "the page is read-only", http.StatusMethodNotAllowed)
 		case r.URL.Path == events:
 			f.stream(w, r)
 		case r.URL.Path == Path:
@@ -178,7 +178,7 @@ func RefusalOf(r *http.Request) string {
 // stream feeds one page until it is closed, or does not read.
 func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
 	if !f.enter() {
-		http.Error(w, fmt.Sprintf("%d pages are fed, and no more", mostReaders), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%d pages are open, the limit", mostReaders), http.StatusServiceUnavailable)
 		return
 	}
 	defer f.leave()

@@ -127,7 +127,7 @@ func TestReaders(t *testing.T) {
 	}{{"", 0, 15}, {first.id, 10, 5}, {"other-1-1", 0, 15}, {"test-2-1", 0, 15}, {"test-1-99", 0, 15},
 		{"test-1--1", 0, 15}, {"test-1-x", 0, 15}, {"x", 0, 15}} {
 		if e := read(t, server, c.after).next(); e.Keep.Records != c.keep || len(e.Records) != c.more {
-			t.Errorf("who was told %q keeps %d and is told of %d records, want %d and %d", c.after, e.Keep.Records,
+			t.Errorf("a reader after %q keeps %d and gets %d records, want %d and %d", c.after, e.Keep.Records,
 				len(e.Records), c.keep, c.more)
 		}
 	}

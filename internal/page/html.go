@@ -34,7 +34,7 @@ const MostRecords = 50_000
 func (p *Page) HTML() ([]byte, error) {
 	for _, r := range p.Runs {
 		if n := len(r.Records); n > MostRecords {
-			return nil, fmt.Errorf("no page is made of a run with %d records, more than %d", n, MostRecords)
+			return nil, fmt.Errorf("a run with %d records gets no page: the limit is %d", n, MostRecords)
 		}
 	}
 	data, err := json.Marshal(p) // it escapes <, > and &: no tag can begin or end in it
@@ -112,7 +112,7 @@ type link struct{ Page, Words, Why, Class string }
 // Index returns the page of many runs: a row per run, a column per violated law, and in a cell the link to the run.
 func Index(title string, rows []Row) []byte {
 	f := &frame{Title: title,
-		Foot: "Every run has a page of its own. A law has a column where some run breaks it."}
+		Foot: "Every run has a page of its own. A law has a column if a run violates it."}
 	for _, r := range rows {
 		f.Laws = append(f.Laws, r.Broken...)
 	}

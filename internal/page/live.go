@@ -245,5 +245,5 @@ func LiveHTML(title, from string) []byte {
 		panic(err) // it contains only strings
 	}
 	return document("page.html", &frame{Title: title, Script: scripts("live.js"), Data: template.JS(data),
-		Connect: "'self'", Foot: "this page asks the server that it is from, and no other"})
+		Connect: "'self'", Foot: "this page requests its own server only"})
 }

@@ -18,12 +18,12 @@ import (
 
 // Source is one run with its violations.
 type Source struct {
-	Name       string // "made small", "as it was found"
+	Name       string // "minimized", "before minimizing"
 	History    *sim.History
 	Violations []render.Mark
 	First      int // the first shown record; earlier ones are the initial world
 	Lines      []render.Line
-	Small      string           // how small it is, "" where nobody made it so
+	Small      string           // its size after minimizing; "" if not minimized
 	Printed    []render.Printed // the last output of its programs
 	Replay     string           // the command that runs it again, "" for none
 	Began      time.Time        // the time of day of time zero; zero if times are virtual
@@ -42,7 +42,7 @@ const mostFound = 2000
 // Counterexample returns the page of a minimized failure: that run, and the run before minimizing. found returns the
 // latter, or nil if unknown.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
-	small := Failure("made small", p)
+	small := Failure("minimized", p)
 	if found == nil {
 		return Of(p.Title, small)
 	}
@@ -50,10 +50,10 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	if was == nil {
 		return Of(p.Title, small)
 	}
-	before := Failure("as it was found", was)
+	before := Failure("before minimizing", was)
 	switch n := before.History.Len(); {
 	case n > mostFound:
-		small.Small += fmt.Sprintf("; as it was found it has %d records, too many for this page", n)
+		small.Small += fmt.Sprintf("; before minimizing it has %d records, too many for this page", n)
 		return Of(p.Title, small)
 	case n == small.History.Len():
 		return Of(p.Title, small)

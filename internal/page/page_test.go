@@ -148,7 +148,7 @@ func TestBreaks(t *testing.T) {
 // A run that is too long for a page is an error that says so.
 func TestTooLong(t *testing.T) {
 	p := &Page{Title: "long", Runs: []*Run{{Records: make([]Record, MostRecords+1)}}}
-	if _, err := p.HTML(); err == nil || !strings.Contains(err.Error(), "50001 records, more than 50000") {
+	if _, err := p.HTML(); err == nil || !strings.Contains(err.Error(), "50001 records gets no page: the limit is 50000") {
 		t.Errorf("a run of 50001 records: %v", err)
 	}
 }
@@ -201,7 +201,7 @@ func TestPrinted(t *testing.T) {
 	h := pagetest.Long(10)
 	p := render.NewPage(h, render.Mark{Record: 5, Law: "keep-quiet"}, 0)
 	p.Printed = []render.Printed{{Process: "operator", Lines: []string{"it <starts>"}}}
-	run := Of("printed", Failure("made small", p)).Runs[0]
+	run := Of("printed", Failure("minimized", p)).Runs[0]
 	if !reflect.DeepEqual(run.Printed, p.Printed) {
 		t.Errorf("the page has %v", run.Printed)
 	}
@@ -290,7 +290,7 @@ func TestLivePartsAddUp(t *testing.T) {
 			}
 		}
 		if want.Breaks[0].Line == 0 || !strings.Contains(fmt.Sprint(want.Lines), "VIOLATES never-panic") {
-			t.Errorf("%s: what was told late is on no line: %+v", name, want.Breaks)
+			t.Errorf("%s: the late violation is on no line: %+v", name, want.Breaks)
 		}
 	}
 }
@@ -339,7 +339,7 @@ func TestLiveBeginsAnew(t *testing.T) {
 		t.Errorf("the fight is on line 8, with the one before: %+v", l.run.Breaks)
 	}
 	if b := l.run.Breaks[1]; b.Law != "dont-share" || b.Line != 0 || len(b.Story) == 0 {
-		t.Errorf("what was broken before is told as it was: %+v", b)
+		t.Errorf("the earlier violation has changed: %+v", b)
 	}
 	if c := l.run.Records[10].Cause; c != 0 {
 		t.Errorf("what has been forgotten is the cause %d", c)
@@ -368,13 +368,13 @@ func TestLivePolicy(t *testing.T) {
 	html := string(LiveHTML(pagetest.Evil, "/feed"))
 	if !strings.Contains(html, "; connect-src &#39;self&#39;\"") ||
 		!strings.Contains(html, "default-src &#39;none&#39;") {
-		t.Error("the policy is not that of a page that asks its own server")
+		t.Error("the policy does not allow requests to the own server only")
 	}
 	if n := strings.Count(html, "<script"); n != 2 {
 		t.Errorf("%d scripts begin in the page, want the data and the program", n)
 	}
 	still, err := Of("", Whole("", pagetest.Hostile(), nil)).HTML()
 	if err != nil || strings.Contains(string(still), "connect-src") || strings.Contains(string(still), "EventSource") {
-		t.Error("a page that is a file asks somebody", err)
+		t.Error("a page that is a file sends requests", err)
 	}
 }

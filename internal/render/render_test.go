@@ -234,7 +234,7 @@ func TestBriefStory(t *testing.T) {
 	whole := strings.Join(strings.Fields(p.Whole(render.Width)), " ")
 	for _, has := range []string{"lease/0ab1.example.com", "ev/shared.14a7", "please apply your changes to the latest version", "5m0.039998222s"} {
 		if !strings.Contains(whole, has) {
-			t.Errorf("the whole page does not tell %q:\n%s", has, whole)
+			t.Errorf("the whole page does not contain %q:\n%s", has, whole)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func tape(records ...sim.Record) *sim.History {
 
 // If two controllers reconcile one kind, the actor is the controller. Otherwise it is the object, with the number of an
 // instance.
-func TestWho(t *testing.T) {
+func TestActor(t *testing.T) {
 	sync := func(process string, r sim.Ref) sim.Record {
 		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil),
 			After: configMap(nil)}
@@ -135,7 +135,7 @@ func TestStale(t *testing.T) {
 
 // Owners are shown at every violation. A violation of a settled world concerns the objects that its text names; one of
 // a refused request shows owners too.
-func TestOwnersAtEveryBreach(t *testing.T) {
+func TestOwnersAtEveryViolation(t *testing.T) {
 	owner, orphan := thing(), thing(ownedBy(set))
 	base := []sim.Record{
 		{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner},
@@ -180,7 +180,7 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 		t.Errorf("before a creation the owners are %q", p.Before)
 	}
 	if p.Draw("dot"); p.Picture != "" {
-		t.Error("a picture of nothing but boxes is offered")
+		t.Error("a picture with only boxes is offered")
 	}
 }
 
@@ -284,12 +284,12 @@ func TestLongStory(t *testing.T) {
 	for _, has := range []string{" 15 ", "... 84 more", " 100 ", "keep-quiet: says it", "... 55 more", " 156 ",
 		" 200 "} {
 		if !strings.Contains(text, has) {
-			t.Errorf("does not tell %q", has)
+			t.Errorf("the story does not contain %q", has)
 		}
 	}
 	for _, not := range []string{" 16 ", " 99 ", " 101 ", " 155 "} {
 		if strings.Contains(text, not) {
-			t.Errorf("tells %q", not)
+			t.Errorf("the story contains %q", not)
 		}
 	}
 	whole := render.Story(p.Lines, render.Width)

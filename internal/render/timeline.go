@@ -23,11 +23,11 @@ type Line struct {
 	Count   int           `json:"count"` // records in the line
 	Write   bool          `json:"write"`
 	Refused bool          `json:"refused"`
-	// the actor went by an older version of the object, or of the one it syncs
+	// the actor acted on an older version of this object or of the one it reconciles
 	Stale  bool     `json:"stale,omitempty"`
 	Breaks []string `json:"breaks,omitempty"`
 
-	// what its actor had seen, and the line that made it act; set by [Explain]
+	// what the actor had seen, and the line that triggered it; set by [Explain]
 	Because string `json:"because,omitempty"`
 
 	Records []int `json:"records"` // indices in the history
@@ -70,7 +70,7 @@ func Timeline(h *sim.History, o Options) []Line {
 			continue
 		}
 		l, ok := lineOf(r, o.Verbose)
-		l.Who = who.Who(r)
+		l.Who = who.Actor(r)
 		l.Stale = views.stale(h.At(append(halves, i)[0]))
 		for _, k := range halves {
 			l.Breaks = append(l.Breaks, broken[k]...)
@@ -104,7 +104,7 @@ func unique(words []string) []string {
 	return out
 }
 
-// Replaced reports whether the record is the first half of a step and the next one covers both: a deletion that is
+// Replaced reports whether the record is the first half of a step that the next record covers: a deletion that is
 // requested and done at once, or a crash within a restart or a switch.
 func Replaced(h *sim.History, r *sim.Record) bool {
 	next := h.At(r.Index + 1)
@@ -277,9 +277,10 @@ func CastOf(h *sim.History) *Cast {
 // Shared returns the number of kinds that several controllers reconcile. When it grows, earlier actors get other names.
 func (c *Cast) Shared() int { return len(c.many) }
 
-// Who names the actor: the reconciled object, with the instance's number if there are several ("rs/a#2"), and after the
-// process if controllers share the kind ("widget-a: cm/shared"); or else the process.
-func (c *Cast) Who(r *sim.Record) string {
+// Actor returns the name of the actor of a record. It is the reconciled object, with the instance's number if there are
+// several instances ("rs/a#2"). If several controllers reconcile the kind, the process comes first ("widget-a:
+// cm/shared"). Without a reconciled object it is the process.
+func (c *Cast) Actor(r *sim.Record) string {
 	if r.For.IsZero() {
 		return r.Process
 	}

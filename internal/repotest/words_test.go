@@ -303,36 +303,17 @@ func documented(p *packages.Package) (out []sentence) {
 	return out
 }
 
-// notYetPlain counts the phrases that are still to be rewritten. A package may have no more than its row says.
-var notYetPlain = map[string]int{
-	"internal/audit":     1,
-	"internal/explore":   13,
-	"internal/goroutine": 2,
-	"internal/livepage":  1,
-	"internal/render":    1,
-	"sim/internal/quiet": 1,
-}
-
 // Help texts, sentences of laws, and doc comments use the field's terms.
 func TestTextsOfTheCodeArePlain(t *testing.T) {
 	for _, p := range tree(t) {
-		name, n := short(p.PkgPath), 0
-		var wrong []string
 		for _, s := range append(told(p), documented(p)...) {
 			found := unplain(s.text)
 			if v := vague.FindString(s.text); v != "" {
 				found = append(found, fmt.Sprintf("%q: say what it is or does", v))
 			}
 			for _, w := range found {
-				n++
-				wrong = append(wrong, fmt.Sprintf("%s:%d: %s", s.file, s.line, w))
+				t.Errorf("%s/%s:%d: %s", short(p.PkgPath), s.file, s.line, w)
 			}
-		}
-		if n > notYetPlain[name] {
-			t.Errorf("%s has %d phrases that are not plain, at most %d:\n\t%s",
-				name, n, notYetPlain[name], strings.Join(wrong, "\n\t"))
-		} else if n < notYetPlain[name] {
-			t.Logf("%s has %d phrases left: lower its row of notYetPlain", name, n)
 		}
 	}
 	for text, want := range map[string]bool{"pick is what is next.": true, "those are whose turn it is.": true,

@@ -31,7 +31,7 @@ func TestInvariantThatHangs(t *testing.T) {
 	w.Settle(trial.Limits{})
 	if text := <-told; !strings.Contains(text, "the Check of invariant endless does not return") ||
 		!strings.Contains(text, "watchdog_test.go:") {
-		t.Errorf("told %q", text)
+		t.Errorf("reported %q", text)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestSyncThatHangs(t *testing.T) {
 			close(told)
 			if text := <-told; text == "" != (want == "") || !strings.Contains(text, want) ||
 				want != "" && !strings.Contains(text, "watchdog_test.go:") {
-				t.Errorf("told %q", text)
+				t.Errorf("reported %q", text)
 			}
 		})
 	}

@@ -169,8 +169,8 @@ func (c *Case) checkControllers() error {
 				"kind it reconciles", i, x.Name)
 		}
 		if k, ok := seen[x.Name]; ok {
-			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, give one "+
-				"another Name", k, i, x.Name)
+			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, so "+
+				"change one Name", k, i, x.Name)
 		}
 		seen[x.Name] = i
 	}
@@ -218,7 +218,7 @@ func (c *Case) checkUser() error {
 		switch {
 		case a.Manifests != "":
 			if a.Name != "" || a.Do != nil || verb != "" {
-				return mistake("User[%d]: manifests, and something else: what comes after is the next action", i)
+				return mistake("User[%d]: manifests stand alone: make the rest the next action", i)
 			}
 			continue
 		case a.Name == "" && a.Do == nil && verb == "":
@@ -226,21 +226,23 @@ func (c *Case) checkUser() error {
 		case a.Do == nil && a.Name != "":
 			return mistake("User[%d]: the function of Do(%q, nil) is nil", i, a.Name)
 		case a.Do == nil && (strings.ContainsAny(a.Verb, "\r\n") || verb[0] == '#' || verb[0] == '-'):
-			return mistake("User[%d]: Verb(%q): one line of a scenario file, VERB ARGUMENTS; what comes after is the "+
-				"next action", i, a.Verb)
+			return mistake("User[%d]: Verb(%q): one line of a scenario file, VERB ARGUMENTS; make the rest the next "+
+				"action", i, a.Verb)
 		case a.Do == nil:
 			if v := scenarios.FindVerb(verb); v != nil && v.Explores() {
-				return mistake("User[%d]: %s explores: Check does, say how in Schedules, Exhaustive and Faults", i,
+				return mistake("User[%d]: %s explores, which Check does itself: set Schedules, Exhaustive and "+
+					"Faults", i,
 					verb)
 			}
 			continue
 		case a.Name == "" || strings.ContainsAny(a.Name, " \t\r\n\"'#=") || a.Name[0] == '-':
-			return mistake("User[%d]: the name in Do(%q, ...) is one word: it stands in files and schedules", i, a.Name)
+			return mistake("User[%d]: the name in Do(%q, ...) must be one word: it occurs in files and schedules",
+				i, a.Name)
 		case a.Name == settledCheck && c.Settled != nil:
-			return mistake("User[%d]: the name %s is that of Settled: give the action another", i, a.Name)
+			return mistake("User[%d]: the name %s is reserved for Settled: choose another", i, a.Name)
 		}
 		if k, ok := seen[a.Name]; ok {
-			return mistake("User[%d] and [%d] are both named %s: files tell functions by name, give one another", k, i,
+			return mistake("User[%d] and [%d] are both named %s: files identify functions by name, so rename one", k, i,
 				a.Name)
 		}
 		seen[a.Name] = i
@@ -250,7 +252,7 @@ func (c *Case) checkUser() error {
 
 func (c *Case) checkBounds() error {
 	if c.For < 0 {
-		return mistake("For is %s: a world is given some time, or none", c.For)
+		return mistake("For is %s: it must not be negative", c.For)
 	}
 	if c.Schedules < 0 {
 		return mistake("Schedules is %d: how many are drawn, 0 for 1000", c.Schedules)

@@ -251,8 +251,8 @@ func encode(objects []runtime.Object) (string, error) {
 		if o.GetObjectKind().GroupVersionKind().Empty() {
 			k := server.KindOf(o)
 			if k == nil {
-				return "", mistake("Objects[%d], a %T, says neither apiVersion nor kind, and its type is none of the "+
-					"built-in kinds: set its TypeMeta", i, o)
+				return "", mistake("Objects[%d], a %T, has neither apiVersion nor kind, and is not of a built-in "+
+					"type: set its TypeMeta", i, o)
 			}
 			o.GetObjectKind().SetGroupVersionKind(k.GVK)
 		}

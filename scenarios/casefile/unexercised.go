@@ -27,21 +27,23 @@ func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 		name, kind := c.Controllers[i].Name, c.Controllers[i].For.Kind
 		if !x.Wrote[name] {
 			all = append(all,
-				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
+				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case does not exercise it", name,
+					x.Schedules))
 		} else if kind != "" && !x.Settled[name] && x.Middle != "" {
 			all = append(all, fmt.Sprintf("not judged: cut off in the middle of %s; give the world more time, or less",
 				x.Middle))
 		} else if kind != "" && !x.Settled[name] {
 			all = append(all,
-				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was checked when settled; add "+
+				fmt.Sprintf("no %s is left at the end of any of %d schedules: %s was not checked when settled; add "+
 					"one that the user does not delete", kind, x.Schedules, name))
 		} else if kind != "" && !x.Keyed[name] && !c.Controllers[i].Hosted() {
 			all = append(all,
 				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not checked; "+
 					"keys are namespace/name", name, kind))
 		} else if c.Controllers[i].Contract.BlocksCreate != nil && c.Controllers[i].Contract.Replicas != nil && !asked(x, name, "NOFIGHT-3") {
-			all = append(all, fmt.Sprintf("%s lacks what it wants at the end of each of %d schedules, and BlocksCreate says "+
-				"each time why: that it makes what is missing was not checked; let what it waits for come", name,
+			all = append(all, fmt.Sprintf("%s has too few objects at the end of each of %d schedules, and "+
+				"BlocksCreate excuses it each time: creation of the missing objects was not checked; end the cause "+
+				"of the block", name,
 				x.Schedules))
 		}
 	}
@@ -94,13 +96,13 @@ func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 				if l != nil {
 					text += " " + l.Name
 				}
-				all = append(all, fmt.Sprintf("%s, of %s: nothing came to it that its Invariant does not excuse", text, ctl.Name))
+				all = append(all, fmt.Sprintf("%s, of %s: its Invariant excused every case", text, ctl.Name))
 			}
 		}
 		for _, d := range declarations {
 			if l := law.ByID(d.law); d.says(ctl) && !asked(x, ctl.Name, d.law) && (c.Laws == nil ||
 				slices.Contains(c.Laws, l)) {
-				all = append(all, fmt.Sprintf("%s %s, of %s: nothing came to it that %s does not excuse", d.law,
+				all = append(all, fmt.Sprintf("%s %s, of %s: %s excused every case", d.law,
 					l.Name, ctl.Name, d.name))
 			}
 		}
@@ -109,15 +111,15 @@ func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 		switch ctl := under[b.Controller]; {
 		case ctl == nil:
 		case b.Why == scenarios.Unowned:
-			all = append(all, fmt.Sprintf("LAW-1, of %s: whose the %s is that it makes, as that is none of its "+
-				"Owns; name it there, or in MayEdit where it is nobody's", ctl.Name, b.Kind))
+			all = append(all, fmt.Sprintf("LAW-1, of %s: the owner of the %s that it creates, since that is not in "+
+				"its Owns; name it there, or in MayEdit if it has no owner", ctl.Name, b.Kind))
 		case b.Why == scenarios.Unkeyed:
-			all = append(all, fmt.Sprintf("LAW-2, of %s: for whom it wrote a %s in a sync of a key that names no %s; "+
-				"it is taken for the owner of what it wrote", ctl.Name, b.Kind, ctl.For.Kind))
+			all = append(all, fmt.Sprintf("LAW-2, of %s: the owner for which it wrote a %s in a reconcile of a key "+
+				"that names no %s", ctl.Name, b.Kind, ctl.For.Kind))
 		}
 	}
 	for _, kind := range x.Alike {
-		all = append(all, "which "+kind+" is meant where two groups have one: laws go by the kind alone")
+		all = append(all, "the API group of "+kind+", which two groups have: laws distinguish kinds by name only")
 	}
 	return all
 }

@@ -178,7 +178,7 @@ func TestVerdicts(t *testing.T) {
 		"dont-interfere":            "violated: violated in orphan",
 		"adopt-matching-only":       "does not apply: it adopts nothing",
 		"exact-status":              "not judged: which numbers of its status count dependents: declare Counts",
-		"finalizers-hold":           "not exercised: nothing that could have violated it happened in these worlds",
+		"finalizers-hold":           "not exercised: no case could have violated it",
 		"nothing-stays-terminating": "does not apply: it puts no finalizers on objects",
 		"never-mutate":              "", // not a law of ownership
 		"collect-without-owner":     "", // a law for the garbage collector

@@ -30,8 +30,8 @@ func TestFound(t *testing.T) {
   watches     ConfigMap, Widget
   creates     ConfigMap with a ControllerRef
   writes      Widget/status
-  adopts      what has the labels example.com/widget=(metadata.name)
-  releases    what its labels do not match any more
+  adopts      objects with the labels example.com/widget=(metadata.name)
+  releases    objects whose labels no longer match
   follows     spec.size: 2 -> 3, with 3 dependents in place of 2
   follows     spec.color: green -> greenx
   follows     the removal of spec.color
@@ -98,7 +98,7 @@ func TestReplicaSet(t *testing.T) {
 func TestFoundOfStatefulSet(t *testing.T) {
 	bare, whole := undeclared(t, "statefulset")
 	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, statefulSet)}, With: []string{"kubelet"}})
-	shows(t, plan, "  adopts      yes, by what could not be found out\n", "  names       ControllerRevision, Pod\n")
+	shows(t, plan, "  adopts      yes, but its selector is not known\n", "  names       ControllerRevision, Pod\n")
 	if got := plan.Controller.Contract.Unwatched; !slices.Equal(got, whole.Contract.Unwatched) || len(got) != 1 {
 		t.Errorf("no event wakes it on %v, and it declares %v", got, whole.Contract.Unwatched)
 	}
@@ -136,7 +136,7 @@ func TestCreatedOnce(t *testing.T) {
 		shown string
 		skip  bool
 	}{
-		{subjectOf(t, by(requests)...), "creates once ConfigMap: one that is deleted is not created again\n", true},
+		{subjectOf(t, by(requests)...), "creates once ConfigMap: a deleted one is not created again\n", true},
 		{sample(widget(false, wrong{recalls: true})),
 			"notices     no deletion of a ConfigMap: it is created again after a restart\n", false},
 	} {

@@ -117,7 +117,7 @@ spec:
   color: green
   material: steel
 `)
-	note := "old.yaml:7: widget/sample: the definition knows no field spec.material; it is left out, as a server does"
+	note := "old.yaml:7: widget/sample: there is no field spec.material; it is left out, as a server does"
 	if plan := planned(t, s); !slices.Contains(plan.Notes, note) {
 		t.Errorf("notes %q, want %q", plan.Notes, note)
 	}
@@ -183,8 +183,8 @@ func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Controller = needy(func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil })
 	_, err := check.Prepare(t.Context(), s)
-	want := "it did nothing for its owner: in a world with widget/sample needy has written nothing but what it writes " +
-		"without it"
+	want := "it did nothing for its owner: in a world with widget/sample needy has written only what it writes " +
+		"without that object"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}

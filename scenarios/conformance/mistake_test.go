@@ -40,7 +40,7 @@ func TestMistakes(t *testing.T) {
 		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (the program " +
 			"returned: no flags)"},
 		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
-			"conformance.Subject: Run and Controller: it is one or the other"},
+			"conformance.Subject: Run and Controller exclude each other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
 			"conformance.Subject: Controller: controller widget: For is empty"},
 		"no sample": {func(s *Subject) { s.Samples = nil }, "",
@@ -53,7 +53,7 @@ func TestMistakes(t *testing.T) {
 		"a wrong value": {nil, "# a comment\n---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n" +
 			"  color: red\n  size: -1\n", `SAMPLE:8: the server refuses widget/a: spec.size: Invalid value: -1: `},
 		"a field too much": {nil, strings.Replace(string(good), "color", "colour", 1),
-			"SAMPLE:5: widget/sample: the definition knows no field spec.colour; did you mean color?"},
+			"SAMPLE:5: widget/sample: there is no field spec.colour; did you mean color?"},
 		"the wrong kind": {nil, "# none\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 			"SAMPLE: it holds no example.com/v1 Widget, on which widget works, but v1 ConfigMap"},
 		"an empty sample": {nil, "# none\n", "SAMPLE: it holds no example.com/v1 Widget, on which widget works, but " +

@@ -108,7 +108,7 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 	c := s.Controller
 	switch {
 	case s.Run != nil && c.New != nil:
-		return nil, errors.New("conformance.Subject: Run and Controller: it is one or the other")
+		return nil, errors.New("conformance.Subject: Run and Controller exclude each other")
 	case s.Run != nil:
 		c.Name = cmp.Or(c.Name, "program")
 		c = bubble.Controller(c, s.Run)

@@ -185,7 +185,7 @@ func (r *running) world(c *check.Case, tried *check.Tried) simtest.Case {
 func (r *running) unmet(t *testing.T) {
 	for _, a := range r.Accept {
 		if !r.partial && !slices.Contains(r.met, a) {
-			t.Logf("Accept: no violation of %s occurred that this entry is for: remove it if it is fixed", a.Law)
+			t.Logf("Accept: no violation of %s matched this entry: remove it if it is fixed", a.Law)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	t.Run("laws/"+name, func(t *testing.T) {
 		switch v.State {
 		case check.Held:
-			t.Logf("held: asked %d times in %d cases%s", v.Exercised, v.Worlds, v.Why)
+			t.Logf("held: evaluated %d times in %d cases%s", v.Exercised, v.Worlds, v.Why)
 		case check.Violated:
 			t.Errorf("%s\n%s (%s)", v.Why, v.Sentence, v.Source)
 		default:

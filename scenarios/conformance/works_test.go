@@ -121,7 +121,7 @@ func TestWorksOnItsDependentsKind(t *testing.T) {
 			CRDs:       []*check.File{manifests(t, "crds.yaml", seaCRDs)}, Schedules: 10,
 			Sample: manifests(t, "fleet.yaml", "apiVersion: sea.example.com/v1\nkind: Fleet\n"+
 				"metadata: {name: armada, namespace: default}\n")})
-		shows(t, plan, "  also        works on sea.example.com/v1 Ship, whoever owns it\n")
+		shows(t, plan, "  also        works on sea.example.com/v1 Ship, with any owner\n")
 		for _, c := range explored(t, plan, "orphan", "reference-taken-away", "somebody-elses") {
 			got, want := strings.Join(laws(c.X), " "), ""
 			if greedy && c.Name == "somebody-elses" {

@@ -36,12 +36,12 @@ func TestApply(t *testing.T) {
 	} {
 		c.User[1] = simtest.Apply(text)
 		if _, err := c.File("w"); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q is told as %v", text, err)
+			t.Errorf("%q: got %v", text, err)
 		}
 	}
 	c.User[1] = simtest.Action{Verb: "delete cm/a", Manifests: again}
-	if _, err := c.File("w"); err == nil || !strings.Contains(err.Error(), "manifests, and something else") {
-		t.Errorf("both are told as %v", err)
+	if _, err := c.File("w"); err == nil || !strings.Contains(err.Error(), "manifests stand alone") {
+		t.Errorf("both: got %v", err)
 	}
 }
 
@@ -72,6 +72,6 @@ func TestAtRestKeepsWhatItIsAbout(t *testing.T) {
 	}
 	if len(x.Failures) != 1 || x.Failures[0].Law != "expect" ||
 		!strings.Contains(string(x.Failures[0].File), "\nannotate cm/a note=mine") {
-		t.Errorf("made small it does not write what it asks for: %s", x.Text())
+		t.Errorf("the minimized file does not contain the annotation: %s", x.Text())
 	}
 }

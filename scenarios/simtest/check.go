@@ -55,7 +55,7 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 		c.rerun(t, g, *replay)
 		return nil
 	}
-	kept := &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
+	kept := &scenarios.Exploration{Stopped: "a kept failure still happens"}
 	for _, path := range casefile.Kept(dir) {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			if told := c.rerun(t, g, path); told != nil {
@@ -115,7 +115,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 			} else {
 				failing.Page.Replay = again(t, path)
 				if err := casefile.Leave(path, failing.Page, failing.Found); err != nil {
-					t.Logf("no page is left: %v", err)
+					t.Logf("no page was written: %v", err)
 				}
 			}
 			t.Errorf("first in schedule %d of %d, of which %d fail\n%s", failing.Index, x.Schedules, x.Failed,
@@ -180,7 +180,7 @@ func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenario
 	case r.Page != nil:
 		r.Page.Replay = again(t, path)
 		if err := casefile.Leave(path, r.Page, nil); err != nil {
-			t.Logf("no page is left: %v", err)
+			t.Logf("no page was written: %v", err)
 		}
 		t.Error("\n" + r.Page.Text())
 	case len(r.Errors) > 0:
@@ -188,8 +188,8 @@ func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenario
 			t.Error(e)
 		}
 	case r.Unfit:
-		t.Logf("%s does not fit any more: the controllers take another course. Whether they fail elsewhere, a run "+
-			"without -threelaws.replay says", path)
+		t.Logf("%s does not fit any more: the controllers act differently. A run without -threelaws.replay shows if "+
+			"they still fail", path)
 	default:
 		t.Logf("%s does not fail any more", path)
 	}

@@ -158,7 +158,7 @@ func TestCheckFails(t *testing.T) {
 				t.Errorf("want %s: %s", c.law, x.Text())
 			} else if at := "no luck, at simtest/check_test.go:"; c.name == "panics" &&
 				!strings.Contains(x.Failures[0].Text, at) {
-				t.Errorf("it is not told where: %s", x.Failures[0].Text)
+				t.Errorf("the place is missing: %s", x.Failures[0].Text)
 			}
 		})
 	}

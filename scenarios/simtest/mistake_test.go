@@ -26,11 +26,11 @@ func TestMistakes(t *testing.T) {
 			func(c *simtest.Case) { c.Controllers[0].New = func(*host.Env) host.Reconciler { return nil } }},
 		{"simtest.Case: With[0]: unknown controller kubelt; did you mean kubelet?",
 			func(c *simtest.Case) { c.With = []string{"kubelt"} }},
-		{"simtest.Case: For is -1s: a world is given some time, or none",
+		{"simtest.Case: For is -1s: it must not be negative",
 			func(c *simtest.Case) { c.For = -time.Second }},
 		{"User[0]: unknown verb delte; did you mean delete?",
 			func(c *simtest.Case) { c.User = []simtest.Action{simtest.Verb("delte cm/a")} }},
-		{`simtest.Case: User[0]: the name in Do("two words", ...) is one word: it stands in files and schedules`,
+		{`simtest.Case: User[0]: the name in Do("two words", ...) must be one word: it occurs in files and schedules`,
 			func(c *simtest.Case) { c.User = []simtest.Action{simtest.Do("two words", everyMapHasItsSecret)} }},
 		{"simtest.Case: Files[0]: check_test.og is not there; did you mean check_test.go?",
 			func(c *simtest.Case) { c.Files = []string{"check_test.og"} }},
@@ -38,8 +38,8 @@ func TestMistakes(t *testing.T) {
 			func(c *simtest.Case) { c.World = "apiVersion: v1\nkind: ConfigMp\nmetadata: {name: a}\n" }},
 		{"simtest.Case: Faults: unknown fault crsh; did you mean crash?",
 			func(c *simtest.Case) { c.Faults = map[string]int{"crsh": 1} }},
-		{"simtest.Case: Controllers[0] and [1] are both named keeper: each runs as a process of its name, give one " +
-			"another Name",
+		{"simtest.Case: Controllers[0] and [1] are both named keeper: each runs as a process of its name, so change " +
+			"one Name",
 			func(c *simtest.Case) { c.Controllers = append(c.Controllers, Keeper) }},
 		{"simtest.Case: Controllers[0]: controller keeper: For is empty: no law would judge it; name the " +
 			"kind it reconciles",

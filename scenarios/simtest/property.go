@@ -108,7 +108,7 @@ func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) fu
 // write minimizes a failure and writes it; it returns the text to report.
 func (v *drawn) write(dir string) string {
 	if len(v.Outcome.Findings) == 0 {
-		return "no law was violated: nothing to make small"
+		return "no law was violated: nothing to minimize"
 	}
 	small, err := v.program.Shrink(v.Outcome, v.Schedule)
 	if err != nil {
@@ -120,7 +120,7 @@ func (v *drawn) write(dir string) string {
 	}
 	left := ""
 	if err := casefile.Leave(path, small.Page, small.Found); err != nil {
-		left = "no page is left: " + err.Error() + "\n"
+		left = "no page was written: " + err.Error() + "\n"
 	}
 	return small.Page.Text() + left + "written to " + path
 }

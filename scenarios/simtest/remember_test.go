@@ -53,7 +53,7 @@ func makes(name string, o runtime.Object) simtest.Action {
 
 // A controller knows more than its caches show: how often it was called, what it saw between two calls, in which order
 // its workers came, which kinds were served. Exhaustive search tells such states apart.
-func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
+func TestExhaustiveWithStatefulControllers(t *testing.T) {
 	preserve := true
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,

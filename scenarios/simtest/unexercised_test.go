@@ -62,8 +62,8 @@ func TestAlsoUnexercised(t *testing.T) {
 		change      func(c *simtest.Case)
 	}{
 		{"all asked", "", nil, func(*simtest.Case) {}},
-		{"always waits", "keeper lacks what it wants at the end of each of 20 schedules",
-			[]string{"NOFIGHT-3 exact-sum, of keeper: nothing came to it that Replicas does not excuse"},
+		{"always waits", "keeper has too few objects at the end of each of 20 schedules",
+			[]string{"NOFIGHT-3 exact-sum, of keeper: Replicas excused every case"},
 			func(c *simtest.Case) {
 				c.Controllers[0].Contract.Replicas = func(runtime.Object) int { return 2 }
 				c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
@@ -73,17 +73,17 @@ func TestAlsoUnexercised(t *testing.T) {
 			c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
 		}},
 		{"its own twin", "",
-			[]string{"EXACT-3 one-for-each-identity, of keeper: nothing came to it that Identity does not excuse"},
+			[]string{"EXACT-3 one-for-each-identity, of keeper: Identity excused every case"},
 			func(c *simtest.Case) {
 				c.Controllers[0].Contract.Identity = func(runtime.Object) string { return "one" }
 				c.Controllers[0].Contract.AllowDuplicate = func(_, _, _ runtime.Object) bool { return true }
 			}},
 		{"owns nothing", "",
-			[]string{"LAW-1, of keeper: whose the Secret is that it makes, as that is none of its Owns; name it " +
-				"there, or in MayEdit where it is nobody's"},
+			[]string{"LAW-1, of keeper: the owner of the Secret that it creates, since that is not in its " +
+				"Owns; name it there, or in MayEdit if it has no owner"},
 			func(c *simtest.Case) { c.Controllers[0].Owns, c.Controllers[0].Contract.Replicas = nil, nil }},
 		{"another kind of that name", "",
-			[]string{"which Secret is meant where two groups have one: laws go by the kind alone"},
+			[]string{"the API group of Secret, which two groups have: laws distinguish kinds by name only"},
 			func(c *simtest.Case) {
 				c.World = strings.NewReplacer("Fleet", "Secret", "fleet", "secret").Replace(fleetDefinition) +
 					"---\napiVersion: example.com/v1\nkind: Secret\nmetadata: {name: other}\n"
@@ -162,8 +162,8 @@ func TestKeysOfNoObject(t *testing.T) {
 		if got := c.Unexercised(x); !slices.Equal(got, unexercised) {
 			t.Errorf("got %q", got)
 		}
-		spared := "LAW-2, of keeper: for whom it wrote a Secret in a sync of a key that names no ConfigMap; it is taken " +
-			"for the owner of what it wrote"
+		spared := "LAW-2, of keeper: the owner for which it wrote a Secret in a reconcile of a key that names no " +
+			"ConfigMap"
 		if got := c.AlsoUnexercised(x); !slices.Contains(got, spared) {
 			t.Errorf("got %q", got)
 		}

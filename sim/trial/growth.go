@@ -177,5 +177,5 @@ func (t *Trial) triggersItself(run []int) string {
 	last := h.At(run[len(run)-1])
 	path, was, is := fight.FirstDifference(last.Before, last.After)
 	return fmt.Sprintf("%s triggers itself: each of its last %d writes to %s follows from the event of the one before, and "+
-		"changes only times (%s: %s -> %s)", render.CastOf(h).Who(last), ownRounds, last.Object, path, was, is)
+		"changes only times (%s: %s -> %s)", render.CastOf(h).Actor(last), ownRounds, last.Object, path, was, is)
 }

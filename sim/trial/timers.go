@@ -230,9 +230,9 @@ func round(cast *render.Cast, r *sim.Record) string {
 	}
 	switch r.Op {
 	case sim.SyncStart:
-		return cast.Who(r) + " is synced"
+		return cast.Actor(r) + " is synced"
 	case sim.Refusal:
-		return cast.Who(r) + ": " + r.Verb + " " + r.Object.String() + " is refused"
+		return cast.Actor(r) + ": " + r.Verb + " " + r.Object.String() + " is refused"
 	case sim.FaultHit:
 		return r.Process + ": " + r.Verb
 	}
@@ -244,7 +244,7 @@ func (t *Trial) lastError() string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= max(0, h.Len()-lookRecords); i-- {
 		if r := h.At(i); r != nil && r.Op == sim.SyncEnd && r.Message != "" {
-			return render.CastOf(h).Who(r) + ": " + r.Message
+			return render.CastOf(h).Actor(r) + ": " + r.Message
 		}
 	}
 	return ""

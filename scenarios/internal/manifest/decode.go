@@ -47,7 +47,7 @@ func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 			return nil, err
 		}
 		if line, ok := first[m.Ref()]; ok {
-			return nil, d.Wrong(m.Line, "%s stands twice in %s: the first is on line %d", m.Ref(), t.Name, line)
+			return nil, d.Wrong(m.Line, "%s occurs twice in %s: the first is on line %d", m.Ref(), t.Name, line)
 		}
 		first[m.Ref()] = m.Line
 		m.Text = textAt(texts, node.Content[0].Line)

@@ -95,7 +95,7 @@ func didYouMean(word string, valid []string) string {
 // lists the known kinds.
 func UnknownKind(name, definedBy string, valid []string) string {
 	if definedBy != "" {
-		return "unknown kind " + name + ": " + definedBy + " defines it, which is applied later or not at all"
+		return "unknown kind " + name + ": " + definedBy + " defines it, but is not applied before this step"
 	}
 	return "unknown kind " + name + didYouMean(name, valid)
 }

@@ -62,7 +62,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{pods, ""},
 		{change("name: p2, namespace: other", "name: p1"),
-			"f.txtar:19: pod/p1 stands twice in w.yaml: the first is on line 12"},
+			"f.txtar:19: pod/p1 occurs twice in w.yaml: the first is on line 12"},
 		{change("image: i", "imag: i"),
 			"f.txtar:15: unknown field spec.containers[0].imag of Pod in w.yaml; did you mean image?"},
 		{change("kind: Pod", "kind: Pdo"), "f.txtar:13: unknown kind Pdo; did you mean Pod?"},

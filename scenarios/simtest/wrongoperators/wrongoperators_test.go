@@ -53,7 +53,7 @@ func TestWrongOperators(t *testing.T) {
 			page := strings.Join(strings.Fields(f.Page.Text()), " ")
 			for _, text := range w.says {
 				if !strings.Contains(page, text) {
-					t.Errorf("the page does not say %q", text)
+					t.Errorf("the page does not contain %q", text)
 				}
 			}
 		})

@@ -1,5 +1,5 @@
-// Package quiet lets time pass for whole programs, whose timers are not those of the world, and says when
-// they are taken to have settled.
+// Package quiet lets time pass for whole programs, whose timers are not those of the world, and detects when they have
+// settled.
 package quiet
 
 import (
@@ -8,48 +8,47 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Time passes by steps that grow. Each ends at once when a program makes a request. When the longest has
-// passed without one, the programs have settled. That is after seven minutes in all, longer than upstream's
-// expectations last (five) and than client-go's queues wait before the sixteenth try. A program that acts
-// later by itself needs a settle with a time of its own.
+// Time passes in steps of growing length. A step ends at once when a program makes a request. The programs have settled
+// when the longest step has passed without a request, which takes seven minutes in total. That is longer than
+// upstream's expectations last (five minutes), and longer than client-go's queues wait before the sixteenth retry. A
+// program that acts later on its own needs a settle with an explicit time.
 //
-// A program that makes a request after so long a quiet as client-go's queues leave between late retries has a
-// key that waits longer still. It has settled only when nothing has changed for longer than those queues ever
-// wait, so that the key was tried once more since. Events do not count as changes.
+// If a program makes a request after a pause as long as that between late retries of client-go's queues, one of its
+// keys may wait even longer. The program has then settled only when nothing has changed for longer than the longest
+// wait of those queues, so that the key was retried once more. Events do not count as changes.
 const (
-	firstWait = 5 * time.Millisecond // as the first retry of client-go's queues
+	firstWait = 5 * time.Millisecond // the first retry delay of client-go's queues
 	longer    = 4
 	lastWait  = firstWait << 16
 
-	late    = firstWait << 13    // between two retries: a key may wait longer than lastWait
-	longest = 1010 * time.Second // the longest wait of client-go's queues, and a try
+	late    = firstWait << 13    // a pause between two retries after which a key may wait longer than lastWait
+	longest = 1010 * time.Second // the longest wait of client-go's queues, plus the retry itself
 )
 
 // passes is the label of the alarm.
 const passes = "time passes"
 
-// Quiet is how long the programs of a world have made no request.
+// Quiet measures how long the programs of a world have made no request.
 type Quiet struct {
 	clock   *sim.Clock
 	history *sim.History
-	// Next, if set, returns how long from now the next timer of a program is due; it reports false
-	// where there is none.
+	// Next, if not nil, returns the time until the next timer of a program is due. It reports false if no timer is set.
 	Next func() (time.Duration, bool)
-	// Settled, if set, is called when the programs have settled.
+	// Settled, if not nil, is called when the programs have settled.
 	Settled func()
 
 	wait    time.Duration
 	alarm   *sim.Alarm
-	since   time.Duration // when something last happened
-	retries bool          // a key is tried again at long intervals
-	seen    int           // records that were looked at
-	changed time.Duration // when an object last changed
+	since   time.Duration // time of the last activity
+	retries bool          // a key is retried at long intervals
+	seen    int           // number of records examined
+	changed time.Duration // time of the last change of an object
 }
 
-// New returns the quiet of a world's programs.
+// New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir says that something has happened: from now on time may bring something.
+// Stir records activity. It begins again with a short step, but one that reaches the next timer of a program.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -71,7 +70,7 @@ func (q *Quiet) Stir() {
 	q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 }
 
-// passed is called when time has passed without a request.
+// passed ends a step without a request.
 func (q *Quiet) passed() {
 	q.alarm = nil
 	if q.wait < lastWait {
@@ -88,22 +87,22 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked says that a program made a request by itself, when time had passed to there.
+// Asked records that a program made a request on its own after time had passed to there.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()
 	q.since = there
 }
 
-// Wake lets time pass once more where something has changed that no program hears of, and a key waits that
-// may have to do with it.
+// Wake lets time pass again after a change that no program observes, if a key is retried at long intervals. The retry
+// may depend on the change.
 func (q *Quiet) Wake() {
 	if q.retries && q.alarm == nil && q.clock.Elapsed() < q.lastChange()+longest {
 		q.Stir()
 	}
 }
 
-// lastChange is when an object other than an event last changed.
+// lastChange returns the time of the last change of an object other than an event.
 func (q *Quiet) lastChange() time.Duration {
 	for ; q.seen < q.history.Len(); q.seen++ {
 		if r := q.history.At(q.seen); r.Op == sim.Commit && r.Object.Kind != "Event" {

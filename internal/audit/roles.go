@@ -13,43 +13,43 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// owing says under which name the laws see a change, which decides the rules for its actor, and for which owner it
-// acts.
-type owing struct {
+// role is the part that an actor plays in a change. process is its name in the laws, which decides the rules that apply.
+// owner is the object for which it acts, if known.
+type role struct {
 	process string
 	owner   sim.Ref
 }
 
 const (
-	nobody   = "(the log)"  // subject to no rule
-	noKind   = "(none)"     // the kind that an unknown actor reconciles
-	stranger = " elsewhere" // suffix of a name: where its actor has no rights
+	exempt    = "(the log)"  // no rule applies to it
+	noKind    = "(none)"     // the kind that an unknown actor reconciles
+	unrelated = " elsewhere" // suffix of the name of an actor that may not write the object
 )
 
-// owes decides which rules apply to the actor of a change, and introduces it to the judge.
-func (a *Auditor) owes(c *change) owing {
+// roleOf returns the role of the actor of a change, and introduces the actor to the judge.
+func (a *Auditor) roleOf(c *change) role {
 	switch {
 	case c.met:
-		return owing{process: nobody}
+		return role{process: exempt}
 	case c.who.Sort == Human:
-		return owing{process: c.who.Name}
+		return role{process: c.who.Name}
 	case c.who.Sort == Known:
 		a.introduce(c.who.known.Actor)
-		return owing{process: c.who.known.Process}
+		return role{process: c.who.known.Process}
 	case c.who.Sort == Office:
 		s := law.Actor{Process: c.who.Name, Controller: c.who.Name}
 		if c.who.Name == systemAccount+collectorAccount {
 			s.Controller = "garbagecollector"
 		}
 		a.introduce(s)
-		return owing{process: c.who.Name}
+		return role{process: c.who.Name}
 	case c.before == nil:
-		return a.owesNew(c)
+		return a.roleOfCreate(c)
 	}
-	return a.owesOld(c)
+	return a.roleOfUpdate(c)
 }
 
-func (a *Auditor) owesNew(c *change) owing {
+func (a *Auditor) roleOfCreate(c *change) role {
 	if ref := c.after.controller(); ref != nil {
 		if a.controllerOf(ref) == nil {
 			c.who.learn(groupKind(ref))
@@ -62,7 +62,7 @@ func (a *Auditor) owesNew(c *change) owing {
 	return a.atHome(c)
 }
 
-func (a *Auditor) owesOld(c *change) owing {
+func (a *Auditor) roleOfUpdate(c *change) role {
 	was, is := c.before.controller(), c.after.controller()
 	switch {
 	case was == nil && is != nil:
@@ -80,22 +80,22 @@ func (a *Auditor) owesOld(c *change) owing {
 		}
 		return a.makerFor(c, is)
 	}
-	if c.family = a.inFamily(c, was); c.family || a.allowed(c, was) || c.who.tends(c.edited) {
+	if c.family = a.inFamily(c, was); c.family || a.allowed(c, was) || c.who.responsible(c.edited) {
 		return a.atHome(c)
 	}
 	if !a.anothers(c, was) {
 		a.leave(whyOwner, c.event)
 		return a.atHome(c)
 	}
-	s := law.Actor{Process: c.who.Name + stranger, Controller: c.who.Name, For: schema.GroupVersionKind{Kind: noKind}}
+	s := law.Actor{Process: c.who.Name + unrelated, Controller: c.who.Name, For: schema.GroupVersionKind{Kind: noKind}}
 	a.introduce(s)
-	return owing{process: s.Process}
+	return role{process: s.Process}
 }
 
-const whyOwner = "writes of programs to what an owner controls that is not in the log, or whose controller is not"
+const whyOwner = "writes of programs to objects whose owner, or whose owner's controller, is not in the log"
 
 // makerFor makes a program a controller of an owner's kind.
-func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {
+func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) role {
 	s := law.Actor{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, For: schema.GroupVersionKind{Kind: ref.Kind}}
 	s.Owns = a.made[s.Process]
 	if kind := (schema.GroupVersionKind{Kind: c.kind}); !slices.Contains(s.Owns, kind) {
@@ -108,13 +108,13 @@ func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {
 	if o := a.judge.State().Object(ref.UID); o != nil {
 		owner = o.Ref
 	}
-	return owing{process: s.Process, owner: owner}
+	return role{process: s.Process, owner: owner}
 }
 
 // atHome is for writes that no law of ownership forbids.
-func (a *Auditor) atHome(c *change) owing {
+func (a *Auditor) atHome(c *change) role {
 	a.introduce(law.Actor{Process: c.who.Name, Controller: c.who.Name})
-	return owing{process: c.who.Name}
+	return role{process: c.who.Name}
 }
 
 func (a *Auditor) introduce(s law.Actor) {
