@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -92,20 +91,6 @@ func TestOwnController(t *testing.T) {
 		if strings.Contains(got.out, "threelaws ") {
 			t.Errorf("%s names another program:\n%s", line, got.out)
 		}
-	}
-}
-
-// A world that does not settle has an exit code of its own, explored or not.
-func TestUnsettledExit(t *testing.T) {
-	t.Chdir(t.TempDir())
-	write(t, "own.txtar", ownWorld)
-	failing := sloppy()
-	failing.New = func(*host.Env) host.Reconciler {
-		return host.SyncFunc(func(context.Context, string) error { return errors.New("no luck") })
-	}
-	c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{failing}}}
-	for _, line := range []string{"explore -n 5 own.txtar", "run own.txtar"} {
-		c.try(t.Context(), strings.Fields(line)...).wants(t, scenarios.ExitNotSettled)
 	}
 }
 
