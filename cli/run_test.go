@@ -178,7 +178,8 @@ func TestRunUpdate(t *testing.T) {
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("files were left behind: %v, %v", files, err)
 	}
-	before = copyFile(t, "testdata/breaks.txtar", path)
+	before = strings.Replace(read(t, "testdata/breaks.txtar"), "settle\n", "owners\n----\nold\n\nsettle\n", 1)
+	write(t, path, before)
 	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitFail || read(t, path) != before {
 		t.Errorf("a violation was accepted: exit %d\n%s%s", got.code, got.out, got.err)
 	}
