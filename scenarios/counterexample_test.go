@@ -31,8 +31,6 @@ func TestFailureFiles(t *testing.T) {
 		{"laws", strings.Replace(fights, "judge never-fight\n", "", 1),
 			scenarios.ExploreOptions{Laws: []string{"never-fight"}}, "never-fight",
 			[]string{"judge never-fight", "! settle"}},
-		{"exhaustive", "controllers replication@selector\napply world.yaml\nsettle\nowners\n",
-			scenarios.ExploreOptions{Strategy: "exhaustive"}, "take-ownership", []string{"! settle"}},
 		{"racing user",
 			good + "settle quiet\ndelete pod/bystander\n! delete pod/nobody\nscale rs/web-a " +
 				"replicas=3\nsettle\nexpect 2 pods controller=rs/web-a\n",

@@ -56,29 +56,6 @@ func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	}
 }
 
-// A garbage collector that mistakes a recreated object for the owner violates GC-1 in an exhaustive search, as in the
-// first random schedule.
-func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
-	g := registry()
-	f, err := scenarios.Load("testdata/orphan/owner-made-again-under-its-name.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range g.Mutants {
-		if m.Name != "gc/recreated-is-owner" {
-			continue
-		}
-		wrong := m.Make()
-		i := slices.IndexFunc(g.Controllers, func(c host.Controller) bool { return c.Name == wrong.Name })
-		g.Controllers[i] = wrong
-		if x := exhausted(t, f, g, 0); x.Failed == 0 {
-			t.Errorf("%s", x.Text())
-		}
-		return
-	}
-	t.Error("no such mutant")
-}
-
 // The report names what no schedule varied, and omits what the options vary.
 func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/deleting-set-adopts-nothing.txtar")

@@ -31,21 +31,6 @@ func installed(t *testing.T, script string) (dir, path string) {
 	return dir, path
 }
 
-// Installed objects exist from the start, and timelines do not show them.
-func TestInstall(t *testing.T) {
-	_, path := installed(t, `install config/crd/bases installed.yaml
-controllers widget gc
-expect system/cm/config
-apply world.yaml
-settle
-expect 5 cm
-`)
-	res := scenarios.RunFile(path, scenarios.Options{Registry: operators(false), Twice: true})
-	for _, e := range res.Errors {
-		t.Error(e)
-	}
-}
-
 // A minimized failure keeps all that is installed. It names the files on disk if their directory is known, and
 // otherwise contains them.
 func TestFailuresInstall(t *testing.T) {

@@ -163,19 +163,6 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Commas separate the names of a list, as spaces do.
-func TestLists(t *testing.T) {
-	for _, line := range []string{"*,-job,kubelet", "*, -job kubelet", "* -job kubelet"} {
-		f, err := scenarios.Parse("f", []byte("controllers "+line+"\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(f.Steps[0].Words(), " "); got != "* -job kubelet" {
-			t.Errorf("%s is %s", line, got)
-		}
-	}
-}
-
 // Every verb documents itself, and its example parses.
 func TestVerbs(t *testing.T) {
 	for _, v := range scenarios.Verbs() {
