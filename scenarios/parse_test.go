@@ -140,9 +140,7 @@ func TestParse(t *testing.T) {
 		"b=c d' --x=1 -y\n----\n(none)\n-- w --\nbody\n"
 	text = strings.Replace(text, "--x=1 -y", "e-", 1)
 	f, err := scenarios.Parse("f", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := string(f.Format()); got != text {
 		t.Errorf("Format differs:\n%s", got)
 	}

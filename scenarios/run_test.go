@@ -42,9 +42,7 @@ func TestScenarios(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 const duel = `
@@ -71,12 +69,18 @@ metadata: {name: bystander}
 spec: {containers: [{name: c, image: i}]}
 `
 
-func parse(t *testing.T, script string) *scenarios.File {
+// must ends the test at an error.
+func must(t testing.TB, err error) {
 	t.Helper()
-	f, err := scenarios.Parse("duel.txtar", []byte(script+duel))
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func parse(t *testing.T, script string) *scenarios.File {
+	t.Helper()
+	f, err := scenarios.Parse("duel.txtar", []byte(script+duel))
+	must(t, err)
 	return f
 }
 
@@ -129,9 +133,7 @@ func TestExploreIsDeterministic(t *testing.T) {
 	run := func(workers int) string {
 		x, err := scenarios.Explore(t.Context(), parse(t, script), -1, registry(),
 			scenarios.ExploreOptions{Schedules: 60, Seed: 3, Workers: workers, Faults: map[string]int{"crash": 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return x.Text()
 	}
 	if a, b := run(1), run(2); a != b {
