@@ -39,9 +39,7 @@ func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string
 			t.Fatal(err)
 		}
 	}
-	if err := w.Faults(faults); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Faults(faults))
 	for _, name := range append([]string{"keeper"}, processes...) {
 		w.Start(name, c)
 	}
