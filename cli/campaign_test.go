@@ -24,9 +24,7 @@ const engine = "../deploy/campaign/"
 func script(t *testing.T, ctx context.Context, dir, name string, env ...string) *exec.Cmd {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := exec.CommandContext(ctx, "/bin/sh", path)
 	c.WaitDelay = time.Second
 	c.Env = append(os.Environ(), append(env, "THREELAWS="+os.Args[0], "THREELAWS_AS_COMMAND=1", "CI=", "GITHUB_ACTIONS=")...)
@@ -36,9 +34,7 @@ func script(t *testing.T, ctx context.Context, dir, name string, env ...string) 
 // The steps of the workflow, and of any other engine, run here as they are there.
 func TestCampaignSteps(t *testing.T) {
 	deploy, err := filepath.Abs(engine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	work(t)
 	for i := range 3 {
 		c := script(t, t.Context(), deploy, "shard.sh", fmt.Sprintf("SHARD=%d/3", i), "RESULTS=results",
@@ -87,16 +83,12 @@ func container(t *testing.T, deploy string, j *batchv1.Job, index int32, changed
 // The manifests are Jobs. A process for each index, and the merge of all, are one run.
 func TestCampaignJob(t *testing.T) {
 	deploy, err := filepath.Abs(engine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	work(t)
 	s := startServe(t)
 	job := func(name string) *batchv1.Job {
 		text, j := read(t, filepath.Join(deploy, name)), &batchv1.Job{}
-		if err := yaml.UnmarshalStrict([]byte(text), j); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.UnmarshalStrict([]byte(text), j))
 		s.send(t, "POST", "/apis/batch/v1/namespaces/default/jobs", text)
 		return j
 	}

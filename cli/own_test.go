@@ -77,9 +77,7 @@ func TestOwnController(t *testing.T) {
 	own.try(t.Context(), "explore", "-n", "50", "own.txtar").wants(t, scenarios.ExitFail,
 		"replay: widgetctl replay ", "picture: ")
 	files, err := new(shelf).find([]string{failuresDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		own.try(t.Context(), "replay", f).wants(t, scenarios.ExitFail, "reproduced: ")
 		own.try(t.Context(), "run", f).wants(t, scenarios.ExitPass)

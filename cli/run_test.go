@@ -99,9 +99,7 @@ func TestAnnotations(t *testing.T) {
 		t.Error("there are annotations without the flag")
 	}
 	here, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hub := Command{GitHub: true, Workspace: filepath.Dir(here)}.try(t.Context(), "run", "testdata")
 	place := "::error file=" + filepath.Base(here) + "/testdata/breaks.txtar,line=5,"
 	if got := annotated(hub.out); len(got) != 3 || !strings.HasPrefix(got[0], place) {
@@ -134,9 +132,7 @@ func TestWriteWhole(t *testing.T) {
 		t.Skip("this file system has no links: ", err)
 	}
 	err = errors.Join(writeWhole("link", []byte("new")), writeWhole("fresh", []byte("new")), writeWhole("null", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, want := range map[string]os.FileMode{"secret": 0o600, "fresh": 0o644} {
 		if st, err := os.Stat(path); err != nil || st.Mode() != want || read(t, path) != "new" {
 			t.Errorf("%s: %v %v", path, st, err)

@@ -136,9 +136,7 @@ func TestCompletionScripts(t *testing.T) {
 
 func TestCompletions(t *testing.T) {
 	work(t)
-	if err := errors.Join(os.Mkdir(".hidden", 0o755), os.Mkdir("orders", 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(".hidden", 0o755), os.Mkdir("orders", 0o755)))
 	for _, c := range []struct{ line, want string }{
 		{"expl|", "explore"},
 		{"run |", "orders/ testdata/ badinput/ bugs/ cronjob/ daemonset/ deployment/ disruption/ endpointslice/ job/ " +

@@ -187,17 +187,13 @@ func TestWatchRole(t *testing.T) {
 	var role rbacv1.ClusterRole
 	for doc := range strings.SplitSeq(manifest, "---\n") {
 		var head struct{ Kind string }
-		if err := yaml.Unmarshal([]byte(doc), &head); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.Unmarshal([]byte(doc), &head))
 		s.send(t, "POST", map[string]string{"Namespace": "/api/v1/namespaces",
 			"ServiceAccount":     "/api/v1/namespaces/threelaws/serviceaccounts",
 			"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
 			"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"}[head.Kind], doc)
 		if head.Kind == "ClusterRole" {
-			if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
-				t.Fatal(err)
-			}
+			must(t, yaml.Unmarshal([]byte(doc), &role))
 		}
 	}
 	for _, r := range role.Rules {
