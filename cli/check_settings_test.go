@@ -27,9 +27,7 @@ env: {NAMESPACE: default}
 crds: settings/crd.yaml
 faults: none
 `)
-	if err := os.MkdirAll("cmd/manager", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll("cmd/manager", 0o755))
 	t.Chdir("cmd/manager")
 	c.run("-n", "5", "--args", "--a --b=c").passes(t)
 	want := settings{Dir: "../..", Package: "../../cmd/manager", Time: 5 * time.Minute, Schedules: 5, Seed: 1,
@@ -46,9 +44,7 @@ func TestCheckNamesFilesFromHere(t *testing.T) {
 	write(t, "main.go", "package main\n\nfunc main() {}\n")
 	write(t, "config/crd/bases/widgets.yaml", strings.Split(definitionYAML, "---")[0])
 	op, err := findOperator(t.Context(), &settings{Dir: "."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := filepath.Join("config", "crd", "bases", "widgets.yaml"); len(op.CRDs) != 1 || op.CRDs[0].Path != want {
 		t.Errorf("got %+v, want one file %s", op.CRDs, want)
 	}
@@ -146,9 +142,7 @@ func TestCheckAccepts(t *testing.T) {
 		strings.Contains(kept.out, " 0 schedules") {
 		t.Errorf("a case with an accepted failure that was kept is not explored: exit %d\n%s%s", kept.code, kept.err, kept.out)
 	}
-	if err := os.RemoveAll("testdata"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll("testdata"))
 	c.run("-n", "5").passes(t, ", accepted: ", "it is fixed in v2",
 		"no law is violated in what was tried, except for what is accepted. ", " 0 violated, ", " accepted, ", "\naccepted\n")
 	if onDisk("testdata") {

@@ -17,9 +17,7 @@ func TestRegenerate(t *testing.T) {
 		{"all@current", "all@selector"},
 	} {
 		f, err := scenarios.Parse("f", []byte("controllers "+x.line+"\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := regenerate(builtin.Registry(), f, "selector"); err != nil {
 			t.Errorf("%s: %v", x.line, err)
 		}

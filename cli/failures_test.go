@@ -18,9 +18,7 @@ func TestFailureReplays(t *testing.T) {
 	dir := t.TempDir()
 	cli(t, "explore", "-n", "40", "--era", "selector", "--out", dir, "testdata/settles.txtar").wants(t, scenarios.ExitFail)
 	files, err := new(shelf).find([]string{dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fights := 0
 	for _, f := range files {
 		got, again := cli(t, "replay", f), cli(t, "replay", f)
@@ -99,9 +97,7 @@ func TestExploreSeveral(t *testing.T) {
 	out := typed(t, "explore --json -n 5 a.txtar c.txtar").out
 	for d := json.NewDecoder(strings.NewReader(out)); d.More(); documents++ {
 		var x exploration
-		if err := d.Decode(&x); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Decode(&x))
 	}
 	if documents != 2 {
 		t.Errorf("%d documents, want 2", documents)
@@ -137,9 +133,7 @@ func TestFailuresLeavePages(t *testing.T) {
 		if !onDisk(file) || !strings.Contains(got.out, "page: "+path) {
 			t.Errorf("%s is not beside its file, or not named\n%s", path, got.out)
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(path))
 		cli(t, "replay", file).wants(t, scenarios.ExitFail, "page: "+failuresDir)
 		isPage(t, filepath.Join(failuresDir, "OUT-"+filepath.Base(path)), `"replay":"threelaws replay `)
 	}
@@ -187,9 +181,7 @@ func TestPictureOfTheFight(t *testing.T) {
 		t.Fatalf("explore left %v", found)
 	}
 	path, err := filepath.Abs("../docs/use/fight.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Chdir(dir)
 	here := filepath.Base(found[0])
 	picture := strings.ReplaceAll(typed(t, "show --as svg "+here).out, here, "selector-era-fights")

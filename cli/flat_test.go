@@ -33,9 +33,7 @@ func newChurn(t testing.TB, history uint64) *churn {
 	}
 	s, err := openSite(&serving{realtime: true, history: history}, chosen, registry.Laws,
 		func(v verdict) { t.Errorf("%s is violated: %s", v.violation.Law.Name, v.violation.Text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(s.trial.Stop)
 	return &churn{t: t, s: s}
 }
@@ -199,9 +197,7 @@ func TestServeHistory(t *testing.T) {
 		s.post(t, configsPath, `{"metadata":{"name":"a`+strconv.Itoa(i)+`"}}`)
 	}
 	var list metav1.List
-	if err := json.Unmarshal([]byte(s.get(t, configsPath+"?limit=1").body), &list); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(s.get(t, configsPath+"?limit=1").body), &list))
 	for i := range 30 {
 		s.post(t, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"b`+strconv.Itoa(i)+`"}}`)
 	}

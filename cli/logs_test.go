@@ -45,9 +45,7 @@ func TestJudgeJSON(t *testing.T) {
 		Fights     []struct{ Violators, Between []string }
 		ExitCode   int
 	}
-	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(got.out), &r))
 	if len(r.Violations) != 1 || r.Violations[0].ID != "LAW-2" || len(r.Fights) != 1 || len(r.Fights[0].Violators) != 1 ||
 		len(r.Fights[0].Between) != 2 || r.ExitCode != scenarios.ExitFail || got.code != scenarios.ExitFail {
 		t.Errorf("%+v", r)

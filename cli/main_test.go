@@ -96,9 +96,7 @@ var durations = regexp.MustCompile(`(?m)\b[0-9.]+m?s$`)
 func work(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")))
 	t.Chdir(dir)
 }
 
@@ -129,9 +127,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("testdata", "golden", c.name+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			work(t)
 			got := cli(t, strings.Fields(c.args)...)
 			compare(t, path, fmt.Sprintf("$ threelaws %s\n%sexit %d\n", c.args, stable(got.out+got.err), got.code))
@@ -218,17 +214,13 @@ func copyFile(t *testing.T, from, to string) string {
 // write writes a file, and makes its directory.
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -271,9 +263,7 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	f, err := os.Open("testdata/settles.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if n := columns(f, "60"); n != render.Width {
 		t.Errorf("a file has %d columns", n)
@@ -323,5 +313,13 @@ func TestVersion(t *testing.T) {
 	err := json.Unmarshal([]byte(cli(t, "version", "--json").out), &v)
 	if err != nil || v.Name != "threelaws" || v.Version == "" || v.Go == "" {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

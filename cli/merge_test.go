@@ -40,9 +40,7 @@ func TestEightShardsAreOneRun(t *testing.T) {
 	var all []*exec.Cmd
 	for i := range 8 {
 		c := process(t, append(flags, "--workers", "1", "--results", "eight", "--shard", fmt.Sprintf("%d/8", i))...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Start())
 		all = append(all, c)
 	}
 	for _, c := range all {
@@ -109,9 +107,7 @@ func TestKilledShardContinues(t *testing.T) {
 			cmd := process(t, append(args, "killed")...)
 			cmd.Env = append(cmd.Env, "THREELAWS_SAVE_EVERY=10ms")
 			before := linesIn("killed")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			ended := make(chan struct{})
 			go func() {
 				for kill < 4 && linesIn("killed") < before+3 {
@@ -150,9 +146,7 @@ func TestBadShards(t *testing.T) {
 	if got := typed(t, "merge r"); got.code != exitUncovered || !strings.Contains(got.out, "not drawn: schedules 10 to 19\n") {
 		t.Errorf("half: exit %d, %s", got.code, got.out)
 	}
-	if err := os.WriteFile("file", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("file", nil, 0o644))
 	for args, want := range map[string]string{
 		explore + "--shard 2/2":                      "--shard: 2/2: shards count from 0, so the last one is 1/2",
 		explore + "--shard x":                        `--shard: "x" is not a shard: write i/n, as in 0/8`,
@@ -185,9 +179,7 @@ func TestPartialResults(t *testing.T) {
 			}
 			c := process(t, args...)
 			c.Env = append(c.Env, "GOGC=20")
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Start())
 			if how == "interrupt" {
 				time.AfterFunc(3*time.Second, func() { _ = c.Process.Signal(os.Interrupt) })
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -78,9 +77,7 @@ func TestOwnController(t *testing.T) {
 	own.try(t.Context(), "explore", "-n", "50", "own.txtar").wants(t, scenarios.ExitFail,
 		"replay: widgetctl replay ", "picture: ")
 	files, err := new(shelf).find([]string{failuresDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		own.try(t.Context(), "replay", f).wants(t, scenarios.ExitFail, "reproduced: ")
 		own.try(t.Context(), "run", f).wants(t, scenarios.ExitPass)
@@ -92,20 +89,6 @@ func TestOwnController(t *testing.T) {
 		if strings.Contains(got.out, "threelaws ") {
 			t.Errorf("%s names another program:\n%s", line, got.out)
 		}
-	}
-}
-
-// A world that does not settle has an exit code of its own, explored or not.
-func TestUnsettledExit(t *testing.T) {
-	t.Chdir(t.TempDir())
-	write(t, "own.txtar", ownWorld)
-	failing := sloppy()
-	failing.New = func(*host.Env) host.Reconciler {
-		return host.SyncFunc(func(context.Context, string) error { return errors.New("no luck") })
-	}
-	c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{failing}}}
-	for _, line := range []string{"explore -n 5 own.txtar", "run own.txtar"} {
-		c.try(t.Context(), strings.Fields(line)...).wants(t, scenarios.ExitNotSettled)
 	}
 }
 

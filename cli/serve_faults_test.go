@@ -179,14 +179,10 @@ func TestFaultsAreLocal(t *testing.T) {
 		{"X", "y", "GET", faultsPath + "x", 404},
 	} {
 		req, err := http.NewRequest(c.method, s.url+c.path, strings.NewReader("hold op sees=Pod"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		req.Header.Set(c.header, c.value)
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != c.code {
 			t.Errorf("%+v: %d", c, resp.StatusCode)

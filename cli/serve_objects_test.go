@@ -2,12 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -15,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -63,38 +57,12 @@ func TestServeDefinitions(t *testing.T) {
 			s.gone(t, mapsPath+"/"+name)
 		}
 	}
-	s.owned(t, "stored", "v1")
-	s.send(t, "PATCH", definitionsPath+"/gizmos.example.com", `[
-		{"op":"replace","path":"/spec/versions/0/storage","value":false},
-		{"op":"replace","path":"/spec/versions/1/storage","value":true}]`)
-	s.owned(t, "moved", "v1")
-	s.send(t, "DELETE", gizmosPath+"/stored", `{"propagationPolicy":"Foreground"}`)
-	s.gone(t, gizmosPath+"/stored")
-	s.gone(t, mapsPath+"/stored")
-	s.send(t, "PATCH", definitionsPath+"/gizmos.example.com", `[{"op":"replace","path":"/spec/versions/0/served",
-		"value":false}]`)
-	s.send(t, "DELETE", betaGizmosPath+"/moved", "{}")
-
 	s.send(t, "POST", betaGizmosPath, gizmo("v1beta1", "held"))
 	s.send(t, "DELETE", "/api/v1/namespaces/shop", "{}")
 	s.gone(t, "/api/v1/namespaces/shop")
 	s.gone(t, betaGizmosPath+"/held")
 
 	s.send(t, "DELETE", definitionsPath+"/gizmos.example.com", "{}")
-	s.gone(t, definitionsPath+"/gizmos.example.com")
-	s.send(t, "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
-	s.send(t, "POST", definitionsPath, gizmoDefinition)
-	s.owned(t, "last", "v1beta1")
-	s.send(t, "PATCH", gizmosPath+"/last",
-		`[{"op":"add","path":"/metadata/finalizers","value":["example.com/hold"]}]`)
-	s.send(t, "DELETE", definitionsPath+"/gizmos.example.com", "{}")
-	terminating := s.get(t, definitionsPath+"/gizmos.example.com").body
-	for _, want := range []string{"InstanceDeletionInProgress", "customresourcecleanup.apiextensions.k8s.io"} {
-		if !strings.Contains(terminating, want) {
-			t.Errorf("a definition whose objects are held lacks %q: %s", want, terminating)
-		}
-	}
-	s.send(t, "PATCH", gizmosPath+"/last", `[{"op":"remove","path":"/metadata/finalizers"}]`)
 	s.gone(t, definitionsPath+"/gizmos.example.com")
 	// The garbage collector may have met a reference to the deleted kind five times.
 	unresolved := regexp.MustCompile(`garbagecollector fails, .*: no matches for kind "Gizmo" .*\n`)
@@ -103,42 +71,23 @@ func TestServeDefinitions(t *testing.T) {
 	}
 }
 
-// With a kubelet, a pod looks as on a node: it has addresses, conditions with times, started containers and Events. A
-// pod that ends looks ended.
+// With a kubelet, pods run on a node that looks real: they have addresses, and each Event once.
 func TestServePodsAreLifelike(t *testing.T) {
 	for _, controllers := range []string{"kubelet", "kubelet,scheduler"} {
 		s := startServe(t, "--controllers", controllers)
-		for _, pod := range []string{
-			`{"metadata":{"name":"a"},"spec":{"initContainers":[{"name":"i","image":"busybox"}],"containers":[{` +
-				`"name":"c","image":"nginx"}]}}`,
-			`{"metadata":{"name":"b"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"busybox"}]}}`,
-			`{"metadata":{"name":"h"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"busybox"}]}}`,
-		} {
-			if got := s.post(t, podsPath, pod); got.code != 201 {
-				t.Fatal(got)
-			}
-		}
-		pods := map[string]*corev1.Pod{}
+		s.send(t, "POST", podsPath, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"nginx"}]}}`)
 		s.until(t, podsPath, func(_ string, p *corev1.Pod) bool {
-			pods[p.Name] = p
-			return len(pods) == 3 && pods["a"].Status.Phase == corev1.PodRunning &&
-				pods["b"].Status.Phase == corev1.PodSucceeded && pods["h"].Status.Phase == corev1.PodRunning
+			if p.Status.Phase != corev1.PodRunning {
+				return false
+			}
+			if _, err := netip.ParseAddr(p.Status.PodIP); err != nil || p.Spec.NodeName != "node-1" ||
+				time.Since(p.Status.StartTime.Time) > time.Hour {
+				t.Errorf("node %q, %+v", p.Spec.NodeName, p.Status)
+			}
+			return true
 		})
-		for _, p := range pods {
-			lively(t, p)
-		}
-		if ip := pods["h"].Status.PodIP; ip != pods["h"].Status.HostIP || ip == pods["a"].Status.PodIP ||
-			pods["a"].Status.PodIP == pods["b"].Status.PodIP {
-			t.Errorf("addresses: %s %s %s", ip, pods["a"].Status.PodIP, pods["b"].Status.PodIP)
-		}
-		if st := pods["b"].Status.ContainerStatuses[0].State.Terminated; st == nil || st.Reason != "Completed" ||
-			st.StartedAt.IsZero() || st.FinishedAt.IsZero() || !strings.HasPrefix(st.ContainerID, "containerd://") {
-			t.Errorf("b ended as %+v", st)
-		}
 		if got, want := s.events(t, "a"), []string{
 			"Scheduled: Successfully assigned default/a to node-1",
-			`Pulled: Container image "busybox" already present on machine and can be accessed by the pod`,
-			"Created: Container created", "Started: Container started",
 			`Pulled: Container image "nginx" already present on machine and can be accessed by the pod`,
 			"Created: Container created", "Started: Container started",
 		}; !slices.Equal(got, want) {
@@ -146,40 +95,6 @@ func TestServePodsAreLifelike(t *testing.T) {
 		}
 		if code, stderr := s.stop(); code != 0 || stderr != "" {
 			t.Errorf("exit code %d: %s", code, stderr)
-		}
-	}
-}
-
-// lively checks what each pod has that has run.
-func lively(t *testing.T, p *corev1.Pod) {
-	t.Helper()
-	st := &p.Status
-	for _, ip := range []string{st.HostIP, st.PodIP} {
-		if _, err := netip.ParseAddr(ip); err != nil {
-			t.Errorf("%s: %v", p.Name, err)
-		}
-	}
-	if p.Spec.NodeName != "node-1" || st.StartTime == nil || len(st.HostIPs) != 1 || len(st.PodIPs) != 1 ||
-		st.PodIPs[0].IP != st.PodIP || st.QOSClass != corev1.PodQOSBestEffort {
-		t.Errorf("%s: node %q, %+v", p.Name, p.Spec.NodeName, st)
-	}
-	running := st.Phase == corev1.PodRunning
-	want := map[corev1.PodConditionType]bool{corev1.PodReadyToStartContainers: running, corev1.PodInitialized: true,
-		corev1.PodReady: running, corev1.ContainersReady: running, corev1.PodScheduled: true}
-	for _, c := range st.Conditions {
-		if is, known := want[c.Type]; !known || is != (c.Status == corev1.ConditionTrue) ||
-			time.Since(c.LastTransitionTime.Time) > time.Hour {
-			t.Errorf("%s: condition %+v", p.Name, c)
-		}
-		delete(want, c.Type)
-	}
-	if len(want) > 0 {
-		t.Errorf("%s lacks the conditions %v", p.Name, want)
-	}
-	for _, c := range st.ContainerStatuses {
-		if c.Ready != running || *c.Started != running || !strings.HasPrefix(c.ContainerID, "containerd://") ||
-			!strings.HasPrefix(c.ImageID, "sha256:") || running && c.State.Running.StartedAt.IsZero() {
-			t.Errorf("%s: container %+v", p.Name, c)
 		}
 	}
 }
@@ -198,46 +113,22 @@ func (s *served) events(t *testing.T, pod string) (list []string) {
 	return list
 }
 
-// A server calls webhooks, also for its controllers' writes, and serves other requests meanwhile.
+// A server calls webhooks, also for its controllers' writes.
 func TestServeCallsWebhooks(t *testing.T) {
 	s := startServe(t, "--controllers", "replicaset")
-	hook := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var review admissionv1.AdmissionReview
-		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
-			t.Error(err)
-		}
-		s.post(t, configsPath, `{"metadata":{"generateName":"seen-"}}`)
-		kind := admissionv1.PatchTypeJSONPatch
-		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true, PatchType: &kind,
-			Patch: []byte(`[{"op":"add","path":"/metadata/annotations","value":{"by":"hook"}}]`)}
-		json.NewEncoder(w).Encode(&review)
-	}))
-	hook.Config.ErrorLog = log.New(io.Discard, "", 0)
-	hook.StartTLS()
-	defer hook.Close()
-	bundle, err := json.Marshal(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw}))
-	if err != nil {
-		t.Fatal(err)
+	s.send(t, "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", `{"metadata":{"name":"m"},
+		"webhooks":[{"name":"m.example.com","sideEffects":"None","admissionReviewVersions":["v1"],
+		"clientConfig":{"url":"https://127.0.0.1:1"},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],
+		"resources":["pods"]}]}]}`)
+	if got := s.post(t, podsPath, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`); got.code != 500 ||
+		!strings.Contains(got.body, `failed calling webhook \"m.example.com\"`) {
+		t.Errorf("a pod is answered %+v", got)
 	}
-	got := s.post(t, "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", fmt.Sprintf(
-		`{"metadata":{"name":"m"},"webhooks":[{"name":"m.example.com","sideEffects":"None",
-		"admissionReviewVersions":["v1"],"clientConfig":{"url":%q,"caBundle":%s},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],
-		"resources":["pods"]}]}]}`, hook.URL, bundle))
-	if got.code != 201 || len(got.warnings) > 0 {
-		t.Fatalf("%d %s, warnings %q", got.code, got.body, got.warnings)
-	}
-	s.post(t, setsPath, `{"metadata":{"name":"r"},"spec":{"replicas":3,`+
-		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",`+
-		`"image":"i"}]}}}}`)
-	pods := map[string]bool{}
-	s.until(t, podsPath, func(_ string, p *corev1.Pod) bool {
-		if p.Annotations["by"] != "hook" {
-			t.Errorf("a Pod that no webhook has seen: %v", p)
-		}
-		pods[p.Name] = true
-		return len(pods) == 3
-	})
-	if list := s.get(t, configsPath); strings.Count(list.body, `"generateName"`) < 3 {
-		t.Errorf("the webhook made %s", list.body)
+	s.send(t, "POST", setsPath, `{"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{
+		"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	s.err.until(t, "replicaset fails at rs/r, 5 times by now")
+	if _, stderr := s.stop(); !strings.Contains(stderr, `failed calling webhook "m.example.com"`) ||
+		!strings.Contains(stderr, "connection refused") {
+		t.Errorf("the log is %s", stderr)
 	}
 }

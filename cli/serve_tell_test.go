@@ -117,9 +117,7 @@ func TestServeStart(t *testing.T) {
 		{[]string{"service"}, []string{"namespace/default", "namespace/kube-system", "service/kubernetes"}},
 	} {
 		s, err := openSite(&serving{start: c.start, realtime: true}, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var have []string
 		s.handler.With(func(server *fakeapi.Server) {
 			for _, kind := range []string{"namespace", "service", "priorityclass", "serviceaccount"} {
@@ -151,9 +149,7 @@ type part struct {
 func (s *served) parts(t *testing.T, enough func(part) bool) {
 	t.Helper()
 	resp, err := http.Get(s.url + "/threelaws/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
 		t.Errorf("the feed is of type %q", got)
@@ -168,9 +164,7 @@ func (s *served) parts(t *testing.T, enough func(part) bool) {
 			continue
 		}
 		var p part
-		if err := json.Unmarshal([]byte(text), &p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(text), &p))
 		if enough(p) {
 			return
 		}
@@ -227,9 +221,7 @@ func TestServePageNeedsFlag(t *testing.T) {
 	}
 	s = startServe(t, "--ui")
 	req, err := http.NewRequest("GET", s.url+"/threelaws/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Host = "rebound.example"
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != http.StatusForbidden {
@@ -237,9 +229,7 @@ func TestServePageNeedsFlag(t *testing.T) {
 	}
 	resp.Body.Close()
 	open, err := http.Get(s.url + "/threelaws/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer open.Body.Close()
 	began := time.Now()
 	if code, stderr := s.stop(); code != 0 || time.Since(began) > 4*time.Second {

@@ -31,9 +31,7 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 		until, each = time.Now().Add(d), 10_000_000
 	}
 	part, err := campaign.ParseShard(os.Getenv("SOAKSHARD"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	faults := map[string]int{}
 	for _, name := range host.FaultNames {
 		faults[name] = 1
@@ -67,15 +65,11 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 // wholeWorlds are the scenarios that can run in one era.
 func wholeWorlds(t *testing.T) []*scenarios.File {
 	paths, err := walk("../scenarios/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var files []*scenarios.File
 	for _, path := range paths {
 		f, err := scenarios.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !slices.ContainsFunc(f.Steps, changesGeneration) { // part of it is of an older one by intent
 			files = append(files, f)
 		}

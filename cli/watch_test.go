@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -149,37 +148,6 @@ func TestWatchFight(t *testing.T) {
 	typed(t, "show "+record).passes(t, "VIOLATES take-ownership", " pod/b-")
 }
 
-// A rollout by current controllers is no finding, live or recorded.
-func TestWatchRollout(t *testing.T) {
-	s, config := serveWith(t, "--controllers", "all", "--realtime=false")
-	record := filepath.Join(t.TempDir(), "history.log")
-	w := beginWatch(t, "--kubeconfig", config, "--record", record, "--patience", "500ms", "--stuck-after", "5s")
-	w.until(t, "watching ")
-	const deployments = deploymentsPath
-	s.send(t, "POST", deployments, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 3, "+
-		"selector: {matchLabels: {app: web}}, "+podTemplate+"}}")
-	s.available(t, deployments+"/web", 3)
-	for _, c := range []struct {
-		patch string
-		n     int
-	}{
-		{`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"two"}]`, 3},
-		{`[{"op":"replace","path":"/spec/replicas","value":1}]`, 1},
-		{`[{"op":"replace","path":"/spec/replicas","value":4}]`, 4},
-	} {
-		s.send(t, http.MethodPatch, deployments+"/web", c.patch)
-		s.available(t, deployments+"/web", c.n)
-	}
-	s.send(t, http.MethodDelete, deployments+"/web", `{"propagationPolicy":"Foreground"}`)
-	s.gone(t, deployments+"/web")
-	if code := w.stop(); code != exitInterrupted || strings.Contains(w.String(), "---") {
-		t.Errorf("exit code %d\n%s", code, w)
-	}
-	if got := typed(t, "judge "+record); got.code != 0 || strings.Contains(got.out, "violated by") {
-		t.Errorf("judge: exit %d\n%s%s", got.code, got.out, got.err)
-	}
-}
-
 // A server that dies is an error, not a healthy cluster.
 func TestWatchServerDies(t *testing.T) {
 	s, config := serveWith(t)
@@ -190,24 +158,6 @@ func TestWatchServerDies(t *testing.T) {
 	if code := w.stop(); code != 2 {
 		t.Errorf("exit code %d\n%s", code, w)
 	}
-}
-
-func (s *served) available(t *testing.T, path string, n int) {
-	t.Helper()
-	eventually(t, func() string {
-		var d struct {
-			Metadata struct{ Generation int }
-			Status   struct{ ObservedGeneration, Replicas, UpdatedReplicas, AvailableReplicas int }
-		}
-		if err := json.Unmarshal([]byte(s.get(t, path).body), &d); err != nil {
-			t.Fatal(err)
-		}
-		if st := d.Status; st.ObservedGeneration == d.Metadata.Generation && st.Replicas == n &&
-			st.UpdatedReplicas == n && st.AvailableReplicas == n {
-			return ""
-		}
-		return fmt.Sprintf("%s does not come to %d: %+v", path, n, d)
-	})
 }
 
 func TestWatchUsage(t *testing.T) {
@@ -237,17 +187,13 @@ func TestWatchRole(t *testing.T) {
 	var role rbacv1.ClusterRole
 	for doc := range strings.SplitSeq(manifest, "---\n") {
 		var head struct{ Kind string }
-		if err := yaml.Unmarshal([]byte(doc), &head); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.Unmarshal([]byte(doc), &head))
 		s.send(t, "POST", map[string]string{"Namespace": "/api/v1/namespaces",
 			"ServiceAccount":     "/api/v1/namespaces/threelaws/serviceaccounts",
 			"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
 			"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"}[head.Kind], doc)
 		if head.Kind == "ClusterRole" {
-			if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
-				t.Fatal(err)
-			}
+			must(t, yaml.Unmarshal([]byte(doc), &role))
 		}
 	}
 	for _, r := range role.Rules {

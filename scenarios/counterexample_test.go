@@ -31,8 +31,6 @@ func TestFailureFiles(t *testing.T) {
 		{"laws", strings.Replace(fights, "judge never-fight\n", "", 1),
 			scenarios.ExploreOptions{Laws: []string{"never-fight"}}, "never-fight",
 			[]string{"judge never-fight", "! settle"}},
-		{"exhaustive", "controllers replication@selector\napply world.yaml\nsettle\nowners\n",
-			scenarios.ExploreOptions{Strategy: "exhaustive"}, "take-ownership", []string{"! settle"}},
 		{"racing user",
 			good + "settle quiet\ndelete pod/bystander\n! delete pod/nobody\nscale rs/web-a " +
 				"replicas=3\nsettle\nexpect 2 pods controller=rs/web-a\n",
@@ -48,9 +46,7 @@ func TestFailureFiles(t *testing.T) {
 				c.options.Schedules = 20
 			}
 			x, err := scenarios.Explore(t.Context(), parse(t, c.script), -1, careless(), c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(x.Failures) == 0 || c.law != "" && x.Failures[0].Law != c.law {
 				t.Fatalf("came to\n%s", x.Text())
 			}
@@ -166,9 +162,7 @@ func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 			"controllers replicaset replication gc\napply world.yaml\nsettle\nscale rs/web-a replicas=1\nsettle\n")
 		k, err := scenarios.Kill(f, -1, g, "gc/unseen-is-absent",
 			scenarios.ExploreOptions{Schedules: 20, Seed: 1, Laws: laws})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return k
 	}
 	first := kill()
@@ -235,18 +229,14 @@ func TestExpectationKeepsWhatMadeItHold(t *testing.T) {
 func TestMutantsFailureReplays(t *testing.T) {
 	g := registry()
 	f, err := scenarios.Load("testdata/orphan/adopted-after-the-orphan-pass.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	x, err := scenarios.Explore(t.Context(), f, -1, g,
 		scenarios.ExploreOptions{Schedules: 20, Mutant: "replicaset/skip-recheck"})
 	if err != nil || len(x.Failures) == 0 {
 		t.Fatal(err, x)
 	}
 	file, err := scenarios.Parse("failure.txtar", x.Failures[0].File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true})
 	if res.ExitCode != scenarios.ExitPass {
 		t.Errorf("%v\n%s", res.Errors, x.Failures[0].File)

@@ -19,9 +19,7 @@ func archive(script string, sections ...string) string {
 func interpret(t *testing.T, g *scenarios.Registry, text string) *scenarios.Result {
 	t.Helper()
 	f, err := scenarios.Parse("w.txtar", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return scenarios.Interpret(f, scenarios.Options{Registry: g, Twice: true})
 }
 
@@ -120,9 +118,7 @@ func TestCustomKindsChecked(t *testing.T) {
 			sections = append(crd[:2:2], "w.yaml", c.world)
 		}
 		f, err := scenarios.Parse("w.txtar", []byte(archive(c.script, sections...)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := ""
 		if res := scenarios.Interpret(f, scenarios.Options{Registry: operators(false)}); len(res.Errors) > 0 {
 			text = res.Errors[0].Error()
@@ -204,32 +200,24 @@ red
 func TestDefine(t *testing.T) {
 	dir := t.TempDir()
 	bases := filepath.Join(dir, "config", "crd", "bases")
-	if err := os.MkdirAll(bases, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(bases, 0o755))
 	other := strings.NewReplacer("widget", "gadget", "Widget", "Gadget", "wd", "gd").Replace(widgetDefinition)
 	for name, text := range map[string]string{"widgets.yaml": "---\n" + widgetDefinition,
 		"gadgets.yml": other + "---\nkind: Kustomization\n", "notes.txt": "x", "k.yaml": "resources: []\n"} {
-		if err := os.WriteFile(filepath.Join(bases, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(bases, name), []byte(text), 0o644))
 	}
 	path := filepath.Join(dir, "w.txtar")
 	script := archive("define config/crd/bases\ncontrollers widget\napply world.yaml\nsettle\nexpect cm/a-z\nget "+
 		"gadgets\n----\n(none)\n", "world.yaml",
 		widgetWorld+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n")
-	if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(script), 0o644))
 	res := scenarios.RunFile(path, scenarios.Options{Registry: operators(false), Twice: true})
 	if res.ExitCode != scenarios.ExitPass {
 		t.Fatal(res.Errors)
 	}
 	// The file of a failure is self-contained.
 	f, err := scenarios.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	x, err := scenarios.Explore(t.Context(), f, -1, operators(true), scenarios.ExploreOptions{Schedules: 200})
 	if err != nil || len(x.Failures) == 0 {
 		t.Fatalf("%v\n%s", err, x.Text())
@@ -254,9 +242,7 @@ func TestDefine(t *testing.T) {
 func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Counterexample) {
 	t.Helper()
 	file, err := scenarios.Parse("failure.txtar", f.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true})
 	if res.ExitCode != scenarios.ExitPass {
 		t.Errorf("it does not replay: %v\n%s", res.Errors, f.File)
@@ -273,13 +259,9 @@ func TestCustomOperator(t *testing.T) {
 	text := archive(script, "crd.yaml", widgetDefinition, "world.yaml", world)
 	explored := func(broken bool, o scenarios.ExploreOptions) *scenarios.Exploration {
 		f, err := scenarios.Parse("w.txtar", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		x, err := scenarios.Explore(t.Context(), f, -1, operators(broken), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return x
 	}
 	if x := explored(false, scenarios.ExploreOptions{Schedules: 300}); x.Failed+x.Unsettled > 0 {

@@ -30,9 +30,7 @@ func TestEverythingHasAnEnd(t *testing.T) {
 		"orphan/dependent-seen-during-the-orphan-pass": 2, "orphan/owner-made-again-under-its-name": 2,
 	} {
 		f, err := scenarios.Load("testdata/" + name + ".txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		x := exhausted(t, f, g, 0)
 		if !x.Coverage.Complete || x.Schedules < ends || x.Coverage.Livelocks > 0 || x.Failed > 0 {
 			t.Errorf("%s: %s", name, x.Text())
@@ -44,9 +42,7 @@ func TestEverythingHasAnEnd(t *testing.T) {
 // of this world leave two objects.
 func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/late-dependent-exhaustively.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for want, s := range map[string]string{"1": "expect 1 cm", "2": "expect 2 cm"} {
 		i := slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool { return s.Verb == "expect" })
 		f.Steps[i].Args[0] = scenarios.Arg{Text: want, Value: want}
@@ -56,41 +52,14 @@ func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	}
 }
 
-// A garbage collector that mistakes a recreated object for the owner violates GC-1 in an exhaustive search, as in the
-// first random schedule.
-func TestExhaustiveFindsTheMutantsViolation(t *testing.T) {
-	g := registry()
-	f, err := scenarios.Load("testdata/orphan/owner-made-again-under-its-name.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range g.Mutants {
-		if m.Name != "gc/recreated-is-owner" {
-			continue
-		}
-		wrong := m.Make()
-		i := slices.IndexFunc(g.Controllers, func(c host.Controller) bool { return c.Name == wrong.Name })
-		g.Controllers[i] = wrong
-		if x := exhausted(t, f, g, 0); x.Failed == 0 {
-			t.Errorf("%s", x.Text())
-		}
-		return
-	}
-	t.Error("no such mutant")
-}
-
 // The report names what no schedule varied, and omits what the options vary.
 func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/deleting-set-adopts-nothing.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	x, err := scenarios.Explore(context.Background(), f, -1, registry(),
 		scenarios.ExploreOptions{Strategy: "exhaustive", States: 5,
 			Faults: map[string]int{"crash": 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fixed := x.Coverage.Fixed
 	if !slices.Contains(fixed, "the order of the user's own actions") ||
 		!slices.Contains(fixed, "the faults stale, conflict, throttle, error, lost, relist, resync, slow") {
@@ -162,9 +131,7 @@ func TestExplorationReportsWhatAPassProves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, err := scenarios.Explore(c.ctx, parse(t, c.script), -1, c.g, c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if complete := c.stopped == ""; x.Complete != complete || x.Stopped != c.stopped || x.Ended > 0 != c.ended {
 				t.Errorf("complete %v, stopped %q, %d ended\n%s", x.Complete, x.Stopped, x.Ended, x.Text())
 			}

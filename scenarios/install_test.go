@@ -15,35 +15,16 @@ func installed(t *testing.T, script string) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
 	bases := filepath.Join(dir, "config", "crd", "bases")
-	if err := os.MkdirAll(bases, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(bases, 0o755))
 	path = filepath.Join(dir, "w.txtar")
 	space := "apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\n" +
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config, namespace: system}\n"
 	other := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n"
 	for name, text := range map[string]string{filepath.Join(bases, "widgets.yaml"): widgetDefinition,
 		path: archive(script, "installed.yaml", space, "world.yaml", widgetWorld+other)} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	return dir, path
-}
-
-// Installed objects exist from the start, and timelines do not show them.
-func TestInstall(t *testing.T) {
-	_, path := installed(t, `install config/crd/bases installed.yaml
-controllers widget gc
-expect system/cm/config
-apply world.yaml
-settle
-expect 5 cm
-`)
-	res := scenarios.RunFile(path, scenarios.Options{Registry: operators(false), Twice: true})
-	for _, e := range res.Errors {
-		t.Error(e)
-	}
 }
 
 // A minimized failure keeps all that is installed. It names the files on disk if their directory is known, and
@@ -53,9 +34,7 @@ func TestFailuresInstall(t *testing.T) {
 		"settle quiet\nscale widget/a replicas=3\nlabel widget/a tier=front\nscale widget/b replicas=0\nsettle\nexpect cm/a-z\n")
 	for _, out := range []string{filepath.Join(dir, "testdata", "found"), ""} {
 		f, err := scenarios.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		x, err := scenarios.Explore(t.Context(), f, -1, operators(true), scenarios.ExploreOptions{Schedules: 200, Out: out})
 		if err != nil || len(x.Failures) == 0 {
 			t.Fatalf("%v: found nothing\n%s", err, x.Text())
@@ -72,13 +51,9 @@ func TestFailuresInstall(t *testing.T) {
 		if out == "" {
 			out = t.TempDir()
 		}
-		if err := os.MkdirAll(out, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(out, 0o755))
 		kept := filepath.Join(out, "kept.txtar")
-		if err := x.Failures[0].WriteFile(kept); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.Failures[0].WriteFile(kept))
 		if res := scenarios.RunFile(kept, scenarios.Options{Registry: operators(true), Twice: true}); res.ExitCode != 0 {
 			t.Errorf("written to %q: %v", out, res.Errors)
 		}

@@ -140,9 +140,7 @@ func TestParse(t *testing.T) {
 		"b=c d' --x=1 -y\n----\n(none)\n-- w --\nbody\n"
 	text = strings.Replace(text, "--x=1 -y", "e-", 1)
 	f, err := scenarios.Parse("f", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := string(f.Format()); got != text {
 		t.Errorf("Format differs:\n%s", got)
 	}
@@ -160,19 +158,6 @@ func TestParse(t *testing.T) {
 	want := strings.Replace(text, "x\n  y\n", "z\n", 1)
 	if got := string(f.Format()); got != want {
 		t.Errorf("Format with new golden text:\n%s", got)
-	}
-}
-
-// Commas separate the names of a list, as spaces do.
-func TestLists(t *testing.T) {
-	for _, line := range []string{"*,-job,kubelet", "*, -job kubelet", "* -job kubelet"} {
-		f, err := scenarios.Parse("f", []byte("controllers "+line+"\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(f.Steps[0].Words(), " "); got != "* -job kubelet" {
-			t.Errorf("%s is %s", line, got)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package scenarios_test
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,9 +42,7 @@ func TestScenarios(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 const duel = `
@@ -72,12 +69,18 @@ metadata: {name: bystander}
 spec: {containers: [{name: c, image: i}]}
 `
 
-func parse(t *testing.T, script string) *scenarios.File {
+// must ends the test at an error.
+func must(t testing.TB, err error) {
 	t.Helper()
-	f, err := scenarios.Parse("duel.txtar", []byte(script+duel))
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func parse(t *testing.T, script string) *scenarios.File {
+	t.Helper()
+	f, err := scenarios.Parse("duel.txtar", []byte(script+duel))
+	must(t, err)
 	return f
 }
 
@@ -130,9 +133,7 @@ func TestExploreIsDeterministic(t *testing.T) {
 	run := func(workers int) string {
 		x, err := scenarios.Explore(t.Context(), parse(t, script), -1, registry(),
 			scenarios.ExploreOptions{Schedules: 60, Seed: 3, Workers: workers, Faults: map[string]int{"crash": 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return x.Text()
 	}
 	if a, b := run(1), run(2); a != b {
@@ -140,125 +141,30 @@ func TestExploreIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestUpdate(t *testing.T) {
-	t.Setenv("CI", "")
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f.txtar")
-	write := func(script string) {
-		if err := os.WriteFile(path, []byte(script+duel), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
-	read := func() string {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
-	}
-	update := scenarios.Options{Registry: registry(), Update: true}
-
-	write("controllers replicaset replication\napply world.yaml\nsettle\n----\nold\n\nowners\n----\n\n")
-	if res := scenarios.RunFile(path, update); res.ExitCode != 0 || !res.Updated {
-		t.Fatal(res.Errors)
-	}
-	if res := scenarios.RunFile(path, scenarios.Options{Registry: registry()}); res.ExitCode != 0 {
-		t.Errorf("after the update: %v", res.Errors)
-	}
-	if res := scenarios.RunFile(path, update); res.Updated {
-		t.Error("an update changed what it had written")
-	}
-	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o640 {
-		t.Errorf("the file's mode changed: %v %v", st, err)
-	}
-
-	write("judge take-ownership\ncontrollers replicaset@selector\napply world.yaml\nsettle\n----\nold\n\n")
-	before := read()
-	if res := scenarios.RunFile(path, update); res.ExitCode == 0 || res.Updated || read() != before {
-		t.Errorf("a violation was blessed: %v\n%s", res.Errors, read())
-	}
-
-	write("settle\n----\nold\n\napply world.yaml\n")
-	before = read()
-	t.Setenv("CI", "true")
-	if res := scenarios.RunFile(path, update); res.ExitCode != scenarios.ExitUsage || read() != before {
-		t.Errorf("updated under CI: %v", res.Errors)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 1 {
-		t.Errorf("files were left behind: %v", files)
-	}
-}
-
-// Every verb that acts or reads does what it says.
-func TestEveryVerb(t *testing.T) {
+// The forms of verbs that no scenario of the project has.
+func TestRareVerbs(t *testing.T) {
 	f := parse(t, `controllers replicaset replication gc kubelet
 step
-step 2
 ! step deliver nobody Pod
 apply world.yaml
 mark before
 settle quiet
-create more.yaml
-! create more.yaml
-annotate pod/extra a=b
-label pod/extra app=web
-patch pod/extra type=merge '{metadata: {labels: {tier: front}}}'
-patch pod/extra type=json '[{op: remove, path: /metadata/labels/tier}]'
-settle verbose
-get pods
-get pod/bystander
-get rs/web-a path=spec.replicas
-----
-2
-
-hold replicaset sees=Pod
-scale rs/web-a replicas=1
 settle for=10s
-relist replicaset Pod
-release replicaset
-settle quiet
-expect 1 pods controller=rs/web-a
-crash replicaset before delete pod back=true
-scale rs/web-a replicas=0
-settle
-expect 0 pods controller=rs/web-a deleting=false
 restart replicaset from=before
-fail replicaset create pod with=timeout
-fail replicaset create pod nth=2 with=429
-scale rs/web-a replicas=1
-settle
 duplicate replicaset
 crash replicaset#2
 restart replicaset#2 from=2
-advance 30s
 settle quiet
 switch replicaset selector
 switch all controllerref
-downgrade-server on
-downgrade-server off
-settle quiet
-delete rc/web-b --client-side
-settle
-expect 0 pods controller=rc/web-b
-! expect rc/web-b
-delete rs/web-a --cascade=foreground
-delete pod/bystander --grace-period=0
+scale rc/web-b replicas=1
 settle quiet
 laws since=switch dont-interfere
 ----
 dont-interfere  ok
 
-owners tree
-hash
--- more.yaml --
-apiVersion: v1
-kind: Pod
-metadata: {name: extra}
-spec: {containers: [{name: c, image: i}]}`)
+hash`)
 	res := scenarios.Interpret(f, scenarios.Options{Registry: registry(), Twice: true})
-	for _, s := range res.Steps {
-		t.Logf("%s\n%s", s.Step, s.Output)
-	}
 	for _, e := range res.Errors {
 		t.Error(e)
 	}

@@ -83,13 +83,9 @@ func TestSameEnd(t *testing.T) {
 			f, err := scenarios.Parse("same-end.txtar", []byte("controllers left right\nsettle quiet\napply world.yaml\nsettle\n"+
 				"ensure same-end\n-- world.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\n"+
 				"kind: ConfigMap\nmetadata: {name: a}\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 100})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if x.Uncompared != c.leaves {
 				t.Errorf("it leaves out %q", x.Uncompared)
 			}

@@ -67,19 +67,6 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 	}
 }
 
-// Explored runs end sooner, each by itself, and have their own exit code.
-func TestExploredRunsEndWithoutWrites(t *testing.T) {
-	g := unsettled(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
-	x, err := scenarios.Explore(t.Context(), parse(t, "controllers unsettled\napply world.yaml\nsettle\n"), -1, g,
-		scenarios.ExploreOptions{Schedules: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Unsettled != 3 || x.Failed != 0 {
-		t.Errorf("came to\n%s", x.Text())
-	}
-}
-
 // runaway is a registry with a controller that never stops writing: it increments an annotation, or creates one more
 // object each time. syncs counts its reconciles.
 func runaway(creates bool, syncs *int) *scenarios.Registry {

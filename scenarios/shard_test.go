@@ -39,9 +39,7 @@ func searchedBy(t *testing.T, f *scenarios.File, shards int, most time.Duration)
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, path := range files {
 		var alone campaign.Merge
-		if err := errors.Join(m.ReadFile(path), alone.ReadFile(path)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(m.ReadFile(path), alone.ReadFile(path)))
 		if n, _ := alone.Results[0].Seen.Len(); n > 0 {
 			busy = append(busy, n)
 		}
@@ -67,9 +65,7 @@ func TestExhaustiveShardsAreOneSearch(t *testing.T) {
 	compared, divided := 0, 0
 	for _, path := range paths {
 		f, err := scenarios.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if strings.Count("\n"+string(f.Format()), "\nkind:") >= 20 || strings.Contains(string(f.Format()), "\ninstall ") {
 			continue
 		}

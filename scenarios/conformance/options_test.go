@@ -73,16 +73,6 @@ func TestEdits(t *testing.T) {
 	shows(t, prepared(t, s), "  follows     Edits[0], with 3 dependents in place of 2\n")
 }
 
-// Numbers in lists of objects are edited.
-func TestNumbersInLists(t *testing.T) {
-	bare, _ := undeclared(t, "statefulset")
-	file := sampleFile(t, strings.NewReplacer("replicas: 2", "replicas: 1", "example/web}", "example/web, ports: [{containerPort: 80}]}").
-		Replace(statefulSet))
-	s := Subject{Controller: bare, Samples: []string{file}, With: []string{"kubelet"}, Edits: []string{"{spec: {replicas: 2}}"}}
-	shows(t, prepared(t, s), "  follows     Edits[0], with 2 dependents in place of 1\n",
-		"  follows     spec.template.spec.containers[0].ports[0].containerPort: 80 -> 81\n")
-}
-
 // Each of several samples is tried in a subtest, beside further controllers and objects.
 func TestSeveral(t *testing.T) {
 	s := sample(widget(false, wrong{}))

@@ -3,9 +3,8 @@ package simtest
 // Drawn is one run under a stream of choices.
 type Drawn = drawn
 
-// The parts of [Case.Property] and [Case.Fuzz] that run any program.
+// The parts of [Case.Fuzz] that run any program.
 var (
-	Run      = run
-	Property = property
-	Fuzz     = fuzz
+	Run  = run
+	Fuzz = fuzz
 )

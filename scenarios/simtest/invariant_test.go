@@ -68,22 +68,3 @@ func TestInvariantOfCase(t *testing.T) {
 		t.Errorf("found %s: %s", f.Law, f.Said())
 	}
 }
-
-// An invariant in a Contract is checked for its controller only.
-func TestInvariantOfContract(t *testing.T) {
-	c := keeping(keeper(forgetful))
-	c.Controllers[0].Contract.Replicas = nil
-	c.User, c.Settled, c.Faults = []simtest.Action{simtest.Verb("label cm/a b=c")}, nil, map[string]int{"crash": 1}
-	c.Controllers[0].Contract.Invariants = []*law.Invariant{{ID: "one-secret", When: law.WhenSettled,
-		Sentence: "No two Secrets for one ConfigMap.", Check: func(f *law.Facts) string {
-			if n := len(f.Dependents); n > 1 {
-				return "has " + strconv.Itoa(n) + " Secrets"
-			}
-			return ""
-		}}}
-	x, err := c.Explore(t.Context(), "w")
-	if err != nil || len(x.Failures) == 0 || x.Failures[0].Law != "one-secret" ||
-		!strings.Contains(x.Failures[0].Said(), "cm/a has 2 Secrets") {
-		t.Errorf("not found: %+v, %v", x, err)
-	}
-}

@@ -195,31 +195,3 @@ func TestKeptFileOfAProgramThatChanged(t *testing.T) {
 		t.Errorf("with another request: %q", text)
 	}
 }
-
-// A program that uses randomness gets an error with the usual reason.
-func TestProgramThatDraws(t *testing.T) {
-	of := host.Controller{Name: "draws", For: configMaps}
-	draws := bubble.Controller(of, func(ctx context.Context, cfg *rest.Config) error {
-		client, err := kubernetes.NewForConfig(cfg)
-		if err != nil {
-			return err
-		}
-		names := map[string]bool{}
-		for i := range 20 {
-			names[fmt.Sprint("n", i)] = true
-		}
-		for name := range names {
-			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, m, metav1.CreateOptions{}); err != nil {
-				return err
-			}
-		}
-		<-ctx.Done()
-		return nil
-	})
-	_, err := (&simtest.Case{Controllers: []host.Controller{draws}, Schedules: 20}).Explore(t.Context(), "w")
-	if err == nil || !strings.Contains(err.Error(), "two runs of one schedule differ at step ") ||
-		!strings.Contains(err.Error(), "maps and selects") {
-		t.Errorf("%v", err)
-	}
-}

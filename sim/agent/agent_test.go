@@ -39,9 +39,7 @@ func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string
 			t.Fatal(err)
 		}
 	}
-	if err := w.Faults(faults); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Faults(faults))
 	for _, name := range append([]string{"keeper"}, processes...) {
 		w.Start(name, c)
 	}
@@ -247,14 +245,16 @@ func TestElectedManagersSettle(t *testing.T) {
 }
 
 // A panic that controller-runtime recovers is a violation.
-func TestRecoveredPanic(t *testing.T) {
-	b := program(t, "manager")
+func TestRecoveredPanic(t *testing.T) { panics(t, program(t, "manager")) }
+
+func panics(t *testing.T, b *agent.Binary) {
+	t.Helper()
 	b.Env = []string{"PANIC=1"}
 	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
 	want := regexp.MustCompile(`assignment to entry in nil map, at manager/main.go:\d+`)
-	if b := w.Broken(); b == nil || !want.MatchString(b.String()) {
-		t.Errorf("the violation is %v", b)
+	if v := w.Broken(); v == nil || !want.MatchString(v.String()) {
+		t.Errorf("the violation is %v", v)
 	}
 }
 

@@ -33,14 +33,10 @@ func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 	t.Helper()
 	build := sync.OnceValue(func() string {
 		dir, err := os.MkdirTemp("", "agent")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		temporary = append(temporary, dir)
 		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b := overlay.Build{Dir: in, Package: pkg, Out: filepath.Join(dir, "main"),
 			Cache: filepath.Join(cache, "threelaws"), Flags: []string{"-tags", "overlaid"}}
 		if _, err := b.Run(t.Context()); err != nil {

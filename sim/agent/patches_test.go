@@ -24,27 +24,17 @@ func TestEveryPatchIsNeeded(t *testing.T) {
 		t.Skip("the standard library is built once for each edit, which takes hours: make patches runs it")
 	}
 	text, err := os.ReadFile(patched)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range mutants(t, text) {
 		t.Run(m.name, func(t *testing.T) {
 			at := filepath.Join(t.TempDir(), "patches.go")
 			mutated := string(text[:m.from]) + m.instead + string(text[m.to:])
-			if err := os.WriteFile(at, []byte(mutated), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(at, []byte(mutated), 0o644))
 			original, err := filepath.Abs(patched)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: at}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(at+".json", overlay, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, os.WriteFile(at+".json", overlay, 0o644))
 			for _, tests := range []string{bareTests, "."} { // the cheap ones first
 				cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-failfast", "-overlay", at+".json", "-run", tests, ".")
 				cmd.Env = append(os.Environ(), "PATCHES=", "SOAK=")
@@ -77,9 +67,7 @@ func mutants(t *testing.T, text []byte) (all []mutant) {
 	t.Helper()
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, patched, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cut := func(name string, n ast.Node) mutant {
 		from, to := set.Position(n.Pos()), set.Position(n.End()).Offset
 		if text[to] == ',' {
@@ -95,9 +83,7 @@ func mutants(t *testing.T, text []byte) (all []mutant) {
 		for _, e := range v.Values[0].(*ast.CompositeLit).Elts {
 			patch := e.(*ast.CompositeLit)
 			name, err := strconv.Unquote(patch.Elts[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var edits []ast.Expr
 			for _, edit := range patch.Elts[1].(*ast.CompositeLit).Elts {
 				if source := string(text[set.Position(edit.Pos()).Offset:set.Position(edit.End()).Offset]); !strings.HasPrefix(source,

@@ -101,7 +101,7 @@ func create(w *trial.Trial, o runtime.Object) error {
 	return err
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -126,9 +126,7 @@ func admitting(t *testing.T, sample string) (*check.Plan, error) {
 	read := func(name, text string) *check.File {
 		t.Helper()
 		f, err := check.Read(name, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return f
 	}
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -167,9 +165,7 @@ webhooks:
 // The sample of each world is what the operator's webhooks make of it: none exists that has not passed them.
 func TestSampleIsAdmitted(t *testing.T) {
 	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good, annotations: {kept: yes-it-is}}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	world := plan.Cases[0].World(nil).World
 	for _, want := range []string{"admitted: \"yes\"", "kept: yes-it-is", "name: good"} {
 		if !strings.Contains(world, want) {

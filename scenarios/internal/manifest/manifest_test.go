@@ -1,7 +1,6 @@
 package manifest_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -53,30 +52,6 @@ func TestDecode(t *testing.T) {
 	}
 	if same, _ := b.WithUIDs(nil); same != b {
 		t.Error("a manifest without uids was copied")
-	}
-}
-
-// A mistake names its line in the file.
-func TestMistakes(t *testing.T) {
-	change := func(from, to string) string { return strings.Replace(pods, from, to, 1) }
-	for _, c := range []struct{ body, want string }{
-		{pods, ""},
-		{change("name: p2, namespace: other", "name: p1"),
-			"f.txtar:19: pod/p1 occurs twice in w.yaml: the first is on line 12"},
-		{change("image: i", "imag: i"),
-			"f.txtar:15: unknown field spec.containers[0].imag of Pod in w.yaml; did you mean image?"},
-		{change("kind: Pod", "kind: Pdo"), "f.txtar:13: unknown kind Pdo; did you mean Pod?"},
-		{"a: 1\nb: [\n", "f.txtar:12: bad YAML in w.yaml: did not find expected node content"},
-		{"# nothing\n---\n", "f.txtar:10: section w.yaml holds no manifest"},
-	} {
-		_, err := manifest.Decode(text(c.body), fakeapi.New(fakeapi.Options{}))
-		var e *manifest.Error
-		switch {
-		case c.want == "" && err != nil:
-			t.Errorf("%s\n%v", c.body, err)
-		case c.want != "" && (!errors.As(err, &e) || e.Error() != c.want):
-			t.Errorf("%s\n%v\nwant %s", c.body, err, c.want)
-		}
 	}
 }
 
