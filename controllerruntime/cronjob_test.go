@@ -40,9 +40,6 @@ func TestClockDrivenOperator(t *testing.T) {
 		return ctrl.NewControllerManagedBy(mgr).For(&batchv1.CronJob{}).Owns(&batchv1.Job{}).Named("cronjobs").
 			Complete(&minutely{mgr.GetClient()})
 	}
-	all, err := controllerruntime.Controllers(scheme.Scheme, setup, controllerruntime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := controllers(t, scheme.Scheme, setup, controllerruntime.Options{})
 	conformance.Test(t, conformance.Subject{Controller: all[0], Samples: []string{"testdata/cronjob.yaml"}, Schedules: 5})
 }
