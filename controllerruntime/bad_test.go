@@ -95,10 +95,7 @@ func TestReportedNotHung(t *testing.T) {
 			return err
 		}, "adds a watch while it runs"},
 	} {
-		all, err := controllerruntime.Controllers(widget.Scheme(), c.setup, controllerruntime.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := controllers(t, widget.Scheme(), c.setup, controllerruntime.Options{})
 		x := simtest.Case{Controllers: all, Schedules: 3,
 			World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n"}
 		found, err := x.Explore(t.Context(), "bad")

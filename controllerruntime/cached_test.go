@@ -113,11 +113,8 @@ func withSimulatedCache(t *testing.T) (out []string) {
 				return ctrl.Result{}, nil
 			}))
 	}
-	all, err := controllerruntime.Controllers(widget.Scheme(), setup,
+	all := controllers(t, widget.Scheme(), setup,
 		controllerruntime.Options{CacheUnstructured: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
 	defer run.Stop()
 	fill(t, run)
@@ -237,10 +234,7 @@ func TestOwnersAreWokenInOneOrder(t *testing.T) {
 					return ctrl.Result{}, nil
 				}))
 		}
-		all, err := controllerruntime.Controllers(widget.Scheme(), setup, controllerruntime.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := controllers(t, widget.Scheme(), setup, controllerruntime.Options{})
 		run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
 		create(t, run, definition(t))
 		run.Start("widget", all[0])

@@ -50,13 +50,10 @@ func (p *pair) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 
 func pairs(t testing.TB, careless bool) simtest.Case {
 	t.Helper()
-	all, err := controllerruntime.Controllers(scheme.Scheme, func(mgr ctrl.Manager) error {
+	all := controllers(t, scheme.Scheme, func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(
 			&pair{mgr.GetClient(), careless})
 	}, controllerruntime.Options{Goroutines: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	all[0].Contract.Replicas = controllerruntime.Of(func(*corev1.ConfigMap) int { return 2 })
 	return simtest.Case{Controllers: all, Schedules: 200,
 		World:  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n",

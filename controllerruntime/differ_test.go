@@ -89,12 +89,9 @@ func withSimulatedClient(t *testing.T, steps []step) (out []string) {
 				return ctrl.Result{}, nil
 			}))
 	}
-	all, err := controllerruntime.Controllers(widget.Scheme(), setup, controllerruntime.Options{
+	all := controllers(t, widget.Scheme(), setup, controllerruntime.Options{
 		Live: []client.Object{&corev1.Pod{}, &corev1.ConfigMap{}, &widget.Widget{}, &appsv1.Deployment{},
 			&corev1.Node{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
 	defer run.Stop()
 	create(t, run, definition(t))

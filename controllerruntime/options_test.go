@@ -27,10 +27,7 @@ import (
 // alone runs a setup's first controller in a world with one ConfigMap until it settles.
 func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Options) *trial.Trial {
 	t.Helper()
-	all, err := controllerruntime.Controllers(widget.Scheme(), setup, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := controllers(t, widget.Scheme(), setup, o)
 	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
 	t.Cleanup(run.Stop)
 	create(t, run, configMap("a"))
@@ -114,10 +111,7 @@ func TestMapperKnowsLists(t *testing.T) {
 		}
 		return setUpKeeper(mgr)
 	}
-	all, err := controllerruntime.Controllers(scheme.Scheme, setup, controllerruntime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := controllers(t, scheme.Scheme, setup, controllerruntime.Options{})
 	w := trial.New(trial.Options{})
 	defer w.Stop()
 	w.Start("keeper", all[0])

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllerruntime"
 	"github.com/threelaws/threelaws/controllerruntime/internal/widget"
@@ -17,14 +18,21 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// operator is the operator of package widget, with its Contract.
-func operator(t testing.TB, without widget.Without) host.Controller {
+// controllers returns the controllers of a setup.
+func controllers(t testing.TB, s *runtime.Scheme, setup controllerruntime.Setup,
+	o controllerruntime.Options) []host.Controller {
 	t.Helper()
-	all, err := controllerruntime.Controllers(widget.Scheme(), widget.Setup(without), controllerruntime.Options{})
+	all, err := controllerruntime.Controllers(s, setup, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := all[0]
+	return all
+}
+
+// operator is the operator of package widget, with its Contract.
+func operator(t testing.TB, without widget.Without) host.Controller {
+	t.Helper()
+	c := controllers(t, widget.Scheme(), widget.Setup(without), controllerruntime.Options{})[0]
 	c.Contract.Replicas = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Spec.Replicas) })
 	c.Contract.Selector = controllerruntime.Of(func(w *widget.Widget) labels.Selector {
 		return labels.SelectorFromSet(labels.Set{widget.Label: w.Name})

@@ -262,41 +262,27 @@ func TestPodsAreMadeFromTheTemplate(t *testing.T) {
 func TestPodsThatAreGoingCountForNothing(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "deployment@current")
 	c.laws = false // nobody counts the pods: the statuses are invented
-	c.replicaSet("gone", "img:0", 0, 2)
-	c.replicaSet("old", "img:1", 4, 4)
+	for _, s := range []struct {
+		name, image     string
+		size, available int32
+	}{{"gone", "img:0", 0, 2}, {"old", "img:1", 4, 4}} {
+		rs := replicaSet(s.name, "x", s.size)
+		rs.Labels, rs.Spec.Template.Spec.Containers[0].Image = labelled("x"), s.image
+		c.create(rs)
+		c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("replicaset"), Namespace: "default",
+			Name: s.name, Subresource: "status", PatchType: types.MergePatchType,
+			Patch: fmt.Appendf(nil, `{"status":{"replicas":%d,"readyReplicas":%[1]d,"availableReplicas":%[1]d}}`,
+				s.available)})
+	}
 	one := intstr.FromInt32(1)
-	n := int32(4)
-	c.create(&appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d"},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: &n, Selector: metav1.SetAsLabelSelector(map[string]string{"app": "x"}), Template: pods("img:2"),
-			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType,
-				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &one, MaxUnavailable: &one}},
-		},
-	})
+	d := eraWorlds["deployment"].object("d", "x", 4).(*appsv1.Deployment)
+	d.Spec.Template.Spec.Containers[0].Image = "img:2"
+	d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &one, MaxUnavailable: &one}}
+	c.create(d)
 	c.settle()
 	old := c.Server.Lookup(c.Server.KindNamed("replicaset"), "default", "old").(*appsv1.ReplicaSet)
 	if metav1.GetControllerOf(old) == nil || *old.Spec.Replicas != 3 {
 		t.Errorf("old asks for %d pods, owned by %v", *old.Spec.Replicas, old.OwnerReferences)
 	}
-}
-
-func pods(image string) corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: image}}}}
-}
-
-// replicaSet creates a ReplicaSet that reports this many available pods.
-func (c *cluster) replicaSet(name, image string, size, available int32) {
-	c.t.Helper()
-	labels := map[string]string{"app": "x"}
-	c.create(&appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
-		Spec: appsv1.ReplicaSetSpec{Replicas: &size, Selector: metav1.SetAsLabelSelector(labels),
-			Template: pods(image)},
-	})
-	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("replicaset"), Namespace: "default", Name: name,
-		Subresource: "status", PatchType: types.MergePatchType,
-		Patch: fmt.Appendf(nil, `{"status":{"replicas":%d,"readyReplicas":%[1]d,"availableReplicas":%[1]d}}`,
-			available)})
 }

@@ -179,13 +179,9 @@ func claimSet() *appsv1.StatefulSet {
 	template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	template.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	template.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
-	return &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
-		Spec: appsv1.StatefulSetSpec{
-			ServiceName: "web", Selector: metav1.SetAsLabelSelector(map[string]string{"app": "x"}),
-			Template: pods("img:1"), VolumeClaimTemplates: []corev1.PersistentVolumeClaim{template},
-			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType},
-		},
-	}
+	set := eraWorlds["statefulset"].object("web", "x", 1).(*appsv1.StatefulSet)
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{template}
+	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType}
+	return set
 }

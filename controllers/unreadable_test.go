@@ -37,48 +37,28 @@ var selectors = []struct {
 // serve another object beside it.
 type unreadable struct {
 	controllers []string
-	make        func(name, app string, selector *metav1.LabelSelector) metav1.Object
+	make        func(name, app string, n int32) runtime.Object
 	dependent   func() metav1.Object
 	served      map[string]int // pods of the other one
 	all         bool           // an empty selector selects everything
 }
 
-func owningJob(name, app string, selector *metav1.LabelSelector) metav1.Object {
-	one, manual := int32(1), true
-	t := template(app)
-	t.Spec.RestartPolicy = corev1.RestartPolicyNever
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec: batchv1.JobSpec{Parallelism: &one, Completions: &one, ManualSelector: &manual, Selector: selector,
-			BackoffLimit: &one, Template: t}}
-}
-
 func ownedPod() metav1.Object { return orphan("owned", "x") }
 
 var unreadables = map[string]unreadable{
-	"Deployment": {[]string{"deployment@current", "replicaset@current"},
-		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
-			two := int32(2)
-			return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-				Spec: appsv1.DeploymentSpec{Replicas: &two, Selector: selector, Template: template(app)}}
-		}, func() metav1.Object { return replicaSet("owned", "x", 0) }, map[string]int{"good-5658c5fd": 2}, false},
-	"StatefulSet": {[]string{"statefulset@current"},
-		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
-			one := int32(1)
-			return &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-				Spec: appsv1.StatefulSetSpec{Replicas: &one, Selector: selector, Template: template(app)}}
-		}, ownedPod, map[string]int{"bad": 1, "good": 1}, false},
-	"DaemonSet": {[]string{"daemonset@current"},
-		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
-			return &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template(app)}}
-		}, ownedPod, map[string]int{"bad": 1, "good": 1}, false},
-	"Job": {[]string{"job@current"}, owningJob, ownedPod, map[string]int{"bad": 1, "good": 1}, true},
-	"PodDisruptionBudget": {[]string{"disruption"},
-		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
-			return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-				Spec: policyv1.PodDisruptionBudgetSpec{Selector: selector,
-					MinAvailable: &intstr.IntOrString{IntVal: 1}}}
-		}, ownedPod, map[string]int{"bad": 1}, true},
+	"Deployment": {[]string{"deployment@current", "replicaset@current"}, eraWorlds["deployment"].object,
+		func() metav1.Object { return replicaSet("owned", "x", 0) }, map[string]int{"good-5658c5fd": 1}, false},
+	"StatefulSet": {[]string{"statefulset@current"}, eraWorlds["statefulset"].object, ownedPod,
+		map[string]int{"bad": 1, "good": 1}, false},
+	"DaemonSet": {[]string{"daemonset@current"}, func(name, app string, _ int32) runtime.Object {
+		return &appsv1.DaemonSet{ObjectMeta: named(name),
+			Spec: appsv1.DaemonSetSpec{Selector: selects(app), Template: template(app)}}
+	}, ownedPod, map[string]int{"bad": 1, "good": 1}, false},
+	"Job": {[]string{"job@current"}, eraWorlds["job"].object, ownedPod, map[string]int{"bad": 1, "good": 1}, true},
+	"PodDisruptionBudget": {[]string{"disruption"}, func(name, app string, _ int32) runtime.Object {
+		return &policyv1.PodDisruptionBudget{ObjectMeta: named(name), Spec: policyv1.PodDisruptionBudgetSpec{
+			Selector: selects(app), MinAvailable: &intstr.IntOrString{IntVal: 1}}}
+	}, ownedPod, map[string]int{"bad": 1}, true},
 }
 
 // An object with an unreadable selector keeps what it owned. Nothing is created for it or taken from it, and it is
@@ -97,7 +77,7 @@ func TestSelectorsThatNobodyCanRead(t *testing.T) {
 				owned.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(bad, kind)})
 				c := storedCluster(t, u.controllers, bad.(runtime.Object), stored(owned, "owned"),
 					stored(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, "n"))
-				c.create(u.make("good", "y", &metav1.LabelSelector{MatchLabels: labelled("y")}).(runtime.Object))
+				c.create(u.make("good", "y", 1))
 				c.settleFor(10 * time.Minute)
 				c.wantOwned(u.served)
 				if n := c.touched("bad"); n > 1 {
@@ -110,12 +90,12 @@ func TestSelectorsThatNobodyCanRead(t *testing.T) {
 }
 
 // asStored returns a defaulted object as an earlier server stored it, with a selector that this server would refuse.
-func asStored(t *testing.T, build func(name, app string, s *metav1.LabelSelector) metav1.Object,
+func asStored(t *testing.T, build func(name, app string, n int32) runtime.Object,
 	selector *metav1.LabelSelector) metav1.Object {
 	t.Helper()
 	c := newCluster(t, sim.Zero{})
-	c.create(build("bad", "x", &metav1.LabelSelector{MatchLabels: labelled("x")}).(runtime.Object))
-	obj := build("bad", "x", selector).(runtime.Object)
+	obj := build("bad", "x", 1)
+	c.create(obj)
 	whole := c.Server.Lookup(c.Server.KindOf(obj), "default", "bad").DeepCopyObject()
 	switch o := whole.(type) {
 	case *appsv1.Deployment:
@@ -239,12 +219,7 @@ func TestSchedulesThatNobodyCanRead(t *testing.T) {
 }
 
 func cronJob(name string) *batchv1.CronJob {
-	t := template(name)
-	t.Spec.RestartPolicy = corev1.RestartPolicyNever
-	return &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
-			CreationTimestamp: metav1.Time{Time: sim.Epoch}},
-		Spec: batchv1.CronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: batchv1.AllowConcurrent,
-			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: t}}},
-	}
+	c := eraWorlds["cronjob"].object(name, name, 0).(*batchv1.CronJob)
+	c.CreationTimestamp, c.Spec.ConcurrencyPolicy = metav1.Time{Time: sim.Epoch}, batchv1.AllowConcurrent
+	return c
 }

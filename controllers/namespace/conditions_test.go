@@ -1,22 +1,14 @@
 package namespace
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 // remaining returns objects of n resources, each with a finalizer of its own.
@@ -69,27 +61,6 @@ func TestRemainingIsTold(t *testing.T) {
 		if got[i].Message != want {
 			t.Errorf("%s: %s", got[i].Type, got[i].Message)
 		}
-	}
-}
-
-// successor is a server with a recreated namespace.
-type successor struct{ host.Client }
-
-func (successor) Do(context.Context, *fakeapi.Request) (fakeapi.Response, error) {
-	return fakeapi.Response{},
-		apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "a", errors.New("no"))
-}
-
-func (successor) Get(context.Context, schema.GroupVersionKind, string, string) (runtime.Object, error) {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("new")}}, nil
-}
-
-// A recreated namespace is an error.
-func TestFinalizeOfASuccessor(t *testing.T) {
-	c := &controller{env: &host.Env{Client: successor{}}, without: &Without{}}
-	err := c.finalize(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old"}})
-	if err == nil || !strings.Contains(err.Error(), "is another now") {
-		t.Errorf("%v", err)
 	}
 }
 

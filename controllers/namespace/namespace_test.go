@@ -105,29 +105,11 @@ func (c *cluster) condition(kind corev1.NamespaceConditionType) (corev1.Conditio
 	return "", ""
 }
 
-func TestEmptiesAndLetsGo(t *testing.T) {
-	c := newCluster(t, namespace.Without{})
-	c.config("x")
-	c.pod("p", "")
-	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "x"}})
-	c.delete("namespace", "a", metav1.DeleteOptions{})
-	c.run(4 * time.Second)
-	if !c.has("configmap", "x") {
-		t.Error("it did not wait")
-	}
-	c.run(time.Minute)
-	if c.namespace() != nil || c.has("configmap", "x") || c.has("pod", "p") {
-		t.Errorf("left: %+v", c.namespace())
-	}
-	if c.Server.Lookup(c.Server.KindNamed("configmap"), "default", "x") == nil {
-		t.Error("an object of another namespace was deleted")
-	}
-}
-
 func TestWaitsForFinalizers(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.config("x", "example.com/hold")
 	c.config("y", "example.com/hold", "example.com/more")
+	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "x"}})
 	c.delete("namespace", "a", metav1.DeleteOptions{})
 	c.run(time.Hour)
 	if c.namespace() == nil || !c.has("configmap", "x") {
@@ -147,6 +129,9 @@ func TestWaitsForFinalizers(t *testing.T) {
 	c.run(9 * time.Second) // 15 / 2 + 1, rounded down, and the sync
 	if c.namespace() != nil {
 		t.Errorf("still there: %+v", c.namespace().Status)
+	}
+	if c.Server.Lookup(c.Server.KindNamed("configmap"), "default", "x") == nil {
+		t.Error("an object of another namespace was deleted")
 	}
 }
 

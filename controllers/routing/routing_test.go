@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +201,8 @@ func TestTieBreak(t *testing.T) {
 		{"graceful deletion", world, event(pod("1", "x"), pod("2", "x", going)), "b -b"},
 		{"first seen while going", world, event(nil, pod("1", "x", going)), "b -b"},
 		{"resync", world, event(pod("1", "x"), pod("1", "x")), ""},
+		{"deletion counts for the old labels' owner, too", caches{set("ns", "a", "x", 0), set("ns", "b", "y", 0)},
+			event(pod("1", "x"), pod("2", "y", going)), "b a -b -a"},
 	} {
 		tb := &TieBreak{Owner: sets, Selects: selects}
 		var got host.Effect
@@ -262,17 +263,5 @@ func TestSameRef(t *testing.T) {
 		if sameRef(a, &b) {
 			t.Errorf("%+v and %+v are the same", a, &b)
 		}
-	}
-}
-
-// Before ControllerRef, a deletion also counted for the owner that the old labels selected.
-func TestTieBreakTellsTheOwnerByTheOldLabels(t *testing.T) {
-	tb := &TieBreak{Owner: sets, Selects: selects}
-	old, cur := pod("1", "x"), pod("2", "y")
-	cur.DeletionTimestamp = &metav1.Time{}
-	var got host.Effect
-	tb.Do(caches{set("ns", "a", "x", 0), set("ns", "b", "y", 0)}, event(old, cur), &got)
-	if want := []string{"ns/b", "ns/a"}; !slices.Equal(got.Deleted, want) {
-		t.Errorf("its deletion counts for %v, want %v", got.Deleted, want)
 	}
 }

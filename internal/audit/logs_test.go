@@ -52,8 +52,6 @@ var known = func() []audit.Controller {
 
 func options() audit.Options { return audit.Options{Controllers: known, Laws: law.All()} }
 
-func never() bool { return false }
-
 // judged judges files.
 func judged(t testing.TB, o audit.Options, files ...string) *audit.Report {
 	t.Helper()
@@ -63,11 +61,16 @@ func judged(t testing.TB, o audit.Options, files ...string) *audit.Report {
 			t.Fatal(err)
 		}
 	}
+	return run(t, o, s).Report(s)
+}
+
+func run(t testing.TB, o audit.Options, s *audit.Source) *audit.Auditor {
+	t.Helper()
 	a := audit.New(o)
-	if err := a.Run(s, never); err != nil {
+	if err := a.Run(s, func() bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	return a.Report(s)
+	return a
 }
 
 // judgedText judges logs given as text.
@@ -79,11 +82,7 @@ func judgedText(t testing.TB, logs ...io.Reader) *audit.Report {
 			t.Fatal(err)
 		}
 	}
-	a := audit.New(options())
-	if err := a.Run(s, never); err != nil {
-		t.Fatal(err)
-	}
-	return a.Report(s)
+	return run(t, options(), s).Report(s)
 }
 
 // short summarizes a report.
@@ -260,10 +259,7 @@ func TestShown(t *testing.T) {
 	}
 	o := options()
 	o.Keep = true
-	a := audit.New(o)
-	if err := a.Run(source, never); err != nil {
-		t.Fatal(err)
-	}
+	a := run(t, o, source)
 	s := a.Shown(a.Report(source))
 	if s.Of != s.History.Len() || s.Of < 100 {
 		t.Fatalf("%d of %d records are shown", s.History.Len(), s.Of)

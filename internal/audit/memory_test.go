@@ -95,10 +95,7 @@ func heapAfter(t *testing.T, size int64) uint64 {
 	if err := s.Add("log", newGenerated(t, size, "clean-rollout", "job-run")); err != nil {
 		t.Fatal(err)
 	}
-	a := audit.New(options())
-	if err := a.Run(s, never); err != nil {
-		t.Fatal(err)
-	}
+	a := run(t, options(), s)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if r := a.Report(s); r.Judged == 0 {

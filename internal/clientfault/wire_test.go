@@ -91,6 +91,13 @@ func create(t *testing.T, c *rest.RESTClient, name string) error {
 		Body(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}).Do(t.Context()).Error()
 }
 
+func made(t *testing.T, c *rest.RESTClient, name string) {
+	t.Helper()
+	if err := create(t, c, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // informer runs a client-go informer of ConfigMaps in the namespace default, and returns the names of added objects.
 func (s *site) informer(name string) (added chan string, have cache.Store) {
 	s.t.Helper()
@@ -130,23 +137,17 @@ func TestHold(t *testing.T) {
 	held, _ := s.informer("held")
 	other, _ := s.informer("other")
 	c := s.client("user")
-	if err := create(t, c, "a"); err != nil {
-		t.Fatal(err)
-	}
+	made(t, c, "a")
 	next(t, held, "a")
 	next(t, other, "a")
 	s.ask("hold held sees=cm")
 	for _, name := range []string{"b", "c"} {
-		if err := create(t, c, name); err != nil {
-			t.Fatal(err)
-		}
+		made(t, c, name)
 		next(t, other, name)
 	}
 	s.ask("hold other sees=cm")
 	s.ask("release other") // a separate frame follows it
-	if err := create(t, c, "d"); err != nil {
-		t.Fatal(err)
-	}
+	made(t, c, "d")
 	next(t, other, "d")
 	select {
 	case name := <-held:
@@ -168,16 +169,12 @@ func TestHoldOutlivesHistory(t *testing.T) {
 	s.handler.History = 5
 	held, have := s.informer("held")
 	c := s.client("user")
-	if err := create(t, c, "first"); err != nil {
-		t.Fatal(err)
-	}
+	made(t, c, "first")
 	next(t, held, "first")
 	s.ask("hold held sees=cm")
 	const n = 40
 	for i := range n {
-		if err := create(t, c, "m"+string(rune('a'+i/26))+string(rune('a'+i%26))); err != nil {
-			t.Fatal(err)
-		}
+		made(t, c, "m"+string(rune('a'+i/26))+string(rune('a'+i%26)))
 	}
 	if n := s.asked("held WATCH"); n != 0 {
 		t.Errorf("%d of its watches have ended", n)
@@ -198,9 +195,7 @@ func TestHoldOutlivesHistory(t *testing.T) {
 // A paused watch gets no bookmarks either. The initial list is not affected.
 func TestHoldKeepsBookmarks(t *testing.T) {
 	s := newSite(t)
-	if err := create(t, s.client("user"), "a"); err != nil {
-		t.Fatal(err)
-	}
+	made(t, s.client("user"), "a")
 	s.ask("hold early sees=*")
 	w, err := s.client("early").Get().Namespace("default").Resource("configmaps").
 		Param("watch", "1").Param("sendInitialEvents", "true").Param("allowWatchBookmarks", "true").
@@ -223,9 +218,7 @@ func TestRelist(t *testing.T) {
 	s := newSite(t)
 	added, _ := s.informer("op")
 	c := s.client("user")
-	if err := create(t, c, "a"); err != nil {
-		t.Fatal(err)
-	}
+	made(t, c, "a")
 	next(t, added, "a")
 	w, err := s.client("op").Get().Namespace("default").Resource("configmaps").Param("watch", "1").
 		Param("resourceVersion", "1").Watch(t.Context())
@@ -234,9 +227,7 @@ func TestRelist(t *testing.T) {
 	}
 	defer w.Stop()
 	s.ask("hold op sees=cm")
-	if err := create(t, c, "b"); err != nil {
-		t.Fatal(err)
-	}
+	made(t, c, "b")
 	s.ask("relist op cm")
 	next(t, added, "b") // by a list, as the watch is paused
 	for e := range w.ResultChan() {

@@ -82,10 +82,6 @@ func TestFights(t *testing.T) {
 			inTurn(12, time.Minute, "ReplicaSet/web", "kubectl-scale|scale spec.replicas=1",
 				"kube-controller-manager|scale spec.replicas=3"),
 			"fight rs/web kube-controller-manager,kubectl-scale"},
-		{"two autoscalers", []string{web},
-			inTurn(4, time.Minute, "ReplicaSet/web", "keda|scale spec.replicas=1",
-				"kube-controller-manager|scale spec.replicas=3"),
-			"fight rs/web keda,kube-controller-manager"},
 		{"an autoscaler and its controller's status", []string{web}, func(w *world) {
 			for i := range 20 {
 				n := strconv.Itoa(1 + i%2*2)

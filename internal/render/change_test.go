@@ -125,31 +125,6 @@ func TestChangedFields(t *testing.T) {
 	}
 }
 
-// A controller's status writes are noise; a user's are part of the story.
-func TestStatusWrites(t *testing.T) {
-	going, gone := &corev1.Pod{}, &corev1.Pod{}
-	going.Status.Phase, gone.Status.Phase = corev1.PodRunning, corev1.PodFailed
-	for _, c := range []struct {
-		process       string
-		before, after any
-		noise         bool
-		want          string
-	}{
-		{"kubelet", going, gone, true, `phase: "Running" -> "Failed"`},
-		{"user", going, gone, false, `phase: "Running" -> "Failed"`},
-		{"user", widget("status", map[string]any{"ready": false}), widget("status", map[string]any{"ready": true}),
-			false, "ready: false -> true"},
-	} {
-		r := &sim.Record{Op: sim.Commit, Process: c.process, Verb: "patch", Subresource: "status", Before: c.before,
-			After: c.after}
-		got := render.ChangeOf(r)
-		countsAlike(t, r)
-		if got.Verb != "status" || got.Noise != c.noise || got.Detail != c.want {
-			t.Errorf("%s of %s: noise %v, %s; want %v, %s", got.Verb, c.process, got.Noise, got.Detail, c.noise, c.want)
-		}
-	}
-}
-
 // A lease renewal is noise; a new holder is not.
 func TestLeases(t *testing.T) {
 	lease := func(holder, renewed string) any {

@@ -25,10 +25,7 @@ import (
 // crowd is a program in which one event wakes many goroutines at once. Each leaves garbage, and makes a Secret named
 // by its place in the order.
 func crowd(ctx context.Context, cfg *rest.Config) error {
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return err
-	}
+	client := kubernetes.NewForConfigOrDie(cfg)
 	var mu sync.Mutex
 	came, sink := 0, [][]byte(nil)
 	wake := make(chan struct{})

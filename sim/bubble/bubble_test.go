@@ -27,10 +27,7 @@ import (
 
 // greeter is an ordinary program on client-go. For each ConfigMap it keeps a Secret of its name, which it owns.
 func greeter(ctx context.Context, cfg *rest.Config) error {
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return err
-	}
+	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	maps, secrets := factory.Core().V1().ConfigMaps(), factory.Core().V1().Secrets()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
@@ -161,10 +158,7 @@ func TestWithdrawnAtOnce(t *testing.T) {
 	defer w.Stop()
 	var failed error
 	hasty := func(ctx context.Context, cfg *rest.Config) error {
-		client, err := kubernetes.NewForConfig(cfg)
-		if err != nil {
-			return err
-		}
+		client := kubernetes.NewForConfigOrDie(cfg)
 		short, cancel := context.WithCancel(ctx)
 		var asks sync.WaitGroup
 		asks.Go(func() {

@@ -38,10 +38,7 @@ func overlaid(t *testing.T) bool {
 
 // copier keeps a Secret for each ConfigMap. It works through its cache in the order of a map.
 func copier(ctx context.Context, cfg *rest.Config) error {
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return err
-	}
+	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	configs := factory.Core().V1().ConfigMaps()
 	events := make(chan struct{}, 1)

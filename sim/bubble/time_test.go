@@ -60,10 +60,7 @@ func TestLateRetryIsWaitedFor(t *testing.T) {
 
 // polls looks every 15 s for a claim that does not exist.
 func polls(ctx context.Context, cfg *rest.Config) error {
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return err
-	}
+	client := kubernetes.NewForConfigOrDie(cfg)
 	for {
 		_, err := client.CoreV1().PersistentVolumeClaims("default").Get(ctx, "claim", metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
@@ -92,10 +89,7 @@ func TestLongestBackOffIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
 	t.Cleanup(w.Stop)
 	w.Start("retries", program("retries", func(ctx context.Context, cfg *rest.Config) error {
-		client, err := kubernetes.NewForConfig(cfg)
-		if err != nil {
-			return err
-		}
+		client := kubernetes.NewForConfigOrDie(cfg)
 		go polls(ctx, cfg) // its error is that of the end
 		time.Sleep(1000 * time.Second)
 		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "default"}}

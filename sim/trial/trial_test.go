@@ -3,7 +3,6 @@ package trial_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -316,19 +315,5 @@ func TestLaterUntil(t *testing.T) {
 	want := []time.Duration{0, 1400 * time.Millisecond, 2800 * time.Millisecond}
 	if !slices.Equal(tries, want) || w.Waiting() != 0 {
 		t.Errorf("tried at %v, %d left; want %v", tries, w.Waiting(), want)
-	}
-}
-
-func TestStopLeavesNoGoroutine(t *testing.T) {
-	before := runtime.NumGoroutine()
-	for range 100 {
-		w := trial.New(trial.Options{})
-		w.Start("mapper", syncs(nothing))
-		object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
-		w.Settle(trial.Limits{})
-		w.Stop()
-	}
-	if now := runtime.NumGoroutine(); now > before {
-		t.Errorf("%d goroutines before, %d now", before, now)
 	}
 }

@@ -163,27 +163,6 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-func TestListIsOwnAndNobodys(t *testing.T) {
-	h := historyOf(t)
-	for _, r := range []*appsv1.ControllerRevision{
-		revision("later", `{}`, "me", 3), revision("earlier", `{}`, "", 2), revision("foreign", `{}`, "other", 1),
-	} {
-		if err := h.Revisions.Add(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var got []string
-	for _, r := range h.List(func(labels map[string]string) bool { return labels["app"] == "x" }) {
-		got = append(got, r.Name)
-	}
-	if want := []string{"earlier", "later"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if list := h.List(func(map[string]string) bool { return false }); len(list) != 0 {
-		t.Errorf("%d that do not match", len(list))
-	}
-}
-
 func TestAdopt(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -221,6 +200,9 @@ func TestAdopt(t *testing.T) {
 
 func TestRenumber(t *testing.T) {
 	h := historyOf(t)
+	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
+		t.Errorf("a revision that is not there was given a number: %v", err)
+	}
 	stale := create(t, h, revision("r", `{}`, "me", 1))
 	moved, err := h.Renumber(t.Context(), stale, 2)
 	if err != nil || moved.Revision != 2 {
@@ -241,14 +223,6 @@ func TestRenumber(t *testing.T) {
 	}
 	if got := stored(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
 		t.Errorf("stored %q, and the cached copy has number %d", got, stale.Revision)
-	}
-}
-
-// Errors other than conflicts are not retried, and are returned.
-func TestRenumberOfOneThatIsGone(t *testing.T) {
-	h := historyOf(t)
-	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
-		t.Errorf("a revision that is not there was given a number: %v", err)
 	}
 }
 
@@ -280,12 +254,12 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// A set gets its own and the ownerless revisions of the cache, sorted by name.
+// A set gets its own and the ownerless revisions of the cache, sorted by name. A list has those that match, by number.
 func TestOwn(t *testing.T) {
 	h := historyOf(t)
 	elsewhere, theirs := revision("a", "", "me", 1), revision("f", "", "", 1)
 	elsewhere.Namespace, theirs.Namespace = "other", "other"
-	for _, r := range []*appsv1.ControllerRevision{revision("d", "", "me", 1), revision("b", "", "me", 1),
+	for _, r := range []*appsv1.ControllerRevision{revision("d", "", "me", 2), revision("b", "", "me", 3),
 		revision("c", "", "", 1), revision("e", "", "you", 1), elsewhere, theirs} {
 		if err := h.Revisions.Add(r); err != nil {
 			t.Fatal(err)
@@ -298,5 +272,15 @@ func TestOwn(t *testing.T) {
 	}
 	if want := "default/b default/c default/d "; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	got = ""
+	for _, r := range h.List(func(labels map[string]string) bool { return labels["app"] == "x" }) {
+		got += r.Name + " "
+	}
+	if want := "c d b "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if list := h.List(func(map[string]string) bool { return false }); len(list) != 0 {
+		t.Errorf("%d that do not match", len(list))
 	}
 }
