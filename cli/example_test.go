@@ -2,6 +2,9 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"testing/fstest"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,6 +18,23 @@ var widget = host.Controller{
 	New: func(*host.Env) host.Reconciler {
 		return host.SyncFunc(func(context.Context, string) error { return nil })
 	},
+}
+
+// A command has whatever controllers its registry holds, and may have scenarios in
+// it, which are found by name wherever it runs. Main is Run with the arguments and
+// streams of the process.
+func ExampleCommand_Run() {
+	c := cli.Command{
+		Name:     "widgetctl",
+		Registry: &scenarios.Registry{Controllers: []host.Controller{widget}},
+		Library:  fstest.MapFS{"typo.txtar": {Data: []byte("controllers wigdet\n")}},
+		Out:      os.Stdout, Err: os.Stdout,
+	}
+	code := c.Run(context.Background(), []string{"show", "typo"})
+	fmt.Println("exit code", code)
+	// Output:
+	// typo.txtar:1: controllers: unknown controller wigdet; did you mean widget?
+	// exit code 2
 }
 
 // main is the whole of a command of one's own, as docs/use/go-test.md shows it.

@@ -101,6 +101,71 @@ func certificates(a *at, owner *thing) error {
 	return nil
 }
 
+// composes is crossplane/crossplane#1910: it creates the dependent first, and records its name afterwards. The right one
+// records the name first.
+func composes(first bool) idiom {
+	return func(a *at, owner *thing) error {
+		name := stringAt(owner, "status", "composed")
+		d := a.dependent(owner, name)
+		switch {
+		case name != "":
+			return a.ensure(owner, d)
+		case first:
+			return a.reports(owner, "composed", owner.GetName()+"-bucket")
+		}
+		d.SetGenerateName(owner.GetName() + "-")
+		made, err := a.env.Client.Create(a, a.typed(d))
+		if err != nil {
+			return err
+		}
+		return a.reports(owner, "composed", made.(metav1.Object).GetName())
+	}
+}
+
+// cleansOrphans is stackabletech/operator-rs#861: it deletes what has its labels and is not wanted, although another
+// operator has created that and passed the labels on. The right one deletes only its own.
+func cleansOrphans(own bool) idiom {
+	return func(a *at, owner *thing) error {
+		for _, d := range a.seen(a.kind) {
+			if d.GetLabels()[ownerLabel] == owner.GetName() && d.GetDeletionTimestamp() == nil &&
+				!slices.Contains(wanted(owner), d.GetName()) && (!own || metav1.IsControlledBy(d, owner)) {
+				if err := a.remove(d); err != nil {
+					return err
+				}
+			}
+		}
+		for _, name := range wanted(owner) {
+			d := a.dependent(owner, name)
+			d.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+			if err := a.ensure(owner, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// scales is kedacore/keda#1123: its update drops the owner reference, so the dependent outlives its owner.
+func scales(keeps bool) idiom {
+	return func(a *at, owner *thing) error {
+		next := a.dependent(owner, "hpa-"+owner.GetName())
+		next.Object["data"] = map[string]any{"size": strconv.FormatInt(intAt(owner, "spec", "size"), 10)}
+		was := a.cached(next.GetName())
+		switch {
+		case was == nil:
+			return a.create(next)
+		case keeps && !metav1.IsControlledBy(was, owner):
+			return taken(was)
+		case alike(was, next):
+			return nil
+		case !keeps:
+			next.SetOwnerReferences(nil)
+		}
+		next.SetResourceVersion(was.GetResourceVersion())
+		return a.update(next)
+	}
+}
+
 // publicBug is a bug that an operator had, and the operator with the fix. The issue describes the bug; no code of the
 // operator is here.
 type publicBug struct {
@@ -111,6 +176,9 @@ type publicBug struct {
 
 var publicBugs = []publicBug{
 	{"cert-manager/cert-manager#4956", by(certificates), by(requests), "new-owner", "exact-sum"},
+	{"crossplane/crossplane#1910", by(composes(false)), by(composes(true)), "new-owner", "exact-sum"},
+	{"stackabletech/operator-rs#861", by(cleansOrphans(false)), by(cleansOrphans(true)), "somebody-elses", "dont-interfere"},
+	{"kedacore/keda#1123", by(scales(false)), by(scales(true)), "scale", "release-non-matching"},
 	{"pingcap/tidb-operator#6532", []host.Controller{reconciler("tidb", gardens, keepsPlot(false), plots)},
 		[]host.Controller{reconciler("tidb", gardens, keepsPlot(true), plots)}, "deleted/unseen", "expect"},
 	{"netbox-community/netbox-operator#77", []host.Controller{reconciler("netbox", gardens, netbox, plots)},
