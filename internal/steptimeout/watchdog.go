@@ -72,7 +72,7 @@ func hangs(after time.Duration, invariant string) string {
 	var at []string
 	for g := range strings.SplitSeq(string(text), "\n\n") {
 		m := head.FindStringSubmatch(g)
-		if invariant != "" && strings.Contains(g, "/sim/law.(*Judge).ask(") {
+		if invariant != "" && strings.Contains(g, "/sim/law.(*Judge).evaluate(") {
 			return fmt.Sprintf("a step has not ended after %v: the Check of invariant %s does not return:\n\n%s", after,
 				invariant, strings.TrimSpace(g))
 		}
