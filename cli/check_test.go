@@ -122,7 +122,7 @@ func (idle) Start() {}
 
 func (idle) Kill() {}
 
-func (idle) Exercised() []*host.Call { return nil }
+func (idle) Asked() []*host.Call { return nil }
 
 func (idle) Queried() []host.Query { return nil }
 

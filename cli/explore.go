@@ -94,6 +94,7 @@ func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error
 
 // exploreFile explores a file, writes what failed, and reports.
 func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*exploration, error) {
+	x.Full = once(x.limit)
 	f, err := a.load(name)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,8 @@ type exploring struct {
 	faults string
 	era    string
 	out    string
-	memory int // MiB
+	memory int           // MiB
+	limit  func() string // of memory; see memoryLimit
 }
 
 // register gives a command its flags.
@@ -78,7 +79,7 @@ func (x *exploring) check() error {
 		return err
 	}
 	x.Shard, x.Results, x.SaveEvery = x.Part, x.results, saveEvery
-	x.Full = memoryLimit(x.memory)
+	x.limit = memoryLimit(x.memory)
 	if x.States > 0 && x.Strategy != "exhaustive" {
 		return usage("--states=%d bounds --strategy exhaustive only; drawn schedules are bounded by -n", x.States)
 	}

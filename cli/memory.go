@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 // memoryLimit returns a function that says when so many MiB are in use; nil for no limit. Garbage does not count: the
@@ -28,5 +29,25 @@ func memoryLimit(mib int) func() string {
 			return ""
 		}
 		return fmt.Sprintf("bound of %d MiB of memory", mib)
+	}
+}
+
+// once returns a function that repeats the first reason of full, also when memory is free again: a search that ended for
+// a reason must be able to name it.
+func once(full func() string) func() string {
+	if full == nil {
+		return nil
+	}
+	var first atomic.Pointer[string]
+	return func() string {
+		if first.Load() == nil {
+			if why := full(); why != "" {
+				first.Store(&why)
+			}
+		}
+		if why := first.Load(); why != nil {
+			return *why
+		}
+		return ""
 	}
 }

@@ -126,7 +126,7 @@ func TestServeCallsWebhooks(t *testing.T) {
 	}
 	s.send(t, "POST", setsPath, `{"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{
 		"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
-	s.err.until(t, "replicaset fails at rs/r, 5 times by now")
+	s.err.until(t, "replicaset fails at rs/r, 5 times so far")
 	if _, stderr := s.stop(); !strings.Contains(stderr, `failed calling webhook "m.example.com"`) ||
 		!strings.Contains(stderr, "connection refused") {
 		t.Errorf("the log is %s", stderr)

@@ -82,7 +82,7 @@ func TestFailuresAreKept(t *testing.T) {
 	if !strings.Contains(out, "--- FAIL: TestAsUser/orphan/replay/dont-interfere-") {
 		t.Errorf("nothing was replayed\n%s", out)
 	}
-	if !strings.Contains(out, "violated in orphan") || !strings.Contains(out, "nothing was explored") {
+	if !strings.Contains(out, "violated in orphan") || !strings.Contains(out, "were not explored") {
 		t.Errorf("the replay is not reported\n%s", out)
 	}
 	file := strings.TrimPrefix(first[0], u.dir+"/")
