@@ -208,8 +208,8 @@ func TestNothingRunsLive(t *testing.T) {
 	b.quiet(t)
 }
 
-// Who keeps a step keeps it when he chooses what he sees of the run, is told which laws are violated meanwhile, and
-// is not told that the page is live when it is not.
+// A kept step stays when other parts of the run are shown. The page shows later violations meanwhile, and it does not
+// claim to be live when it is not.
 func TestKeptStep(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)

@@ -212,7 +212,7 @@ func TestSchedulesThatNobodyCanRead(t *testing.T) {
 			c.patch("cj", "bad", `{"spec":{"schedule":"* * * * *","timeZone":null}}`)
 			c.settleFor(time.Minute)
 			if n := c.touched("bad"); n == 0 {
-				t.Errorf("it was mended, and starts nothing\n%s", c.tail(60))
+				t.Errorf("it was repaired, and starts nothing\n%s", c.tail(60))
 			}
 		})
 	}

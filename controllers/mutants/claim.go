@@ -138,7 +138,7 @@ var expectationMutants = []mutant{
 		"takes a pod that it was told had not been made for one that it has made and not seen, and makes another",
 		proposed(func(w *replicas.Without) { w.MadeByName = true })},
 	{"consistency/no-store", "WRITE-2", "EXACT-2",
-		"goes by a cache that does not show what it wrote, once it has waited for five minutes in vain",
+		"goes by a cache that does not show what it wrote, once its wait of five minutes has expired",
 		of(func(w *replicas.Without) { w.Consistency = true })},
 	{"expectations/creation-never-seen", "WATCH-2", "WATCH-7",
 		"waits on for creations that it has been shown",

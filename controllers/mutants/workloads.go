@@ -230,7 +230,7 @@ var statefulSetMutants = []mutant{
 		"gives claims their owners when it sees them, and leaves them behind when it is deleted before",
 		sts(func(w *statefulset.Without) { w.ClaimLater = true })},
 	{"statefulset/misses-claims", "NOFIGHT-3", "NOFIGHT-3",
-		"waits for a claim to be gone, and is told by nobody that it is",
+		"waits for a claim to be deleted, and no event of the claim enqueues it",
 		sts(func(w *statefulset.Without) { w.ClaimEvents = true })},
 	{"statefulset/waits-to-see-it-go", "WRITE-3", "EXACT-10",
 		"gives the claims of a pod that is not wanted away when it sees it go, and misses one that goes at once",

@@ -207,7 +207,7 @@ func (h *Handler) read(resource, namespace, name string) (metav1.Object, error) 
 	return resp.Object.(metav1.Object), nil
 }
 
-// bind binds a token to the object that it is asked for.
+// bind binds a token to the requested object.
 func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) error {
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	kinds := map[string]struct {

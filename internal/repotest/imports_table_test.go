@@ -195,7 +195,7 @@ var edges = []edge{
 	{"cmd/threelaws", []string{"cli", "scenarios", "scenarios/builtin"},
 		"the command is the command line with this module's controllers and scenarios"},
 	{"internal/repotest", nil, "the repository rules are tests, which import what they check"},
-	{"internal/goroutine", nil, "goroutines are told apart by the runtime only"},
+	{"internal/goroutine", nil, "only the runtime distinguishes goroutines"},
 	{"internal/steptimeout", []string{"internal/goroutine"}, "it knows of a world only that a step has ended"},
 	{"internal/nearest", nil, "words are compared whatever they name"},
 	{"internal/install", []string{"internal/nearest", "internal/yamldoc", api, apimachinery, "sigs.k8s.io/kustomize",

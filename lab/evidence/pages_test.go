@@ -29,8 +29,8 @@ func TestEveryClauseIsCovered(t *testing.T) {
 	}
 }
 
-// No controller breaks a clause without an excuse. Each is asked every clause that applies to it, or
-// there is a reason. Every item of the proposal's checklist is ticked.
+// No controller violates a clause without an excuse. Every clause that applies to a controller is evaluated, or there
+// is a reason. Every item of the proposal's checklist is ticked.
 func TestControllersKeepTheClauses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it explores the worlds of all controllers, which takes minutes")

@@ -93,7 +93,7 @@ type Class string
 const (
 	Equivalent  Class = "equivalent"  // nobody could tell the difference
 	Cosmetic    Class = "cosmetic"    // the difference is in words, names or orders that nothing depends on
-	Performance Class = "performance" // the difference is in work that is done in vain
+	Performance Class = "performance" // the difference is in work without effect
 )
 
 // Excuse lets mutants survive that match all three patterns. In a pattern * matches any text.

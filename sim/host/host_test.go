@@ -285,7 +285,7 @@ func TestRequestWithoutAKind(t *testing.T) {
 	resp := c.As("user",
 		&fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Namespace: "default", Name: "x"})
 	if resp.Err == nil || resp.Err.ErrStatus.Message != want {
-		t.Errorf("the user is told %v", resp.Err)
+		t.Errorf("the user got %v", resp.Err)
 	}
 	var got error
 	ctl := toyController(false)

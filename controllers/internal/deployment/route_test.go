@@ -134,7 +134,7 @@ func TestShares(t *testing.T) {
 	}
 	u := &rollout{d: &appsv1.Deployment{}, sets: []*appsv1.ReplicaSet{setOf("a", "i", 0, "1")}}
 	if u.d.Spec.Replicas = new(int32); u.saturated() {
-		t.Error("of none that are asked for one that says nothing has all")
+		t.Error("with 0 replicas, a ReplicaSet without the annotation counts as saturated")
 	}
 }
 

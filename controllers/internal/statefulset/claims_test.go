@@ -57,7 +57,7 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 	}{
 		"ensure": {func(s *syncing) error { return s.ensureClaims(t.Context(), p) }, 0},
 		"create": {func(s *syncing) error { return s.create(t.Context(), p) }, 1},
-		"mend":   {func(s *syncing) error { return s.repairOnce(t.Context(), p) }, 0},
+		"repair": {func(s *syncing) error { return s.repairOnce(t.Context(), p) }, 0},
 	} {
 		client := &noOwners{}
 		s := &syncing{set: set, key: "default/web", reconciler: &reconciler{options: &Options{Era: Current},

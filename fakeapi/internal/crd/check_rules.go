@@ -216,7 +216,7 @@ func (t *typed) values() *typed {
 	return &typed{t.schema.AdditionalProperties.Structural, t.decl.ElemType}
 }
 
-// What rules may cost by estimate, in units of the evaluator.
+// Limits of the estimated cost of rules, in units of the evaluator.
 const (
 	mostRule   = 10_000_000  // one rule
 	mostSchema = 100_000_000 // all of a schema
