@@ -5,6 +5,7 @@ package fight
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,29 +239,26 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 
 // OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat.
 func OnlyTimes(a, b any) bool {
-	return !slices.ContainsFunc(differences(a, b), func(l objectdiff.Leaf) bool {
-		return !isTime(objectdiff.JSON(l.Was)) || !isTime(objectdiff.JSON(l.Is))
-	})
+	for l := range differences(a, b) {
+		if !isTime(objectdiff.JSON(l.Was)) || !isTime(objectdiff.JSON(l.Is)) {
+			return false
+		}
+	}
+	return true
 }
 
 // FirstDifference returns the first field in which two versions of an object differ, as a JSON path, with both values;
 // "" if they are equal. Metadata that the server changes by itself does not count.
 func FirstDifference(a, b any) (path, was, is string) {
-	leaves := differences(a, b)
-	if len(leaves) == 0 {
-		return "", "", ""
+	for l := range differences(a, b) {
+		return l.Path, objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
 	}
-	return leaves[0].Path, objectdiff.JSON(leaves[0].Was), objectdiff.JSON(leaves[0].Is)
+	return "", "", ""
 }
 
-// moved lists the metadata that the server changes by itself.
-var moved = []string{"metadata.resourceVersion", "metadata.generation", "metadata.managedFields"}
-
-func differences(a, b any) []objectdiff.Leaf {
-	return slices.DeleteFunc(objectdiff.Of(content(a), content(b)), func(l objectdiff.Leaf) bool {
-		return slices.ContainsFunc(moved,
-			func(m string) bool { return l.Path == m || strings.HasPrefix(l.Path, m+"[") })
-	})
+// differences lists fields without the metadata that the server changes by itself.
+func differences(a, b any) iter.Seq[objectdiff.Leaf] {
+	return objectdiff.Each(content(a), content(b), "metadata.resourceVersion", "metadata.generation", "metadata.managedFields")
 }
 
 // content unwraps an unstructured object.

@@ -7,6 +7,7 @@ package objectdiff
 
 import (
 	"encoding/json"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -22,18 +23,32 @@ type Leaf struct {
 
 // Of lists the differences of two values of one type. Struct fields keep their order, and map keys are sorted. Entries of
 // lists come in the order of the first list, then those that only the second has. A list of plain values is one value.
-func Of(a, b any) []Leaf {
-	var w walk
-	w.values("", reflect.ValueOf(a), reflect.ValueOf(b))
-	return w.found
+func Of(a, b any) []Leaf { return slices.Collect(Each(a, b)) }
+
+// Each is [Of], one difference after the other. Fields with the paths of ignored are not compared.
+func Each(a, b any, ignored ...string) iter.Seq[Leaf] {
+	return func(yield func(Leaf) bool) {
+		w := walk{yield: yield, ignored: ignored}
+		w.values("", reflect.ValueOf(a), reflect.ValueOf(b))
+	}
 }
 
-type walk struct{ found []Leaf }
+type walk struct {
+	yield   func(Leaf) bool
+	ignored []string
+	found   int
+	ended   bool // nobody wants more
+}
+
+func (w *walk) add(l Leaf) {
+	w.found++
+	w.ended = w.ended || !w.yield(l)
+}
 
 // values compares two values; an absent one is invalid.
 func (w *walk) values(path string, a, b reflect.Value) {
 	a, b = Inside(a), Inside(b)
-	if empty(a) && empty(b) || identical(a, b) {
+	if w.ended || slices.Contains(w.ignored, path) || empty(a) && empty(b) || identical(a, b) {
 		return
 	}
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() || printsItself(a) {
@@ -54,7 +69,7 @@ func (w *walk) values(path string, a, b reflect.Value) {
 
 func (w *walk) leaf(path string, a, b reflect.Value) {
 	if JSON(a) != JSON(b) {
-		w.found = append(w.found, Leaf{Path: path, Was: a, Is: b})
+		w.add(Leaf{Path: path, Was: a, Is: b})
 	}
 }
 
@@ -101,7 +116,7 @@ func (w *walk) lists(path string, a, b reflect.Value) {
 
 func (w *walk) keyed(path, key string, a, b reflect.Value) {
 	was, is := named(a, key), named(b, key)
-	n := len(w.found)
+	n := w.found
 	for i, name := range was {
 		w.values(path+"["+name+"]", a.Index(i), entry(b, slices.Index(is, name)))
 	}
@@ -110,8 +125,8 @@ func (w *walk) keyed(path, key string, a, b reflect.Value) {
 			w.values(path+"["+name+"]", reflect.Value{}, b.Index(i))
 		}
 	}
-	if n == len(w.found) && !slices.Equal(was, is) { // entries that differ say already that the list is another
-		w.found = append(w.found, Leaf{path, reflect.ValueOf(was), reflect.ValueOf(is), true})
+	if n == w.found && !slices.Equal(was, is) { // entries that differ say already that the list is another
+		w.add(Leaf{path, reflect.ValueOf(was), reflect.ValueOf(is), true})
 	}
 }
 
