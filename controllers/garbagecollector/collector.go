@@ -70,8 +70,9 @@ const definitions = "CustomResourceDefinition"
 // discover watches new kinds: all at the start, then those of each CRD as it appears. It forgets kinds that are not
 // served any more. The real garbage collector reads the list of kinds every 30 seconds.
 func (c *collector) discover() {
-	c.kinds, c.current = map[kindName]*fakeapi.Kind{}, map[schema.GroupKind]*fakeapi.Kind{}
-	for _, k := range c.env.Kinds() {
+	kinds, served := c.env.Kinds(), c.env.Served()
+	c.kinds, c.current = make(map[kindName]*fakeapi.Kind, len(served)), make(map[schema.GroupKind]*fakeapi.Kind, len(kinds))
+	for _, k := range kinds {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
 		if k.GVK.Kind == "Event" || c.watched[w] {
@@ -82,7 +83,7 @@ func (c *collector) discover() {
 			panic("garbagecollector: no handler for " + k.GVK.String() + ": " + err.Error())
 		}
 	}
-	for _, k := range c.env.Served() {
+	for _, k := range served {
 		c.kinds[kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}] = c.current[k.GVK.GroupKind()]
 	}
 }
