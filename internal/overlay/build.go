@@ -77,7 +77,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	if b.Test != "" {
 		args = []string{"test", "-c", "-vet=off"} // vet looks for the overlay's packages on disk
 	}
-	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-w") // no debugger reads it: a fifth of the time
+	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s") // no debugger reads it: a fifth of the time
 	args = append(args, b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)
