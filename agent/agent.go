@@ -1,9 +1,9 @@
-// Package agent holds an operator to the laws of ownership in a Go test. The operator is a function: it gets an
+// Package agent tests an operator against the laws of ownership in a Go test. The operator is a function: it gets an
 // HTTP transport to a simulated cluster and serves until its process is killed.
 //
-// The command threelaws builds the test once more, with an overlay of the standard library, and runs it in
-// processes of its own. So the operator keeps its versions of Kubernetes, and this module requires no other. Tests
-// run on Linux with Go 1.25 or newer.
+// The command threelaws builds the test once more, with an overlay of the standard library, and runs it in processes of
+// its own. Therefore the operator keeps its versions of Kubernetes, and this module requires no other module. Tests run
+// on Linux with Go 1.25 or newer.
 package agent
 
 import (
@@ -36,14 +36,14 @@ type Subject struct {
 
 	Edits  []string          // merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}
 	Skip   map[string]string // cases and laws to leave out, by name, with a reason, which is printed
-	Accept []Accept          // known findings: they are printed, and fail nothing
+	Accept []Accept          // known findings: they are printed, and do not fail the test
 
 	// Settled is called whenever a cluster has settled, in the process of the test, and not twice at once. An error fails
 	// the case. It reads the cluster with clients as Run has them; a write or a watch is refused with 403.
 	Settled func(p *Process) error
 
-	For       time.Duration // how long each world lasts, in its own time; 0 until it settles, or after a third tick
-	Schedules int           // of each case; 0 for as many as Time allows
+	For       time.Duration // how long each world lasts, in its own time; 0 until it settles, or after the third tick of a clock
+	Schedules int           // for each case; 0 for as many as Time allows
 	Time      time.Duration // for everything except building; 0 for one minute
 }
 
@@ -58,7 +58,7 @@ type Accept struct {
 // Process is one life of the operator. Clients of k8s.io/client-go get
 // rest.Config{Host: p.Host, Transport: p.Transport, QPS: -1}. The in-cluster configuration works as well.
 type Process struct {
-	Name      string            // of its pod
+	Name      string            // the name of its pod
 	Host      string            // the URL of the API server
 	Transport http.RoundTripper // to the API server
 }
@@ -73,19 +73,19 @@ var (
 // tests calls it.
 func Connect(to func(run func(context.Context))) { host = to }
 
-// Test holds an operator to the laws. Each case and each law is a subtest of t. A violation fails its case
-// with its timeline, and is kept below testdata/threelaws of the package: the next run replays it first. A
-// law that nothing exercised is skipped.
+// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails its case with
+// its timeline, and is kept below testdata/threelaws of the package: the next run replays it first. A law that no case
+// exercised is skipped.
 //
-// Test skips t if it cannot run, with the reason in one line. If CI is set, it fails t instead. A test
-// function calls Test once. Parallel tests take turns.
+// Test skips t if it cannot run, with the reason in one line. If CI is set, it fails t instead. A test function calls
+// Test once. Parallel tests take turns.
 func Test(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Run == nil {
 		t.Fatal("agent.Test: the Subject has no Run")
 	}
 	if host != nil {
-		host(func(ctx context.Context) { serve(ctx, s.Run) }) // it only returns if no world hosts this process
+		host(func(ctx context.Context) { serve(ctx, s.Run) }) // it returns only if no world hosts this process
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -128,7 +128,7 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 			if v := recover(); v != nil {
 				panic(v)
 			}
-			if !returned { // by t.FailNow, which only ends its goroutine
+			if !returned { // t.FailNow only ends its goroutine
 				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error instead of calling t.Fatal")
 				os.Exit(1)
 			}
@@ -209,7 +209,7 @@ func folder(t *testing.T, files fs.FS) ([]string, error) {
 		return nil, nil
 	}
 	if v := reflect.ValueOf(files); v.Type() == reflect.TypeOf(os.DirFS(".")) {
-		return []string{v.String()}, nil // a failure that is kept names its files
+		return []string{v.String()}, nil // a kept failure names its files
 	}
 	dir := t.TempDir()
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {

@@ -25,7 +25,7 @@ const (
 	oldest  = 25 // the minor version of the oldest Go that can host
 )
 
-// find finds the command. Its error is the reason in one line why a test cannot run.
+// find finds the command. Its error is the reason, in one line, why a test cannot run.
 func find() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("agent.Test hosts programs on Linux only, not on " + runtime.GOOS)
@@ -56,7 +56,7 @@ type line struct {
 	Note, Name, Failed, Skipped, Told string
 }
 
-// farewell is how long before the test's deadline the command is interrupted.
+// farewell is the time before the test's deadline at which the command is interrupted.
 const farewell = 10 * time.Second
 
 // check runs the command, and a subtest for each of its lines.
@@ -90,7 +90,7 @@ func check(t *testing.T, binary string, args []string) {
 		}
 		var l line
 		if err := json.Unmarshal(text, &l); err != nil || !known && l.Protocol != protocol {
-			_ = cmd.Process.Kill() // it may have ended
+			_ = cmd.Process.Kill() // the command may have ended
 			_ = cmd.Wait()         // whatever it prints, it is another version
 			t.Fatalf("%s is not of the version of this module: %s", binary, install)
 		}
@@ -119,7 +119,7 @@ func check(t *testing.T, binary string, args []string) {
 	}
 }
 
-// verdict reports whether the command ended by itself: one that was killed, or that panicked, has no verdict.
+// verdict reports whether the command ended by itself. A command that was killed, or that panicked, gives no verdict.
 func verdict(code int) bool { return code == 0 || code == 1 || 3 <= code && code <= 5 }
 
 func (l *line) tell(t *testing.T) {

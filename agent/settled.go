@@ -38,7 +38,7 @@ func listen(t *testing.T, settled func(*Process) error) (socket string, err erro
 		}
 		if err != nil {
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = io.WriteString(w, err.Error()) // a command that has ended reads nothing
+			_, _ = io.WriteString(w, err.Error()) // the command may have ended
 		}
 	})}
 	go func() { _ = server.Serve(l) }() // it ends with the test
@@ -46,7 +46,7 @@ func listen(t *testing.T, settled func(*Process) error) (socket string, err erro
 	return socket, nil
 }
 
-// judge calls Settled for the cluster that a socket serves, on a goroutine of its own, since t.Fatal would end it. A
+// judge calls Settled for the cluster that a socket serves, on a goroutine of its own, because t.Fatal would end it. A
 // panic is an error.
 func judge(socket string, settled func(*Process) error) error {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -25,9 +25,9 @@ type app struct {
 	console
 	shelf
 
-	name     string // of the program, as it was called
-	version  string // "" for what the program was built from
-	annotate bool   // GitHub reads what is printed
+	name     string // the program's name, as it was called
+	version  string // "" for the version in the build information
+	annotate bool   // GitHub reads the output
 	registry *scenarios.Registry
 
 	operators func(ctx context.Context, s *settings) (*operator, error)
@@ -40,7 +40,7 @@ func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
 
-// lawsNamed finds laws by name or clause, and returns all laws for no names.
+// lawsNamed finds laws by name or clause. Without names it returns all laws.
 func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	if len(names) == 0 {
 		return a.registry.Laws, nil
@@ -104,12 +104,12 @@ func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) 
 type console struct {
 	out, err io.Writer
 	colour   bool // out may be coloured
-	live     bool // err may be written over, for progress
+	live     bool // err may be overwritten, for progress
 	width    int  // the columns of a page
 
 	json bool // --json
 
-	lost error // the first that kept text from being printed
+	lost error // the first error that kept text from being printed
 }
 
 func (c *console) print(text string) {
@@ -136,7 +136,7 @@ func (c *console) line(v any) error {
 	return e.Encode(v)
 }
 
-// prose is the line width for running text, which gets no easier to read in longer lines.
+// prose is the line width for running text, which longer lines would make harder to read.
 func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -158,7 +158,7 @@ func columns(f *os.File, env string) int {
 // progressLine is a terminal line that is overwritten. It prints nothing if there is no terminal.
 type progressLine struct {
 	to   io.Writer // nil for nowhere
-	wide int       // its columns
+	wide int       // its width in columns
 	used bool
 }
 

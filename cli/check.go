@@ -63,17 +63,17 @@ type checking struct {
 	sharding
 
 	output  string
-	lines   bool // of JSON are printed as they come
+	lines   bool // JSON lines are printed one at a time
 	samples int
 	replay  string
-	twice   int      // one in so many runs is done twice
-	cases   []string // the names of those to try; nil for all
+	twice   int      // one in this many runs is done twice
+	cases   []string // the names of the cases to try; nil for all
 	verbose bool
-	fresh   func() // gives each life a new process from then on; nil where each has one
+	fresh   func() // gives each life a new process from then on; nil if each life has its own already
 
 	report checkReport
 	began  time.Time
-	left   time.Time // until when the cases of a sample are tried
+	left   time.Time // the time until which the cases of a sample are tried
 }
 
 func (c *checking) run(cmd *cobra.Command) error {
@@ -159,7 +159,7 @@ func (c *checking) unmet() {
 	}
 }
 
-// share returns when the next of n items has to end that share the time until end.
+// share returns the deadline of the next of n items that share the time until end.
 func (c *checking) share(end time.Time, n int) time.Time {
 	now := time.Now()
 	return now.Add(end.Sub(now) / time.Duration(n))
@@ -235,7 +235,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
-		c.left = half // an operator that is slow to watch is tried all the same
+		c.left = half // an operator that is slow in quiet runs still gets its cases
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}

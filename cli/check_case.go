@@ -23,11 +23,11 @@ type sampleTried struct {
 	Sample string      `json:"sample"` // its file
 	Kind   string      `json:"kind"`
 	Notes  []string    `json:"notes,omitempty"` // what was left out of its clusters
-	Shown  string      `json:"shown"`           // what quiet runs show of the operator
+	Shown  string      `json:"shown"`           // the results of quiet runs of the operator
 	Cases  []caseJSON  `json:"cases"`
 	Laws   []lawResult `json:"laws"`
 	Text   string      `json:"summary"`
-	Short  []string    `json:"short,omitempty"` // the cases that were cut short, and those that were left out
+	Short  []string    `json:"short,omitempty"` // the cases that were cut short or left out
 
 	began time.Time
 	plan  *check.Plan
@@ -39,7 +39,7 @@ type caseJSON struct {
 	Name      string        `json:"name"`
 	Skipped   string        `json:"skipped,omitempty"` // why it makes no sense for this operator
 	LeftOut   bool          `json:"leftOut,omitempty"` // no time was left for it
-	slow      bool          // for so much as one schedule
+	slow      bool          // too slow for even one schedule
 	Cut       bool          `json:"cut,omitempty"` // the time was over after fewer schedules than a case has
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
@@ -140,7 +140,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		b := r.Page.Violation
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and still happens", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
-			continue // the case is explored, and says so if it occurs
+			continue // the case is explored, and reports it if it occurs
 		}
 		if x == nil {
 			x = &scenarios.Exploration{Stopped: "a kept failure still happens"}
@@ -173,14 +173,14 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line := c.progress()
 	defer line.clear()
 	line.show("%s", j.Name)
-	raw := map[string]string{} // where failures are kept that are being minimized, by law
+	raw := map[string]string{} // where unminimized failures are kept, by law
 	o.Raw = func(f *scenarios.Counterexample) bool {
 		if acceptedAs(c.Accept, j.Name, f) != nil {
 			return false
 		}
 		path, err := casefile.Keep(home, f)
 		if err != nil {
-			return true // it is tried again when the failure is small
+			return true // it is added again when the failure is minimized
 		}
 		raw[f.Law] = path
 		line.clear()
@@ -224,13 +224,13 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
 		path, err := casefile.Replace(raw[f.Law], home, f)
-		if err != nil { // the violation is printed all the same
+		if err != nil { // the violation is printed anyway
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: cannot keep the failure: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
 	}
 	interrupted := x.Report != nil && x.Report.Interrupted
-	if interrupted && outer.Err() == nil && x.Schedules == 0 { // else the time was over in the midst of a further one
+	if interrupted && outer.Err() == nil && x.Schedules == 0 { // otherwise the time was over during a further schedule
 		j.LeftOut, j.slow, j.Cut, j.ExitCode = true, true, false, exitUncovered
 		return nil
 	}
@@ -291,12 +291,12 @@ func (j *caseJSON) noTime() string {
 	return "no time is left"
 }
 
-// tell shows a failure. Its path is "" if it could not be kept.
+// tell prints a failure. Its path is "" if it could not be kept.
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
 		f.Page.Replay = c.name + " check --replay " + argument(path)
-		if c.Test != "" { // which replays what is kept first
+		if c.Test != "" { // the test replays kept failures first
 			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
 		} else if c.Package != "" {
 			f.Page.Replay = c.name + " check " + argument(c.Package) + " --replay " + argument(path)

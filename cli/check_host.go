@@ -55,7 +55,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	b := binary(repo, name)
 	op.Found = settings{Package: repo.Main, Install: repo.From, Args: b.Args}
 	for _, o := range repo.CRDs {
-		if filepath.IsLocal(o.File) { // not of another module
+		if filepath.IsLocal(o.File) { // it is not in another module
 			op.Found.CRDs = appendOnce(op.Found.CRDs, path.Dir(o.File))
 		}
 	}
@@ -89,7 +89,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	}
 	op.Close = func() {
 		b.Close()
-		_ = os.RemoveAll(filepath.Dir(b.Path)) // a folder of the system's temporary files
+		_ = os.RemoveAll(filepath.Dir(b.Path)) // the folder is among the system's temporary files
 	}
 	return op, nil
 }
@@ -247,7 +247,7 @@ func (op *operator) certificate(namespace, name string, hosts []string) bool {
 		return false
 	}
 	op.Installed = append(op.Installed, s)
-	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // which asks for what is made here
+	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // the note is about an object that is created here
 		return strings.HasPrefix(note, "Secret "+name+", mounted at ") && strings.Contains(note, "--with FILE gives it")
 	})
 	op.Notes = append(op.Notes, fmt.Sprintf("Secret %s/%s is made with a certificate for %s", namespace, name,

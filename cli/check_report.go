@@ -15,7 +15,7 @@ import (
 )
 
 type checkReport struct {
-	Notes    []string       `json:"notes"` // what was taken from where
+	Notes    []string       `json:"notes"` // which settings were found, and where
 	Samples  []*sampleTried `json:"samples"`
 	Seconds  float64        `json:"seconds"` // without the build
 	ExitCode int            `json:"exitCode"`
@@ -39,7 +39,7 @@ func (c *checking) judge(s *sampleTried) error {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
 		var reasons []string
-		laws := map[string][]string{} // by reason
+		laws := map[string][]string{} // laws by reason
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st {
@@ -224,16 +224,16 @@ const checkProtocol = 1
 // checkLine is a line of -o json-lines. The first line has the protocol alone.
 type checkLine struct {
 	Protocol int    `json:"protocol,omitempty"`
-	Note     string `json:"note,omitempty"`    // what was taken from where
+	Note     string `json:"note,omitempty"`    // which setting was found, and where
 	Name     string `json:"name,omitempty"`    // of a case or a law
-	Failed   string `json:"failed,omitempty"`  // the page of each violation, or what else is wrong
-	Skipped  string `json:"skipped,omitempty"` // why nothing can be said
+	Failed   string `json:"failed,omitempty"`  // the page of each violation, or another error
+	Skipped  string `json:"skipped,omitempty"` // why there is no result
 	Told     string `json:"told,omitempty"`    // what was tried
 }
 
 func (c *checking) line(l checkLine) {
 	if c.lines {
-		text, _ := json.Marshal(l) // texts and a number always encode
+		text, _ := json.Marshal(l) // texts and numbers can always be encoded
 		c.printf("%s\n", text)
 	}
 }

@@ -41,7 +41,7 @@ type exploration struct {
 	coverage *explore.Coverage // exhaustive
 }
 
-// outcome is how often schedules came to one end.
+// outcome counts the schedules with one outcome.
 type outcome struct {
 	Count int    `json:"count"`
 	Label string `json:"label"`
@@ -53,7 +53,7 @@ type failureJSON struct {
 	Written string `json:"written"` // the scenario file that replays it, "" where it could not be written
 }
 
-// replay says how a failure is run again.
+// replay returns the command that runs a failure again.
 func (f failureJSON) replay() string {
 	if f.Written == "" {
 		return "the file that replays it could not be written"
@@ -61,7 +61,7 @@ func (f failureJSON) replay() string {
 	return "replay: " + f.Page.Replay
 }
 
-// newExploration adds up what was found.
+// newExploration builds the report of an exploration.
 func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploration, interrupted bool) *exploration {
 	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Era: x.era,
 		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled,
@@ -89,14 +89,14 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	return rep
 }
 
-// code is the exit code: a yes is for schedules that came to their end, and for a
-// search of them all only where it came to all.
+// code is the exit code. It is 0 only if schedules reached their end, and for an exhaustive search only if it covered
+// all of them.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {
 	case slices.ContainsFunc(failures, broken):
 		return scenarios.ExitFail
-	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // not to settle is all that went wrong
+	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // not settling is the only failure
 		return scenarios.ExitNotSettled
 	case r.Interrupted:
 		return exitInterrupted
@@ -106,7 +106,7 @@ func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	return scenarios.ExitPass
 }
 
-// head is what was found in one line.
+// head returns the result in one line.
 func (r *exploration) head() string {
 	parts := []string{plural(r.Schedules, "schedule"), fmt.Sprintf("%d distinct", r.Distinct)}
 	head := ""

@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// unexpectLast takes the "!" off the settle that the explored script ends with:
-// nothing comes after it, so what breaks there is what the exploration is for.
+// unexpectLast removes the "!" of the settle at the end of the explored script: no step comes after it, so the
+// exploration looks for violations there.
 func unexpectLast(f *scenarios.File) {
 	var last *scenarios.Step
 	for _, s := range f.Steps {
@@ -24,8 +24,7 @@ func unexpectLast(f *scenarios.File) {
 	}
 }
 
-// regenerate lets the file's controllers run in another era: those that
-// have it, one at least.
+// regenerate makes the file's controllers run in another era. At least one of them must have that era.
 func regenerate(g *scenarios.Registry, f *scenarios.File, era string) error {
 	if era == "" {
 		return nil

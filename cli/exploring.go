@@ -59,7 +59,7 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 // strategies are the ways to choose schedules.
 var strategies = []string{"mix", "random", "pct", "exhaustive"}
 
-// check looks at the flags' values.
+// check validates the flags' values.
 func (x *exploring) check() error {
 	if err := oneOf("strategy", x.Strategy, strategies...); err != nil {
 		return err

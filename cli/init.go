@@ -57,7 +57,7 @@ An existing file is never overwritten: init names it and leaves it unchanged.`,
 }
 
 type initJSON struct {
-	Notes   []string `json:"notes"`   // what was found where, and what was not
+	Notes   []string `json:"notes"`   // which settings were found where, and which were not found
 	Written []string `json:"written"` // files
 }
 

@@ -234,7 +234,7 @@ func (s *shelf) logged(name string) bool {
 	} else {
 		f, err := os.Open(name)
 		if err != nil {
-			return false // of the library, or missing: the reader reports it
+			return false // the reader reports a library scenario or a missing file
 		}
 		defer f.Close()
 		in = bufio.NewReader(io.LimitReader(f, 1<<12))

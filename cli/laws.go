@@ -18,12 +18,12 @@ type lawJSON struct {
 	Kind      string   `json:"kind"`
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
-	Profile   string   `json:"profile"`             // in which it holds
-	Needs     []string `json:"needs,omitempty"`     // what must be known of a run to ask it
-	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that no check asks about
-	Where     string   `json:"where,omitempty"`     // the test that pins it, for a law that no history is held against
-	Mutants   []string `json:"mutants,omitempty"`   // that it is to kill
-	Scenarios []string `json:"scenarios,omitempty"` // that name it
+	Profile   string   `json:"profile"`             // the profile to which it belongs
+	Needs     []string `json:"needs,omitempty"`     // the evidence that is needed to judge it
+	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that is not checked
+	Where     string   `json:"where,omitempty"`     // the test that checks it, for a law that no history can violate
+	Mutants   []string `json:"mutants,omitempty"`   // the mutants that it must find
+	Scenarios []string `json:"scenarios,omitempty"` // scenario files that name it
 }
 
 var kindNames = map[law.Category]string{
@@ -65,7 +65,7 @@ its sentence no check covers.`,
 	return cmd
 }
 
-// owed returns the laws that hold for a profile; all laws for "".
+// owed returns the laws of a profile; all laws for "".
 func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 	if profile == "" {
 		return laws, nil

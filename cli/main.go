@@ -41,13 +41,13 @@ type Command struct {
 	// [scenarios.Library].
 	Library fs.FS
 
-	Name    string // in usage and help; "" for the last element of os.Args[0]
-	Version string // what "version" prints; "" for what the program was built from
+	Name    string // name in usage and help; "" for the last element of os.Args[0]
+	Version string // printed by "version"; "" for the version in the build information
 
-	In       io.Reader // what the file "-" is; nil for nothing
+	In       io.Reader // the content of the file "-"; nil for nothing
 	Out, Err io.Writer
 	Colour   bool // Out may be coloured
-	Live     bool // Err may be written over, for progress
+	Live     bool // Err may be overwritten, for progress
 	Width    int  // columns of a page; 0 for 100
 
 	operators func(ctx context.Context, s *settings) (*operator, error) // see app
@@ -62,7 +62,7 @@ func Main(g *scenarios.Registry) {
 	Command{Registry: g}.Main()
 }
 
-// Main runs the command line of the process, and exits. Streams that are nil are those of the process.
+// Main runs the command line of the process, and exits. A nil stream is the process's own.
 func (c Command) Main() {
 	// Runs allocate much and keep little. GOGC and GOMEMLIMIT override this.
 	if os.Getenv("GOGC") == "" {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit returns a function that says when so many MiB are in use; nil for no limit. Garbage does not count: the
-// garbage collector keeps within the limit, which works as long as half of it is reachable.
+// memoryLimit returns a function that reports when this many MiB are in use; nil for no limit. Garbage does not count:
+// the garbage collector keeps within the limit, which works as long as at most half of it is reachable.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -32,8 +32,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first reason of full, also when memory is free again: a search that ended for
-// a reason must be able to name it.
+// once returns a function that repeats the first reason of full, even if memory is free again, so that a search can
+// name the reason why it ended.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

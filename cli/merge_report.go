@@ -13,20 +13,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// merged is what merge prints of a world.
+// merged is the printed result of a world.
 type merged struct {
 	World      string            `json:"world"`
 	Hash       string            `json:"sha256"`
 	Settings   string            `json:"settings"`
 	Complete   bool              `json:"complete"`
-	Done       int               `json:"done"`  // schedules; of an exhaustive search shards
-	Total      int               `json:"total"` // the same in all
+	Done       int               `json:"done"`  // schedules, or shards of an exhaustive search
+	Total      int               `json:"total"` // the same number for the whole campaign
 	Missing    [][2]int          `json:"missing,omitempty"`
 	Stopped    string            `json:"stopped,omitempty"`
 	Schedules  int               `json:"schedules"`
 	Distinct   int               `json:"distinct,omitempty"`
 	States     int               `json:"states,omitempty"`
-	Estimated  bool              `json:"estimated,omitempty"` // Distinct or States
+	Estimated  bool              `json:"estimated,omitempty"` // Distinct or States is an estimate
 	Failed     int               `json:"failed"`
 	Unsettled  int               `json:"unsettled"`
 	Outcomes   []outcome         `json:"outcomes"`
@@ -48,7 +48,7 @@ type mergedViolation struct {
 	Written string          `json:"written,omitempty"`
 
 	file string
-	rest bool // it does not settle, and violates nothing else
+	rest bool // it does not settle, and violates no other law
 }
 
 func newMerged(r *campaign.Result) *merged {
@@ -97,7 +97,7 @@ func newMerged(r *campaign.Result) *merged {
 	return m
 }
 
-// head is one line.
+// head returns the result in one line.
 func (m *merged) head() string {
 	about := ""
 	if m.Estimated {
@@ -124,7 +124,7 @@ func (m *merged) head() string {
 	return fmt.Sprintf("%s: %s\n", m.World, strings.Join(parts, ", "))
 }
 
-// missing is a line of what is missing.
+// missing returns a line about missing shards or schedules.
 func (m *merged) missing() string {
 	if len(m.Missing) == 0 {
 		return ""
@@ -180,7 +180,7 @@ func (v *mergedViolation) replay() string {
 	return ""
 }
 
-// ci is the world for continuous integration.
+// ci returns the world as a case for continuous integration.
 func (m *merged) ci() ci.Case {
 	c := ci.Case{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }

@@ -16,26 +16,26 @@ import (
 
 // operator is what check found in an operator's repository.
 type operator struct {
-	Name      string   // of its processes
+	Name      string   // the name of its processes
 	Dir       string   // the repository, from the working directory
-	Builds    string   // what Host builds, in a few words
-	Notes     []string // what was taken from where
-	Found     settings // the settings that name what was found: Package, Install, Args, CRDs, Samples, from Dir
+	Builds    string   // short description of what Host builds
+	Notes     []string // which settings were found, and where
+	Found     settings // settings for what was found: Package, Install, Args, CRDs, Samples, relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
 	Samples   []*check.File // each is tried by itself
 
 	// Host builds the operator. The returned function makes a controller of it, once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil where that is never possible
+	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil if that is never possible
 	Waits func() []string                      // what its goroutines wait for after it has settled; nil for unknown
-	Close func()                               // ends what Host began; nil for nothing
+	Close func()                               // ends what Host began; nil if there is nothing to end
 }
 
 type settings struct {
 	Dir      string // the repository, from the working directory: where go.mod is
 	Package  string // the main package; "" to find it
-	Test     string // a test of the package that stands in place of a main; "" for a main
+	Test     string // a test of the package instead of a main; "" for a main
 	Settled  string // the socket of a test that judges settled worlds; "" for none
 	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
 	Workload string // the name of the workload that runs the operator; "" to find it
@@ -45,21 +45,21 @@ type settings struct {
 	Samples  []string
 	With     []string // files with further objects
 	Accept   []*accepted
-	Skip     map[string]string // cases and laws that are left out, by name, with the reason
+	Skip     map[string]string // cases and laws to leave out, by name, with the reason
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // in the time of the clusters, how long each lasts; 0 for until it settles
-	Schedules int           // of each case; 0 for as many as the time allows
+	For       time.Duration // how long each cluster lasts, in its own time; 0 until it settles
+	Schedules int           // for each case; 0 for as many as the time allows
 	Seed      uint64
-	Faults    map[string]int // nil for those of each case
+	Faults    map[string]int // nil for the default faults of each case
 	Workers   int
 	Budget    int
 
-	accepts []string // entries of Accept as flags have them
-	skips   []string // the same of Skip: NAME=REASON
+	accepts []string // the values of --accept
+	skips   []string // the values of --skip: NAME=REASON
 	faults  string
-	set     bool // --faults is given, perhaps as none
+	set     bool // --faults is given, possibly empty
 
 	packaged bool // the package was given as an argument
 }
@@ -69,7 +69,7 @@ const settingsFile = "threelaws.yaml"
 // accepted is an accepted finding of threelaws.yaml or --accept.
 type accepted struct {
 	check.Accept
-	line int // of threelaws.yaml; 0 for a flag
+	line int // line of threelaws.yaml; 0 for a flag
 	met  bool
 }
 

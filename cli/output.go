@@ -55,7 +55,7 @@ type outputJSON struct {
 type keyJSON struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"`
-	Optional bool   `json:"optional,omitempty"` // left out where there is nothing to say
+	Optional bool   `json:"optional,omitempty"` // left out if it is empty
 }
 
 func describeOutputs(command string) []outputJSON {

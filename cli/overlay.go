@@ -105,7 +105,7 @@ command. go vet does not know the overlay, and is left out.`,
 			test.Stdin, test.Stdout, test.Stderr = os.Stdin, a.out, a.err
 			err = test.Run()
 			if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-				a.code = scenarios.ExitFail // go test has said why
+				a.code = scenarios.ExitFail // go test has reported the reason
 				return nil
 			}
 			return err

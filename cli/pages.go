@@ -33,10 +33,10 @@ func picture(a *app, as, title string, src page.Source) error {
 
 const extensionHTML = ".html"
 
-// beside is the name of the page beside a failure's file.
+// beside returns the name of the page beside a failure's file.
 func beside(path string) string { return strings.TrimSuffix(path, extension) + extensionHTML }
 
-// pageOf is where the page of a run is left: beside the file if explore left one there, otherwise in .threelaws.
+// pageOf returns the path for the page of a run: beside the file if explore left a page there, otherwise in .threelaws.
 func pageOf(file, law string) string {
 	if path := beside(file); onDisk(file) {
 		if _, err := os.Stat(path); err == nil {
@@ -82,7 +82,7 @@ func makeOut(dir string) error {
 	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644)
 }
 
-// writeFailure writes the file that replays a failure. Four digits of its name tell failures of a law apart.
+// writeFailure writes the file that replays a failure. Four digits in its name distinguish failures of a law.
 func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
 	if err := makeOut(dir); err != nil {
 		return "", usage("--out: %v", err)

@@ -69,7 +69,7 @@ func replay(a *app, path string) error {
 		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
 		rep.Page.Replay = a.name + " replay " + argument(rep.File)
 		a.leave(pageOf(rep.File, ""), rep.Page, nil)
-		rep.Page.Replay = "" // who reads this has just typed it
+		rep.Page.Replay = "" // the reader has just typed this command
 	}
 	a.code = rep.ExitCode
 	if a.json {
@@ -139,7 +139,7 @@ func (r *replayed) text(width int) string {
 	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
 }
 
-// wording says what went wrong. The law of a failure without a law is a verb.
+// wording describes the failure. If no law was violated, the mark's law is a verb.
 func (r *replayed) wording() string {
 	switch {
 	case r.ExitCode == scenarios.ExitNotSettled:

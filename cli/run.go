@@ -19,7 +19,7 @@ type running struct {
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	whose   string // where the files come from, if none is named
+	whose   string // where the files come from if no file is named
 }
 
 func runCommand(a *app) *cobra.Command {

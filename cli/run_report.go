@@ -145,9 +145,9 @@ func (a *app) caseOf(t timed) ci.Case {
 type pages struct {
 	dir string // "" for none
 
-	mu   sync.Mutex // files are run several at a time
+	mu   sync.Mutex // several files run at the same time
 	rows map[string]page.Row
-	err  error // the first that kept one from being written
+	err  error // the first error of writing a page
 }
 
 func newPages(dir string) (*pages, error) {
@@ -194,7 +194,7 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 	return o
 }
 
-// passed notes that a file's violations are those that it expects.
+// passed notes that all violations of a file are expected.
 func (s *pages) passed(name string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file, and once more for a fight, telling how far it is.
+// search explores a file, and once more to find a fight, and shows its progress.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -23,7 +23,7 @@ func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scen
 	return found, findFight(ctx, a, f, o, found)
 }
 
-// follow lets a line tell of an exploration.
+// follow makes a progress line show an exploration.
 func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	if line.to == nil {
 		return
@@ -45,11 +45,11 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	}
 }
 
-// fightLaw is the law that a fight breaks.
+// fightLaw is the law that a fight violates.
 const fightLaw = "NOFIGHT-1"
 
-// findFight looks for a fight behind laws that are broken earlier, as nearly
-// all are by controllers from before ControllerRef.
+// findFight looks for a fight behind laws that are violated earlier. Controllers from before ControllerRef violate
+// nearly all of these.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {
@@ -70,8 +70,8 @@ func findFight(
 	return nil
 }
 
-// explorationError is the error of an exploration that came to nothing: a
-// mistake in the file, or two runs of one schedule that differ.
+// explorationError is the error of an exploration without results: a mistake in the file, or two runs of one schedule
+// that differ.
 func explorationError(f *scenarios.File, err error) error {
 	var e *scenarios.Error
 	if errors.As(err, &e) {

@@ -114,7 +114,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
-	if s.trial != nil { // there is somebody who may fail
+	if s.trial != nil { // some controllers may violate a law
 		s.trial.World.Observers = append(s.trial.World.Observers, &stuck{map[failing]int{}, tell.fails})
 	}
 	s.handler.Faults = &clientfault.List{Tell: tell.fault}
@@ -208,7 +208,7 @@ func withoutPlugins(on, off []string) ([]string, error) {
 	return off, nil
 }
 
-// playedBy reads --programs: the controller as which a program is judged, by the name in its user agent.
+// playedBy reads --programs: which controller's laws apply to a program, by the name in its user agent.
 func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
 	played := map[string]host.Controller{}
 	for _, word := range words {
@@ -240,7 +240,7 @@ func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (ma
 	return played, nil
 }
 
-// starts are the values of --start, with the part of a new server that each adds.
+// starts are the values of --start, each with the part of a new server that it adds.
 var starts = []struct {
 	word string
 	in   func(*fakeapi.Start)

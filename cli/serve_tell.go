@@ -20,18 +20,18 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// serveLine is one line of serve --json: first where the server is, then events.
+// serveLine is one line of serve --json: first the server's address, then events.
 type serveLine struct {
 	Event       string   `json:"event"` // serving, violates, fails, stored, unattended, unjudged, fault, unstruck or request
 	URL         string   `json:"url,omitempty"`
 	Page        string   `json:"page,omitempty"` // for the browser, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
-	Controllers []string `json:"controllers,omitempty"` // that run
+	Controllers []string `json:"controllers,omitempty"` // the running controllers
 	Unattended  []string `json:"unattended,omitempty"`  // kinds without a running controller, with its name
 	ID          string   `json:"id,omitempty"`          // of the law, by clause
 	Law         string   `json:"law,omitempty"`
 	By          []string `json:"by,omitempty"`     // the controllers that violated it
-	Object      string   `json:"object,omitempty"` // what they wrote
+	Object      string   `json:"object,omitempty"` // the object that they wrote
 	Text        string   `json:"text,omitempty"`
 	Fault       string   `json:"fault,omitempty"` // its line
 
@@ -142,7 +142,7 @@ func (t *teller) request(e httpapi.Exchange) {
 type reporter struct {
 	judge *law.Judge
 	told  map[string]bool
-	wrote [cyclesBack]writeOf // the last writes, by where their records stand
+	wrote [cyclesBack]writeOf // the last writes, at the index of their record modulo the length
 	tell  func(verdict)
 }
 
@@ -157,7 +157,7 @@ type writeOf struct {
 	process string
 }
 
-// cyclesBack is how many records back the writes of a fight are looked up.
+// cyclesBack is the number of records in which the writes of a fight are looked up.
 const cyclesBack = 1 << 12
 
 func newReporter(judge *law.Judge, tell func(verdict)) *reporter {
@@ -202,13 +202,13 @@ func (r *reporter) fighters(b *law.Violation) (who []string) {
 	return who
 }
 
-// attended names the controllers that act on a kind, and what is missing without them.
+// attended names the controllers of a kind, and what is missing without them.
 type attended struct {
 	by      []string // names of controllers
 	lacking string
 }
 
-// attendants returns the controllers that act on each kind. Some have no kind of their own.
+// attendants returns the controllers of each kind. Some controllers have no kind of their own.
 func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 	all := map[schema.GroupKind]attended{
 		{Kind: "Pod"}:       {[]string{"kubelet"}, "it is not run"},
@@ -228,7 +228,7 @@ func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 
 type unattended map[schema.GroupKind]attended
 
-// unattendedBy returns the kinds on which none of the chosen controllers acts.
+// unattendedBy returns the kinds whose controllers are all missing from the chosen ones.
 func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
 	all := unattended(attendants(g))
 	for at, a := range all {
@@ -249,8 +249,8 @@ func (u unattended) resources(s *fakeapi.Server) (list []string) {
 	return list
 }
 
-// warning is the warning for creating an object of a kind on which nothing here acts, "" for none and for Pods:
-// controllers create many of them and could not act on it.
+// warning returns the warning for creating an object of a kind without a controller here. It returns "" for Pods:
+// controllers create many of them and could not act on the warning.
 func (u unattended) warning(k *fakeapi.Kind) string {
 	if why := k.Inert(); why != "" {
 		return "this server only stores " + k.Resource + ": " + why
@@ -262,7 +262,8 @@ func (u unattended) warning(k *fakeapi.Kind) string {
 	return "no " + strings.Join(a.by, " or ") + " controller runs in this server: " + a.lacking
 }
 
-// stuckAfter is how many syncs in a row must fail before it is reported. Conflicts and late caches are over by then.
+// stuckAfter is the number of consecutive failed reconciles after which an object is reported. Conflicts and late
+// caches are over by then.
 const stuckAfter = 5
 
 // stuck reports once each object at which a controller keeps failing.
@@ -285,7 +286,7 @@ func (s *stuck) Observe(r *sim.Record) {
 	if s.failed[at]++; s.failed[at] == stuckAfter {
 		object := at.object
 		if r.Object.Kind == "" {
-			object = "" // a key of the collector's is no object's name
+			object = "" // a key of the garbage collector names no object
 		}
 		s.tell(at.process, object, render.WithoutUIDs(r.Message))
 	}

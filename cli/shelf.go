@@ -25,7 +25,7 @@ const stdin = "-"
 type shelf struct {
 	embedded  fs.FS // nil for none
 	input     io.Reader
-	workspace string // where the repository is that the files are in; "" when that is not known
+	workspace string // the root of the files' repository; "" if unknown
 }
 
 func titleOf(name string) string {
@@ -197,7 +197,7 @@ func missing(name string, err error, library []string) error {
 		text = pe.Err.Error()
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return notFile(name, "cannot be read: "+text) // it is there, so that it is what was meant
+		return notFile(name, "cannot be read: "+text) // it exists, so the user meant this file
 	}
 	var names []string
 	entries, _ := os.ReadDir(filepath.Dir(name))

@@ -91,7 +91,7 @@ type shown struct {
 	at         int // line of the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms. With --json a timeline is its lines, and any other form a string.
+// show prints a run in one of the forms. With --json, a timeline is an array of lines, and any other form a string.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {

@@ -40,28 +40,28 @@ type serving struct {
 	kubeconfig  string
 	controllers []string
 	load, dump  string
-	history     uint64 // revisions that are kept
+	history     uint64 // number of revisions that the server keeps
 	start       []string
 	verbose     bool
 	realtime    bool
 	anywhere    bool
 	tls         bool
-	outside     bool     // controllers of others act
-	plugins     []string // of admission, that are to be on
-	noPlugins   []string // and off
+	outside     bool     // programs outside the command act on the server
+	plugins     []string // admission plugins to enable
+	noPlugins   []string // admission plugins to disable
 	ui          bool
-	programs    []string                   // NAME=CONTROLLER: a program, and the controller as which it is judged
-	played      map[string]host.Controller // the same, read
-	fault       []string                   // lines
-	faults      string                     // a file of them
+	programs    []string                   // NAME=CONTROLLER: a program, and the controller whose laws apply to it
+	played      map[string]host.Controller // the parsed programs
+	fault       []string                   // faults from flags
+	faults      string                     // a file with faults
 }
 
 type site struct {
 	trial   *trial.Trial // nil without controllers and page
 	handler *httpapi.Handler
 	runner  *wallclock.Runner // nil without a trial
-	feed    *livepage.Feed    // of the page, nil without one
-	broken  []render.Mark     // reported violations, for the page
+	feed    *livepage.Feed    // feed of the page; nil without one
+	broken  []render.Mark     // violations that were reported, for the page
 }
 
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {
@@ -116,7 +116,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is how many revisions a server keeps: enough for most watches that return after a minute.
+// keptHistory is the number of revisions that a server keeps: enough for most watches that return after a minute.
 const keptHistory = 10_000
 
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
@@ -149,7 +149,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {
-		server.Close() // a client that neither reads nor goes
+		server.Close() // the client neither reads nor closes the connection
 	}
 	running.Wait()
 	if s.trial != nil {

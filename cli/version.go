@@ -13,12 +13,12 @@ const module = "github.com/threelaws/threelaws"
 // versionJSON is the build information that Go recorded.
 type versionJSON struct {
 	Name     string `json:"name"`
-	Version  string `json:"version"`            // of the program's module; "devel" when it is not known
-	Revision string `json:"revision,omitempty"` // of its repository
-	Time     string `json:"time,omitempty"`     // of the revision
-	Modified bool   `json:"modified,omitempty"` // it was not built from the revision alone
+	Version  string `json:"version"`            // version of the program's module; "devel" if unknown
+	Revision string `json:"revision,omitempty"` // revision of its repository
+	Time     string `json:"time,omitempty"`     // time of the revision
+	Modified bool   `json:"modified,omitempty"` // the build contains uncommitted changes
 	Go       string `json:"go"`
-	Library  string `json:"library,omitempty"` // the version of threelaws, in a program of another module
+	Library  string `json:"library,omitempty"` // the version of threelaws in a program of another module
 }
 
 func versionCommand(a *app) *cobra.Command {

@@ -203,7 +203,7 @@ type watchLine struct {
 	Event string `json:"event"` // watching, finding, note or end
 	*clusterwatch.Finding
 	Text     string `json:"text,omitempty"`
-	Objects  int    `json:"objects,omitempty"` // that were there at the end
+	Objects  int    `json:"objects,omitempty"` // number of objects at the end
 	Findings int    `json:"findings,omitempty"`
 	ExitCode int    `json:"exitCode"`
 }

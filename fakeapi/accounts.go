@@ -47,7 +47,7 @@ const admin = "admin"
 
 const accountPrefix = "system:serviceaccount:"
 
-// AccountName is the name by which a service account is a user.
+// AccountName returns the user name of a service account.
 func AccountName(namespace, name string) string { return accountPrefix + namespace + ":" + name }
 
 // UserNamed returns the groups of a user, and the uid of a stored service account. "" is the administrator.

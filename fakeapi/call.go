@@ -20,13 +20,13 @@ type call struct {
 	now       time.Time
 	warnings  []string
 	events    []Event
-	generated tally          // the count to keep when the create commits
-	kept      runtime.Object // what was stored of an object of another version
-	stale     *stale         // how the store holds the object otherwise than it is read
-	itself    bool           // the server asks: no webhook has a say
+	generated tally          // the count to store when the create commits
+	kept      runtime.Object // the stored form of an object of another version
+	stale     *stale         // set if the stored form differs from the form that is read
+	itself    bool           // the server itself makes the call: webhooks are not called
 	mutatedIt bool           // a webhook has changed the object
-	tries     int            // of a deletion, while others change the object
-	asked     []askedPort    // of a Service that is changed
+	tries     int            // attempts of a deletion while others change the object
+	asked     []askedPort    // for an update of a Service
 }
 
 // askedPort is a node port that a request names.

@@ -22,7 +22,7 @@ func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) b
 	return onlyMeta || same.Object(obj, old.obj)
 }
 
-// commit stores an object. Nobody may change the object afterwards.
+// commit stores an object, which must not be changed afterwards.
 func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m metav1.Object) *entry {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m)
@@ -93,7 +93,7 @@ const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
-// tooLarge refuses an object that etcd does not take. Built-in kinds are stored as protobuf, others as JSON.
+// tooLarge refuses an object that exceeds etcd's limit. Built-in kinds are stored as protobuf, others as JSON.
 func (s *Server) tooLarge(obj runtime.Object) error {
 	if s.opts.Unlimited {
 		return nil

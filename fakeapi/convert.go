@@ -74,7 +74,7 @@ func (s *Server) remote(d *crd.Definition,
 	}, nil
 }
 
-// convert converts a stored object to this version, or with keep the other way round. It may call a webhook.
+// convert converts a stored object to this version, or with keep in the reverse direction. It may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	return k.convertBy(k.ask, obj, keep)
 }
@@ -127,7 +127,7 @@ func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// bareOf returns an object with nothing but metadata, which are the same in every version.
+// bareOf returns an object with only its metadata, which are the same in every version.
 func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	u := obj.(*unstructured.Unstructured)
 	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
@@ -166,7 +166,7 @@ func (s *Server) settle(k *Kind, key string) error {
 			return err
 		}
 		t := s.writable(k)
-		if s.find(t, e.key) == e { // who asked a webhook may find that others have been here
+		if s.find(t, e.key) == e { // others may have changed the store during the webhook call
 			t.objects.ReplaceOrInsert(now)
 			t.foreign = true
 		}
@@ -177,7 +177,8 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns how stored objects are converted to a version without the server. Objects of other kinds stay as they are.
+// way returns how stored objects are converted to a version without the server. Objects of other kinds stay as they
+// are.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {

@@ -57,8 +57,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))
 		if c.k == jobKind {
-			// The real server clones a Job's labels here; otherwise they are its template's, which get the selector's
-			// labels.
+			// The real server clones a Job's labels here. Otherwise they are its template's map, which gets the
+			// selector's labels.
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
@@ -73,7 +73,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	}
 	asked := c.askedPorts(obj, nil)
 	if err := c.beforeCreate(obj, m); err != nil {
-		if c.k == jobKind && !dryRun { // whoever is refused a Job has seen its uid, in labels
+		if c.k == jobKind && !dryRun { // a client whose Job is refused has seen the Job's uid in labels
 			t.past.ReplaceOrInsert(tally{key: key, n: t.gone(key) + 1, at: c.s.version})
 		}
 		return refuse(err)
@@ -129,8 +129,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 
-// identify sets the uid again after a webhook was called. Meanwhile others may have created and deleted an object of
-// the same name.
+// identify sets the uid again after a webhook was called. In the meantime others may have created and deleted an object
+// of the same name.
 func (c *call) identify(m metav1.Object, key string, dryRun bool) {
 	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
 	if dryRun || id == m.GetUID() {

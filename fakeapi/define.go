@@ -89,7 +89,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 			stored.versions = append(stored.versions, k)
 		}
 	}
-	// The first is preferred, as discovery lists them: see customresource_discovery_controller.go.
+	// The first version is the preferred one in discovery: see customresource_discovery_controller.go.
 	slices.SortStableFunc(stored.versions, func(a, b *Kind) int {
 		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
 	})

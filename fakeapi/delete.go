@@ -96,7 +96,7 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion calls the webhooks for a deletion. If the object changed meanwhile, it returns the new entry,
+// reviewedDeletion calls the webhooks for a deletion. If the object changed in the meantime, it returns the new entry,
 // which must be checked again.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
@@ -172,7 +172,7 @@ func (c *call) removeNow(old *entry, dryRun []string) (runtime.Object, bool, err
 	return c.deleted(last, old.meta), true, nil
 }
 
-// deleted is the response to a delete: the object, or a Status that names it.
+// deleted returns the response to a delete: the object, or a Status that names it.
 func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	if c.k.ReturnDeleted {
 		return obj

@@ -1,23 +1,23 @@
-// Package fakeapi is an in-memory Kubernetes API server, faithful to kube-apiserver
-// v1.36 in everything that ownership touches: one ControllerRef per object, finalizers,
-// deletion policies, optimistic concurrency, server-side apply, watches, and the right
-// status code and message for what is refused. What is not modelled is refused by name.
+// Package fakeapi is an in-memory Kubernetes API server. It behaves like kube-apiserver v1.36 in everything that
+// ownership touches: one ControllerRef per object, finalizers, deletion policies, optimistic concurrency, server-side
+// apply, watches, and the status code and message of each refusal. A request that is not modelled is refused with a
+// message that names the missing part.
 //
-// It is pure: no goroutine, no clock, no randomness, no I/O. [Server.Do] takes the time
-// of day and a request, and returns the response and the changes.
+// It is pure: no goroutine, no clock, no randomness, no I/O. [Server.Do] takes the time of day and a request, and
+// returns the response and the changes.
 //
 // # Five names to know
 //
-//   - [New] makes a [Server] of some [Options]; the zero value is what simulations use.
+//   - [New] makes a [Server] from [Options]; simulations use the zero value.
 //     [Server.Fork] makes another that shares everything with it, in constant time.
 //   - [Server.Do] executes one [Request]: a [Verb], a kind, a name, and the options of
 //     k8s.io/apimachinery that belong to the verb.
-//   - [Response] is the answer. Its Err is a status of apimachinery's own, so that
-//     apierrors.IsConflict and the like hold of it.
+//   - [Response] is the answer. Its Err is a status of apimachinery, so that
+//     apierrors.IsConflict and similar functions work.
 //   - [Event] is one change to one object, as watchers receive it.
-//   - [Kind] is a row of the table of what is served. [Server.KindNamed] finds one as
-//     kubectl takes names ("rs"), [Server.KindOf] that of an object; creating a
-//     CustomResourceDefinition adds to them.
+//   - [Kind] is a row of the table of served kinds. [Server.KindNamed] finds a kind by the names that
+//     kubectl accepts ("rs"), and [Server.KindOf] the kind of an object. Creating a
+//     CustomResourceDefinition adds kinds.
 //
 // # One request
 //
@@ -29,13 +29,11 @@
 //		fmt.Println(resp.Code, resp.Err) // 422, and what is invalid
 //	}
 //
-// The example of [Server.Do] is one that runs. Objects are typed (k8s.io/api), or
-// unstructured where a definition defines them. What is stored is immutable, and shared
-// by pointer with every reader.
+// The example of [Server.Do] is complete. Objects of built-in kinds are typed (k8s.io/api), and objects of CRDs are
+// unstructured. Stored objects are immutable, and shared by pointer with every reader.
 //
 // # Where to go next
 //
-// Package fakeapi/httpapi serves it over HTTP, for kubectl and client-go. Package
-// sim/host runs controllers against one. docs/evidence/fidelity.md says what is served, what is
-// refused, and how both are known.
+// Package fakeapi/httpapi serves it over HTTP, for kubectl and client-go. Package sim/host runs controllers against it.
+// docs/evidence/fidelity.md lists what is served and what is refused, and how this was verified.
 package fakeapi

@@ -14,7 +14,8 @@ import (
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// StatusOf returns an error as an API status. Others become a 500 with their text, as on the real server.
+// StatusOf returns an error as an API status. An error that is not a status becomes a 500 with its text, as on the real
+// server.
 func StatusOf(err error) *apierrors.StatusError {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -77,7 +78,7 @@ func (c *call) errConflict(name, why string) error {
 func (c *call) errInvalid(name string, errs field.ErrorList) error {
 	kind := c.k.GVK.GroupKind()
 	if v := c.k.row.View; v != nil {
-		kind = v.Stored.GVK.GroupKind() // that is what the real server has in its hands
+		kind = v.Stored.GVK.GroupKind() // the real server has the stored kind here
 	}
 	return apierrors.NewInvalid(kind, name, sorted(errs))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// follow does what the server does by itself after a write.
+// follow makes the server's own changes after a write.
 func (c *call) follow() {
 	switch {
 	case c.k == definitionKind:
@@ -36,7 +36,7 @@ func (c *call) followDefinition() {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// settleGroup processes the CRDs of a group until none needs anything: one CRD may wait for a name that another gives
+// settleGroup processes the CRDs of a group until none has work left: one CRD may wait for a name that another gives
 // up.
 func (c *call) settleGroup(group string) {
 	for again := true; again; {

@@ -53,7 +53,7 @@ func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	return all
 }
 
-// attributes returns what a webhook's request contains. obj is nil for a delete, old for a create.
+// attributes returns the content of a webhook's request. obj is nil for a delete, old for a create.
 func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) *webhook.Attributes {
 	k := c.req.Kind
 	a := &webhook.Attributes{Operation: op, Kind: k.GVK, Resource: k.GVR(), Subresource: c.req.Subresource,
@@ -191,7 +191,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	return s.endpoint(&h.ClientConfig, timeout)
 }
 
-// settled applies the failure policy to the error of a webhook's call.
+// settled applies the failure policy to the error of a webhook call.
 func settled(h *webhook.Hook, err error) error {
 	var failure *webhook.Failure
 	switch {
@@ -235,7 +235,7 @@ func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRu
 type forms struct {
 	to       webhook.Target
 	obj, old runtime.Object
-	as       *Kind // the kind of that form; nil for what is no version of the request's
+	as       *Kind // the kind of that form; nil if it is not a version of the request's kind
 }
 
 // others returns the other served versions of the request's kind.
@@ -253,7 +253,7 @@ func (c *call) others() (all []webhook.Target) {
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
-		return f, nil // the object of a subresource
+		return f, nil // the request's object belongs to a subresource
 	}
 	for _, k := range c.s.kinds {
 		if k.GVK == to.Kind && k.ordinal == c.k.ordinal {

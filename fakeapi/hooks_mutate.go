@@ -18,15 +18,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation is one pass of an object through the mutating webhooks. A second round calls those again that ask for it,
-// if later ones changed the object.
+// mutation is one pass of an object through the mutating webhooks. In a second round, webhooks with a reinvocation
+// policy are called again if later ones changed the object.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
-	again  bool            // there is to be a second round
-	second bool            // this is it
-	asked  map[string]bool // of those that may be asked again
-	due    map[string]bool // those that are
+	again  bool            // a second round is needed
+	second bool            // this is the second round
+	asked  map[string]bool // webhooks that may be called again
+	due    map[string]bool // webhooks that must be called again
 }
 
 // require marks the earlier webhooks for a second call.
@@ -154,7 +154,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
-	// A kind that is left out is the one that was sent.
+	// A response without a kind has the kind that was sent.
 	is := out.GetObjectKind().GroupVersionKind()
 	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
 		return nil, errOtherKind

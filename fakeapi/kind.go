@@ -29,26 +29,26 @@ type Kind struct {
 
 	// Default fills in defaults on create and update, as the API's conversion does.
 	Default func(obj runtime.Object)
-	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
+	// OrphanByDefault: a delete without a policy orphans (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
 	// Status says whether the kind has a status subresource.
 	Status bool
 	// ReturnDeleted: a delete answers with the object, not with a Status.
 	ReturnDeleted bool
-	// MustVersion: an update has to say which resourceVersion it is based on.
+	// MustVersion: an update must have a resourceVersion.
 	MustVersion bool
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	row      *registry.Kind // what differs between kinds
+	row      *registry.Kind // the properties in which kinds differ
 	ordinal  int            // index of the kind's table in a server
-	stored   *Kind          // the kind that is stored, of which this is another version; nil: this one
+	stored   *Kind          // the stored kind, if this is another version of it; nil otherwise
 	managers fieldmanager.Managers
 
-	custom   *custom.Resource // of kinds that a definition defines
-	ask      conversion.Ask   // who converts its objects, when somebody has to be asked
-	far      func() bool      // with ask: it is a webhook that is called
-	versions []*Kind          // of the stored version of a definition: all versions that are served
+	custom   *custom.Resource // set for the kinds of CRDs
+	ask      conversion.Ask   // converts its objects; nil if no converter is needed
+	far      func() bool      // with ask: whether a webhook must be called
+	versions []*Kind          // of a CRD's stored version: all served versions
 }
 
 func newKind(r *registry.Kind, ordinal int) *Kind {
@@ -61,7 +61,7 @@ func newKind(r *registry.Kind, ordinal int) *Kind {
 	}
 }
 
-// GVR is the kind's group, version and resource.
+// GVR returns the kind's group, version and resource.
 func (k *Kind) GVR() schema.GroupVersionResource {
 	return k.GVK.GroupVersion().WithResource(k.Resource)
 }
@@ -70,10 +70,11 @@ func (k *Kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}
 }
 
-// Deprecation is the warning for every request for a deprecated built-in kind, or "".
+// Deprecation returns the warning for every request for a deprecated built-in kind, or "".
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
-// Inert says what objects of a built-in kind do in a cluster but not here, or "". Work of controllers is not listed.
+// Inert describes effects of a built-in kind's objects in a cluster that are missing here, or returns "". Work of
+// controllers is not included.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -96,7 +97,7 @@ func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error)
 	return k.custom.Prune(u, true)
 }
 
-// Serves says whether the kind has the subresource; "" is the kind itself.
+// Serves reports whether the kind has the subresource; "" is the kind itself.
 func (k *Kind) Serves(subresource string) bool {
 	switch subresource {
 	case "scale":
@@ -145,13 +146,13 @@ func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 	}
 }
 
-// The kinds of what is posted to pods/eviction and pods/binding.
+// The kinds of objects posted to pods/eviction and pods/binding.
 var (
 	evictions = newKind(registry.Evictions, 0)
 	bindings  = newKind(registry.Bindings, 0)
 )
 
-// BodyKind is the kind of the objects that requests to a subresource carry.
+// BodyKind returns the kind of the objects in requests to a subresource.
 func (k *Kind) BodyKind(subresource string) *Kind {
 	switch {
 	case subresource == "scale" && k.row.Scale != nil:

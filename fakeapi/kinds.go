@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// builtin are the built-in kinds that are stored, by ordinal.
+// builtin are the stored built-in kinds, by ordinal.
 var builtin = kindsOf(registry.Builtin)
 
 // known are the built-in kinds and their other versions.
@@ -27,7 +27,7 @@ var known = withVersions(builtin, registry.OtherVersions)
 // builtinTypes finds a kind by the Go type of its objects.
 var builtinTypes = typesOf(known)
 
-// The built-in kinds that the server knows by name.
+// The built-in kinds that the server's code uses by name.
 var (
 	namespaceKind  = kindOf(&corev1.Namespace{})
 	podKind        = kindOf(&corev1.Pod{})
@@ -39,7 +39,7 @@ var (
 	sliceKind      = kindOf(&discoveryv1.EndpointSlice{})
 )
 
-// The built-in kinds that admission asks for; nil where one is not served.
+// The built-in kinds that admission uses; nil if one is not served.
 var (
 	quotaKind         = kindOf(&corev1.ResourceQuota{})
 	limitRangeKind    = kindOf(&corev1.LimitRange{})

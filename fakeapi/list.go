@@ -114,7 +114,7 @@ func (c *call) listSelected(sel selectors) Response {
 	return c.page(r, prefix)
 }
 
-// listAt lists what was stored at a revision.
+// listAt lists the objects that were stored at a revision.
 func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
@@ -191,7 +191,7 @@ func (c *call) page(r Response, prefix string) Response {
 	return r
 }
 
-// MakeList wraps the answer to a list as the API's list object.
+// MakeList returns the response to a list as the API's list object.
 func (k *Kind) MakeList(r Response) runtime.Object {
 	list := k.NewList()
 	if k.custom == nil {

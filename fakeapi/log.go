@@ -73,7 +73,7 @@ func (t *table) at(version uint64) []*entry {
 	return entries
 }
 
-// Oldest is the oldest revision of a kind at which a list or a watch can start.
+// Oldest returns the oldest revision of a kind at which a list or a watch can start.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
 // Compact forgets changes up to and including a revision, for removed kinds too. Watches and snapshots can start at

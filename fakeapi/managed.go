@@ -19,7 +19,7 @@ func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage records in managedFields who changed which fields.
+// manage records in managedFields which manager changed which fields.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -33,14 +33,14 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes sets the time of the entries of managedFields that the request touched, and sorts the entries by time.
-// The field manager writes the wall clock's time, which must not show in a simulation.
+// keepTimes sets the time of the entries of managedFields that the request touched, and sorts the entries by time. The
+// field manager writes the wall clock's time, which must not be visible in a simulation.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
 		e := &entries[i]
 		if e.Time == nil {
-			continue // who applies what is there already has changed nothing, and there is no time of it
+			continue // an apply without changes has no time
 		}
 		is := func(o metav1.ManagedFieldsEntry) bool {
 			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
@@ -69,7 +69,7 @@ func unix(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// keepStamps restores the times in managedFields if nothing else has changed: such a write is no change. It is
+// keepStamps restores the times in managedFields if nothing else has changed, because such a write is no change. It is
 // IgnoreManagedFieldsTimestampsTransformer of the real server.
 func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
 	now, was := m.GetManagedFields(), old.meta.GetManagedFields()

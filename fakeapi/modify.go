@@ -20,9 +20,9 @@ import (
 // edit is one change of an existing object.
 type edit struct {
 	way    *registry.Update
-	uid    types.UID // the incarnation it is meant for; "" for any
+	uid    types.UID // the incarnation to change; "" for any
 	dryRun bool
-	// creates says that a missing object is made.
+	// creates: a missing object is created.
 	creates bool
 	// make returns the new object from the stored one, or from nil. onlyMeta means that only metadata differs and the
 	// rest is shared.
@@ -117,7 +117,7 @@ func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) 
 		}
 	}
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(m) // as commit would: an adoption that is forgotten changes nothing
+		metadata.DropControllers(m) // like commit: adopting without the field changes nothing
 	}
 	if len(m.GetFinalizers()) == 0 && old.meta.GetDeletionTimestamp() != nil && c.mayGo(obj, old.meta) {
 		if !ed.dryRun {
@@ -152,7 +152,7 @@ func (c *call) modifyMissing(ed *edit) Response {
 				m.GetUID())))
 	}
 	c.dedupOwners(m, true)
-	m.SetResourceVersion("") // which is said of nothing that is there
+	m.SetResourceVersion("") // an object that does not exist has none
 	return c.insert(obj, m, ed.dryRun)
 }
 
@@ -236,7 +236,7 @@ func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) er
 	return nil
 }
 
-// whole makes an edit that may change anything.
+// whole makes an edit that may change any field.
 func whole(make func(old *entry) (runtime.Object, error)) func(*entry) (runtime.Object, bool, error) {
 	return func(old *entry) (runtime.Object, bool, error) {
 		obj, err := make(old)

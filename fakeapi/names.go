@@ -11,8 +11,8 @@ import (
 // maxGenerated leaves room for five characters of suffix in a name of 63.
 const maxGenerated = 58
 
-// generate returns a name that is not taken. Each prefix has its own count, so that unrelated creates do not change
-// each other's names.
+// generate returns an unused name. Each prefix has its own count, so that unrelated creates do not change each other's
+// names.
 func (c *call) generate(t *table, namespace, prefix string) string {
 	if len(prefix) > maxGenerated {
 		prefix = prefix[:maxGenerated]
@@ -90,11 +90,11 @@ func (c *call) unnamed(t *table, namespace string) string {
 	}
 }
 
-// tally counts what was created under a key: past incarnations of an object, or names generated for a prefix.
+// tally counts the objects created under a key: past incarnations of an object, or names generated for a prefix.
 type tally struct {
 	key string
 	n   int
-	at  uint64 // the revision at which it was counted last
+	at  uint64 // the revision at which it last changed
 }
 
 // floors are the highest counts that a table forgot. An unknown key counts from there, so that no uid and no

@@ -10,12 +10,12 @@ import (
 // epoch is the creation time of the objects of a new server.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New returns a server with the namespaces "default" and "kube-system", and what [Start] asks for.
+// New returns a server with the namespaces "default" and "kube-system", and the objects of [Start].
 func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
-	// Most servers begin alike and write few kinds, so they share tables until they write.
+	// Most servers begin with the same content and write few kinds, so they share tables until they write.
 	s := *pristine()
 	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
 	return &s

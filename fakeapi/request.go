@@ -24,7 +24,7 @@ const (
 // Request is one decoded API request. The server neither changes nor keeps its objects.
 type Request struct {
 	Verb        Verb
-	Kind        *Kind  // of the server's table; see [Server.Kind]
+	Kind        *Kind  // from the server's table; see [Server.Kind]
 	Subresource string // "", "status", "scale", ...
 	Namespace   string // "" for cluster-scoped kinds and lists over all namespaces
 	Name        string // "" for create with generateName, list, deletecollection
@@ -39,7 +39,7 @@ type Request struct {
 	PatchO metav1.PatchOptions
 	List   metav1.ListOptions // list, deletecollection
 
-	User      string // who asks; "" is the administrator
+	User      string // the user that sends it; "" is the administrator
 	UserAgent string // default field manager
 }
 
@@ -54,7 +54,7 @@ type Response struct {
 	Err      *apierrors.StatusError
 	Warnings []string
 
-	later func(r *Response) // what is to be done without the server
+	later func(r *Response) // work that is left after the server has answered
 }
 
 // Finish calls the conversion webhooks that a response needs. [Server.Do] leaves this to the caller, who may release

@@ -16,8 +16,8 @@ import (
 
 type selectors struct {
 	kind   *Kind
-	labels labels.Selector // nil: all
-	fields fields.Selector // nil: all
+	labels labels.Selector // nil selects all
+	fields fields.Selector // nil selects all
 }
 
 func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
@@ -76,7 +76,8 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match reports whether a stored object is selected. If converts is true, it only says that the object may be.
+// match reports whether a stored object is selected. If converts is true, it only reports that the object may be
+// selected.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
@@ -102,7 +103,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick returns the selected ones of matching objects.
+// pick returns the selected objects among matching ones.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil

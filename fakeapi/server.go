@@ -15,16 +15,16 @@ import (
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
-// Options configure a server. The zero value is what simulations use.
+// Options configure a server. Simulations use the zero value.
 type Options struct {
 	// Name makes the n-th name (from 1) for a generateName prefix. By default "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields keeps metadata.managedFields of all objects. Otherwise only applied objects have them; earlier
-	// writes count as before server-side apply.
+	// ManagedFields keeps metadata.managedFields of all objects. By default only applied objects have them, and earlier
+	// writes count as writes from before server-side apply.
 	ManagedFields bool
 	// DropControllerRefs drops the controller field on every write, as an older cluster does.
 	DropControllerRefs bool
-	// Start says what the server holds when it is new.
+	// Start selects the initial objects of the server.
 	Start Start
 	// Authorize, if set, enables the admission plugin OwnerReferencesPermissionEnforcement. Setting owners needs
 	// delete, and blocking an owner's deletion needs finalizers. It must be a function of its argument.
@@ -34,27 +34,27 @@ type Options struct {
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins that are switched off; [Plugins] names all.
 	WithoutPlugins []string
-	// Unlimited takes objects of any size: etcd refuses those above 1.5 MiB.
+	// Unlimited allows objects of any size. By default, objects above etcd's limit of 1.5 MiB are refused.
 	Unlimited bool
 	// Webhooks holds admission webhooks, by their names in configurations. They must be functions of their argument. A
 	// missing webhook fails by its failure policy.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	// WebhooksLater skips other webhooks until something can call them, such as a program in a world.
+	// WebhooksLater skips other webhooks until a program that serves them exists.
 	WebhooksLater bool
 }
 
 // Server is the API server. It is not safe for concurrent use, but a server and its forks may run concurrently.
 type Server struct {
 	opts   Options
-	kinds  []*Kind // that are served
-	single []*Kind // of these, one for each table
+	kinds  []*Kind // the served kinds
+	single []*Kind // one of them for each table
 	born   int     // added to the count of incarnations; see [Server.Restore]
-	dry    int     // how many creates were dry runs
-	missed string  // what KindNamed was asked for last and did not find
+	dry    int     // number of dry-run creates
+	missed string  // the last name that KindNamed did not find
 
-	caller  *webhook.Caller // who calls webhooks; nil: nobody
-	calls   int             // that were made in the middle of requests
-	reviews int             // that were asked for
+	caller  *webhook.Caller // calls webhooks; nil if nothing does
+	calls   int             // number of webhook calls during requests
+	reviews int             // number of reviews sent
 	store
 }
 
@@ -69,7 +69,7 @@ func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)]
 // Served lists the kinds that answer requests: [Server.Kinds] and their other versions.
 func (s *Server) Served() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
 
-// Kind finds a kind by its GroupVersionKind; nil when it is not served.
+// Kind finds a kind by its GroupVersionKind. It returns nil if the kind is not served.
 func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	for _, k := range s.kinds {
 		if k.GVK == gvk {
@@ -79,8 +79,8 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	return nil
 }
 
-// current returns the kind that serves requests for k: k, or what a changed CRD defines now. It is nil if nothing
-// does.
+// current returns the kind that serves requests for k: k, or its successor from a changed CRD. It is nil if there is
+// none.
 func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:
@@ -135,10 +135,10 @@ func (s *Server) KindNamed(typed string) *Kind {
 	return nil
 }
 
-// Version is the latest revision.
+// Version returns the latest revision.
 func (s *Server) Version() uint64 { return s.version }
 
-// Lookup returns the stored version of an object, nil when there is none.
+// Lookup returns the stored version of an object, or nil.
 func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
 	if e := s.lookup(s.tables[k.ordinal], namespace, name); e != nil {
 		return k.shown(e.obj)
@@ -162,7 +162,7 @@ func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) 
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// Len is the number of stored objects of a kind.
+// Len returns the number of stored objects of a kind.
 func (s *Server) Len(k *Kind) int { return s.tables[k.ordinal].objects.Len() }
 
 // Fork returns an independent server with the same contents, in constant time. It shares the immutable objects.
@@ -174,13 +174,13 @@ func (s *Server) Fork() *Server {
 	return &f
 }
 
-// SetDropControllerRefs switches the server's own generation; see [Options].
+// SetDropControllerRefs switches the server between versions with and without ControllerRef; see [Options].
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
 
 // Access describes a request of a user, which [Options].Authorize allows or refuses.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // "*" is all of them
+	Verb, Group, Version  string // "*" means all of them
 	Resource, Subresource string
 	Namespace, Name       string
 }

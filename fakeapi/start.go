@@ -11,23 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Start says what a new server holds besides "default" and "kube-system". A real cluster has all of it. Objects have a
-// uid and a revision as if created.
+// Start selects the initial objects of a new server besides "default" and "kube-system". A real cluster has all of
+// them. Objects have a uid and a revision as if created.
 type Start struct {
 	// Namespaces are "kube-public" and "kube-node-lease".
 	Namespaces bool
 	// Service is the Service "kubernetes" with its endpoints, at an address reserved for documentation.
 	Service bool
-	// PriorityClasses are the two of the system. Pods may name them either way.
+	// PriorityClasses are the two system classes. Pods may name them even without this option.
 	PriorityClasses bool
 	// ServiceAccounts creates the service account "default" of every namespace, as kube-controller-manager does. Pods
-	// are not made to use it.
+	// do not have to use it.
 	ServiceAccounts bool
-	// At is when all this was made; zero is the beginning of 2026.
+	// At is the creation time of these objects; zero is the beginning of 2026.
 	At time.Time
 }
 
-// The parts of the Service of the real server, of pkg/controlplane.
+// Parts of the real server's Service, from pkg/controlplane.
 const (
 	serviceAddress, endpointAddress, endpointPort = "10.96.0.1", "192.0.2.1", 6443
 )

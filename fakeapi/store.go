@@ -19,7 +19,7 @@ const degree = 32
 
 // entry is one stored version of one object. It is never changed.
 type entry struct {
-	key  string // namespace/name, or name; the order of keys is etcd's
+	key  string // namespace/name, or name; etcd has the same order
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
@@ -28,9 +28,9 @@ type entry struct {
 }
 
 type stale struct {
-	raw  runtime.Object // as it was written; nil where defaults are all that is missing
-	as   runtime.Object // as it is read in the version it was written in; nil: that is the stored version
-	away bool           // it cannot be read in the stored version, or not without calling a webhook
+	raw  runtime.Object // the form in which it was written; nil if only defaults are missing
+	as   runtime.Object // the form that is read in the version in which it was written; nil if that is the stored version
+	away bool           // it cannot be read in the stored version without calling a webhook, or not at all
 }
 
 // defaulted marks an object of a built-in kind whose reads set defaults.
@@ -52,7 +52,7 @@ type change struct {
 	prev *change
 }
 
-// table holds what is stored of one kind. Only the server with its token writes it; other servers copy it first.
+// table holds the stored objects of one kind. Only the server with its token writes it; other servers copy it first.
 type table struct {
 	kind   *Kind
 	owner  *token
@@ -61,13 +61,13 @@ type table struct {
 	objects *btree.BTreeG[*entry]
 	owners  *btree.BTreeG[link]
 	marks   *btree.BTreeG[mark]
-	past    *btree.BTreeG[tally] // how many incarnations of a key are gone
-	made    *btree.BTreeG[tally] // how many names were made for a namespace/prefix
-	most    floors               // of what was forgotten of both
+	past    *btree.BTreeG[tally] // how many past incarnations each key has
+	made    *btree.BTreeG[tally] // how many names were generated for each namespace and prefix
+	most    floors               // the highest counts that both have forgotten
 
-	away    bool   // some entry is
-	foreign bool   // some entry was written in a version that is not the stored one any more
-	renewed uint64 // watches end where the definition changed, and begin at this revision or later
+	away    bool   // some entry has away set
+	foreign bool   // some entry was written in a version that is no longer the stored one
+	renewed uint64 // watches end at a changed CRD, and begin at this revision or later
 
 	log       *change
 	compacted uint64 // changes up to this revision are forgotten
@@ -78,8 +78,8 @@ type store struct {
 	tables  []*table // by ordinal
 	token   *token
 	version uint64
-	pivot   entry  // of look-ups
-	text    []byte // of the keys of look-ups
+	pivot   entry  // reused by look-ups
+	text    []byte // reused for the keys of look-ups
 }
 
 // token identifies the server that may write a table.
@@ -130,7 +130,7 @@ func (s *store) writable(k *Kind) *table {
 	return t
 }
 
-// find looks an object up. The pivot is the server's, so that a read allocates nothing.
+// find looks up an object. It uses the server's pivot, so that a read allocates nothing.
 func (s *store) find(t *table, key string) *entry {
 	s.pivot.key = key
 	e, _ := t.objects.Get(&s.pivot)
@@ -280,7 +280,7 @@ func (e *entry) source() runtime.Object {
 	return e.obj
 }
 
-// away reports that the object must be converted before it can be read.
+// away reports whether the object must be converted before it can be read.
 func (e *entry) away() bool { return e.stale != nil && e.stale.away }
 
 // entry returns a stored entry in this version.

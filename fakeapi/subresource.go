@@ -301,7 +301,7 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-// withCondition sets a condition. One that has the status already keeps its time.
+// withCondition sets a condition. If its status is unchanged, it keeps its time.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

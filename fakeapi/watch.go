@@ -15,13 +15,13 @@ import (
 type Watch struct {
 	s         *Server
 	k         *Kind
-	as        *Kind  // the version that is shown, when it is not the stored one
-	namespace string // "" for all
+	as        *Kind  // the version that is shown, if it is not the stored one
+	namespace string // "" for all namespaces
 	sel       selectors
-	seen      uint64 // everything up to this revision was looked at
+	seen      uint64 // all changes up to this revision were examined
 	initial   []watch.Event
 	failed    bool
-	renewed   uint64 // the table's, when the watch was opened
+	renewed   uint64 // the table's value when the watch was opened
 }
 
 // Watch opens a stream. Without a resourceVersion it starts with the existing objects. A name selects one object.
@@ -142,7 +142,7 @@ func (w *Watch) next() []watch.Event {
 			out = append(out, ev)
 		}
 	}
-	w.seen = max(w.seen, now) // others may have used the server while a webhook was called
+	w.seen = max(w.seen, now) // others may have used the server during a webhook call
 	return out
 }
 
@@ -156,8 +156,8 @@ func errorEvent(err error) watch.Event {
 // revision then fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
-// see returns a change as a selective watch sees it. An object that enters is added. One that leaves is deleted in
-// its old state, with the revision of the change.
+// see returns a change as a watch with selectors receives it. An object that begins to match is added. One that stops
+// matching is deleted in its old state, with the revision of the change.
 func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
@@ -197,7 +197,7 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 // Next returns the events since the last call, or nil. After an ERROR event it returns nil.
 func (w *Watch) Next() []watch.Event {
 	if w.seen == w.s.version && len(w.initial) == 0 || w.failed && w.initial == nil {
-		return nil // who steps a world asks each watch at each step
+		return nil // a world calls this for each watch at each step
 	}
 	events, err := w.Pull()()
 	if err != nil {
@@ -223,7 +223,7 @@ func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 		for _, ev := range events {
 			obj, err := ev.Object, unable
 			if ev.Type == watch.Bookmark || ev.Type == watch.Error {
-				err = nil // nobody converts them
+				err = nil // no function or webhook converts them
 			} else if err == nil {
 				obj, err = see(obj)
 			}

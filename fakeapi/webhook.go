@@ -81,7 +81,8 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook during a request. Others may use the server meanwhile, so earlier look-ups may be out of date.
+// call calls a webhook during a request. Others may use the server in the meantime, so earlier look-ups may be out of
+// date.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()

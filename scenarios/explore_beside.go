@@ -8,9 +8,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Beside is something a controller did in some schedule that the laws on dependents cover less, or not at all.
+// Beside is a write by a controller in some schedule that the laws on dependents cover only partly, or not at all.
 type Beside struct {
-	Controller string // "" for what is nobody's doing
+	Controller string // "" if no controller did it
 	Kind       string // the kind that it wrote
 	Why        Aside
 }

@@ -12,11 +12,11 @@ import (
 // asked records what the runs of an exploration exercised. A controller that had nothing to do cannot fail, so its pass
 // proves nothing. Runs of several workers share it.
 type asked struct {
-	wrote   sync.Map // controller name -> true once a process of it has written
+	wrote   sync.Map // controller name -> true once one of its processes has written
 	settled sync.Map // controller name -> true once a world settled with an object of its kind
 	keyed   sync.Map // controller name -> true once a key that it reconciled named an object of its kind
 	done    sync.Map // *Step of the user -> true once it succeeded
-	middle  sync.Map // "" -> what the clock cut off in some world, which was not judged
+	middle  sync.Map // "" -> work that the time limit cut off in some world, which was not judged
 	refused sync.Map // *Step of the user -> why it was refused
 
 	mutex  sync.Mutex
@@ -81,7 +81,7 @@ func (a *asked) of(controller, id string) *Said {
 
 // Said counts what a law found about a controller in all schedules of an exploration.
 type Said struct {
-	Controller string // "" for a violation that is nobody's alone
+	Controller string // "" for a violation by no single controller
 	Law        string // its clause
 	Exercised  int    // how often the subject of the law came up
 	Broken     int    // schedules with a violation, judged by what the controller had seen

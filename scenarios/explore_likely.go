@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/internal/explore"
 )
 
-// likelihood forks a minimized failure at the start and after each line of its page. The forks share the time; one for
-// which no time is left has fewer continuations.
+// likelihood forks a minimized failure at the start and after each line of its page. The forks share the time. A fork
+// gets fewer continuations if the time is over.
 func (p *Script) likelihood(run *Run, page *Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}

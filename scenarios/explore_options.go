@@ -17,7 +17,7 @@ import (
 type ExploreOptions struct {
 	Schedules int            // how many; 0 means 1000
 	Strategy  string         // mix, random, pct, exhaustive; "" means mix
-	Seed      uint64         // of the choices
+	Seed      uint64         // seed of the choices
 	Faults    map[string]int // how many faults of each name a run may have
 	Strict    bool           // lost races are violations
 	Mutant    string         // runs instead of its controller; "" for none

@@ -24,19 +24,19 @@ type Exploration struct {
 	// everything was enumerated or drawn, and at least one run ended
 	Complete bool              `json:"complete"`
 	Stopped  string            `json:"stopped,omitempty"`  // why it is not complete
-	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed is what no schedule varied
+	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed lists what no schedule varied
 
 	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
 	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
-	Settled  map[string]bool   `json:"settled"`            // those with an object of their kind in a settled world
-	Middle   string            `json:"middle,omitempty"`   // what the clock cut off in some schedule, which was not judged
-	Keyed    map[string]bool   `json:"-"`                  // those a key of which named an object of their kind
+	Settled  map[string]bool   `json:"settled"`            // controllers with an object of their kind in a settled world
+	Middle   string            `json:"middle,omitempty"`   // the work that the time limit cut off in some schedule, which was not judged
+	Keyed    map[string]bool   `json:"-"`                  // controllers with a key that named an object of their kind
 	Said     []Said            `json:"-"`                  // with options Whole or Said; by controller and clause
 	Beside   []Beside          `json:"-"`                  // with Said; by controller, kind and why
-	Alike    []string          `json:"-"`                  // with Said: kinds of which things of two groups were there
+	Alike    []string          `json:"-"`                  // with Said: kinds that existed in two groups
 	Vain     []Vain            `json:"vain,omitempty"`     // user actions refused in every schedule
 
-	Laws    map[string]Often `json:"laws,omitempty"`    // of drawn schedules: how many violate each law, by its name
+	Laws    map[string]Often `json:"laws,omitempty"`    // drawn schedules: how many violate each law, by its name
 	Results string           `json:"results,omitempty"` // the result file
 
 	Uncompared string `json:"uncompared,omitempty"` // what the law same-end leaves out, and why

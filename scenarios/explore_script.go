@@ -25,7 +25,7 @@ type Script struct {
 	lawsOnly bool     // ignore the file's own expectations
 	whole    bool     // no violation ends a run
 	prefer   string   // the law to look for, by its clause
-	out      string   // the directory that failures are written to; "" for one that is not known
+	out      string   // the directory that failures are written to; "" if unknown
 	mutant   string   // the mutant in Replace, for the file of a failure
 
 	// atOnce runs the user's actions at once, as the default run does. Otherwise they mix with the controllers'
@@ -33,7 +33,7 @@ type Script struct {
 	atOnce bool
 
 	bound     int           // the most steps of a settle; 0 for the default bound
-	idle      int           // of them without a commit
+	idle      int           // the same for steps without a commit
 	unsettled bool          // the default run does not settle
 	likely    time.Duration // to find out at which step a failure was decided; 0 for not at all
 	asked     *asked        // what the runs exercised; nil if not needed
@@ -117,7 +117,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 	var broken *explore.Finding
 	for _, s := range p.program() {
 		if broken = p.replay(r, s, out); broken != nil || r.course.ended || !out.Settled {
-			break // nothing more is checked in a world that does not settle
+			break // a world that does not settle is not checked any more
 		}
 	}
 	if broken == nil && !r.course.ended && out.Settled && r.settled.dirty {

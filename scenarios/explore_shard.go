@@ -28,8 +28,8 @@ type results struct {
 	*campaign.Log
 	program *Script
 	mark    *explore.Mark    // where an exhaustive search continues; nil for the start
-	saved   explore.Coverage // what was written of an exhaustive search
-	told    time.Time        // when
+	saved   explore.Coverage // what has been written of an exhaustive search
+	told    time.Time        // when it was last written
 	every   time.Duration    // how often it is written
 }
 
@@ -80,7 +80,7 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 			r.mark = &explore.Mark{}
 		}
 		r.mark.Add(&next.Mark)
-		_, err := r.mark.States() // it is whole
+		_, err := r.mark.States() // the resume point is complete
 		return err
 	})
 	if err != nil {
@@ -314,7 +314,7 @@ func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreO
 		Livelock: r.Livelock, Fixed: c.Fixed, EarlyTimers: e.Early, Outcomes: explore.TableOf(r.Outcomes)}
 	x.Distinct, x.Complete, x.Stopped, x.Failed = x.Schedules, x.Coverage.Complete, x.Coverage.Stopped, len(r.Failures)
 	complete, stopped := x.Complete, x.Stopped
-	if x.finish(p); o.Shard.Of() > 1 { // another shard may have what this one lacks
+	if x.finish(p); o.Shard.Of() > 1 { // another shard may have found what this one lacks
 		x.Complete, x.Stopped = complete, stopped
 	}
 	for _, f := range r.Failures {

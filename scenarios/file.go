@@ -28,9 +28,9 @@ type File struct {
 
 	sections []*section
 	src      string
-	verbs    []*Verb         // the table it was read with
+	verbs    []*Verb         // the table of verbs that it was read with
 	server   *fakeapi.Server // with all kinds that the file defines; set by Check
-	base     *base           // with what the file installs, or nil; set by Check
+	base     *base           // the objects that the file installs, or nil; set by Check
 	quiet    *quietEnds      // the settled worlds of quiet runs of its steps
 }
 

@@ -44,12 +44,12 @@ type Run struct {
 	tried    func(s *Step, err error)   // called after each action of the user; may be nil
 }
 
-// settled is the result of the last settle.
+// settled holds the result of the last settle.
 type settled struct {
 	how   trial.Settling // the result of the last settle
 	from  int            // the first record of its timeline
 	not   string         // why it did not settle, in words
-	dirty bool           // something happened since
+	dirty bool           // a step has changed the world since
 }
 
 // course decides what happens next in a run: the default schedule if choices is nil, otherwise a source of choices,
@@ -64,7 +64,7 @@ type course struct {
 	budgeted bool           // the fault budget is in the world
 
 	steps int // the most steps of an explored settle; 0 for the default bound
-	idle  int // of them without a commit; 0 for maxIdleDrawn
+	idle  int // the same for steps without a commit; 0 for maxIdleDrawn
 
 	ended     bool   // the source of choices ended the run
 	senseless *Error // the step that made no sense when the run reached it

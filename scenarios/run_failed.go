@@ -24,8 +24,8 @@ func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 // failed collects the failures of a run.
 type failed struct {
 	all    []Failure    // in order
-	unread bool         // nobody reads them, so no timeline is rendered
-	found  *render.Page // the finding of a step that explores
+	unread bool         // the timelines are not read, so none are rendered
+	found  *render.Page // the finding of an exploring step
 }
 
 // last returns the failure that ended the run, or nil.

@@ -74,7 +74,7 @@ func (r *Run) laws(since string, names []string) error {
 	return nil
 }
 
-// held says what an unbroken law is worth: nothing if the run never exercised it.
+// held describes the value of a law without violations: nothing if the run never exercised it.
 func (r *Run) held(l *law.Law) string {
 	for _, v := range r.t.Judge.Verdicts() {
 		switch {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Class is the sort of step that an action is. The order of the constants is the order of the default
-// schedule, which takes the first enabled action. It models an attentive cluster: requests are answered,
-// events are delivered before anybody acts, and time passes only when nothing else can happen. Other
-// schedules may fire a timer earlier: see [World.Draw].
+// Class is the sort of step that an action is. The default schedule takes the first enabled action, in the order of the
+// constants. It models a responsive cluster: requests are answered and events delivered before any process acts, and
+// time passes only when nothing else can happen. Other schedules may fire a timer earlier: see [World.Draw].
 type Class uint8
 
 const (
@@ -32,7 +31,7 @@ func (c Class) String() string { return classNames[c] }
 type Action struct {
 	Class  Class
 	Actor  string // the acting process, "user", "clock", "faults"
-	Detail string // which of the actor's actions of this class: a kind, a worker, a fault
+	Detail string // names the action among the actor's actions of this class: a kind, a worker, a fault
 
 	Slot int // the actor's own handle; not part of the key
 }
@@ -63,15 +62,15 @@ func ParseKey(s string) (Action, bool) {
 
 // Footprint holds the things that an action touches, for partial-order reduction.
 type Footprint struct {
-	Global  bool   // touches everything: timers, faults
+	Global  bool   // it touches everything: timers, faults
 	Process string // whose private state it touches; "" for none
-	Kind    string // the kind of object that it asks the server about; "" for none
+	Kind    string // the kind of object in its request; "" for none
 	Object  string // namespace/name; "" means all objects of the kind
-	Write   bool   // changes the server
+	Write   bool   // it changes the server
 }
 
-// Independent reports whether two actions with these footprints commute in every state in which both are
-// enabled. Two writes to one kind never do: they reach every watcher in commit order.
+// Independent reports whether two actions with these footprints commute in every state in which both are enabled. Two
+// writes to one kind never commute: they reach every watcher in commit order.
 func (f Footprint) Independent(g Footprint) bool {
 	if f.Global || g.Global || (f.Process != "" && f.Process == g.Process) {
 		return false
@@ -97,7 +96,7 @@ type Actor interface {
 	Footprint(a Action) Footprint
 }
 
-// keeper is an [Actor] that keeps what it offers from step to step.
+// keeper is an [Actor] that keeps its list of offers from step to step.
 type keeper interface {
 	// Offers returns what Offer appends. It is valid until the actor changes, and read-only.
 	Offers() []Action

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Choices is the stream that decides everything. A seed, a recorded list, a fuzzer's bytes, a rapid draw and
-// an enumerator implement it. So random testing, fuzzing, replay, shrinking and exhaustive search are one
-// program with different sources.
+// Choices is the stream of all decisions of a run. A seed, a recorded list, a fuzzer's bytes, a rapid draw and an
+// enumerator implement it. Therefore random testing, fuzzing, replay, shrinking and exhaustive search are one program
+// with different sources.
 type Choices interface {
 	// Pick returns a number in [0, n), with n at least 1. The label names the decision.
 	Pick(n int, label string) int
@@ -32,8 +32,7 @@ type Zero struct{}
 // Pick returns 0.
 func (Zero) Pick(int, string) int { return 0 }
 
-// Seed draws uniformly with SplitMix64. So a seed means the same schedule on every machine and with every
-// release of Go.
+// Seed draws uniformly with SplitMix64. A seed means the same schedule on every machine and with every release of Go.
 type Seed struct{ state uint64 }
 
 // NewSeed returns the stream of a seed.
@@ -54,8 +53,8 @@ func (s *Seed) Uint64() uint64 {
 	return mix(s.state)
 }
 
-// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives, then picks 0. Choices without
-// an alternative consume nothing, so every byte matters to the fuzzer.
+// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives. After the last byte it picks 0. Choices
+// with one alternative consume nothing, so every byte matters to the fuzzer.
 type Bytes struct {
 	Data []byte
 	pos  int
@@ -75,24 +74,24 @@ func (b *Bytes) Pick(n int, _ string) int {
 	return v % n
 }
 
-// A timer that would fire while something else can happen is drawn less often than each other action. The
-// further it moves the clock, the less often.
+// A timer that would fire while another action is possible is drawn less often than each other action. The further it
+// moves the clock, the less often it is drawn.
 //
-// If the other actions were a clock that strikes once every pace, a timer d away would come first with odds
-// of pace to d. The odds used here are the square root of that. They leave short timers as they are and keep
-// long ones possible. With a pace of 100 µs, a retry after 5 ms is an eighth as likely as any other action. A
-// timer after a second is a hundredth, and an expiry after five minutes under a thousandth.
+// Suppose the other actions were a clock that strikes once every pace. Then a timer d away would come first with odds
+// of pace to d. The odds used here are the square root of that. They leave short timers as they are and keep long ones
+// possible. With a pace of 100 µs, a retry after 5 ms is an eighth as likely as any other action. A timer after a
+// second is a hundredth as likely, and an expiry after five minutes less than a thousandth.
 //
-// Measured with uniform runs of the project's scenarios: of 100 runs with a timer, 57 had an early one, and
-// 29 had one before a pending event. They reached as many different ends as runs without early timers (757
-// and 750). A pace of 1 ms gives 74 and 41, but only 682 ends.
+// Measured with uniform runs of the project's scenarios: of 100 runs with a timer, 57 had an early one, and 29 had one
+// before a pending event. They reached as many different ends as runs without early timers (757 and 750). A pace of 1
+// ms gives 74 and 41, but only 682 ends.
 const (
 	pace     = 100 * time.Microsecond
 	mostOdds = 2000 // 400 s; timers further away are not less likely
 )
 
-// Odds returns how many times likelier each other action is than a timer that moves the clock by jump. It is
-// 1 for a timer that is overdue.
+// Odds returns how many times likelier each other action is than a timer that moves the clock by jump. It is 1 for an
+// overdue timer.
 func Odds(jump time.Duration) int {
 	if jump <= 0 {
 		return 1
@@ -100,9 +99,9 @@ func Odds(jump time.Duration) int {
 	return min(mostOdds, int(math.Ceil(math.Sqrt(float64(jump)/float64(pace)))))
 }
 
-// Draw picks among the enabled actions with one choice of c; 0 is the default schedule. All are equally
-// likely except for early timers (see [Odds]), which are the last numbers of the choice. If only faults are
-// enabled, the first alternative is to take none: -1.
+// Draw picks among the enabled actions with one choice of c; 0 is the default schedule. All are equally likely except
+// for early timers (see [Odds]), which are the last numbers of the choice. If only faults are enabled, the first
+// alternative is to take no action: -1.
 func (w *World) Draw(c Choices, enabled []Action) int {
 	n := len(enabled)
 	if enabled[0].Class == Fault {
@@ -131,8 +130,8 @@ func pick(c Choices, n int) int {
 	return c.Pick(n, "next")
 }
 
-// timers returns the range of the timers among the enabled actions. They are early if the range is not empty
-// and does not begin at 0: an action other than a fault could happen first.
+// timers returns the range of the timers among the enabled actions. They are early if the range is not empty and does
+// not begin at 0: an action other than a fault could happen first.
 func timers(enabled []Action) (first, end int) {
 	end = len(enabled)
 	for end > 0 && enabled[end-1].Class == Fault {

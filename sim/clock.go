@@ -12,12 +12,12 @@ var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 // Clock is virtual time. It moves only when a timer fires or when it is advanced. Nothing in a world may read
 // another clock.
 type Clock struct {
-	// Horizon, since Epoch, is the limit to which a timer may move the clock while something else could
-	// happen. A settle with an end time must not pass it. 0 means no limit.
+	// Horizon, since Epoch, is the limit to which a timer may move the clock while another action is possible. It keeps
+	// a settle with an end time within that time. 0 means no limit.
 	Horizon time.Duration
 
-	// Beside, if set, is another clock that runs along. It moves on to a time since Epoch and returns how far
-	// it came before something happened there.
+	// Beside, if set, is another clock that advances together with this one. It moves on to a time since Epoch and
+	// returns how far it came before an event happened there.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration
@@ -29,20 +29,20 @@ type Clock struct {
 type Alarm struct {
 	At    time.Duration // since Epoch
 	Owner string        // the process whose crash cancels it; "" for none
-	Label string        // canonical: what will happen
+	Label string        // canonical name of the event
 	Fire  func()
 
 	seq uint64
 }
 
-// Now is the virtual time of day.
+// Now returns the virtual time of day.
 func (c *Clock) Now() time.Time { return Epoch.Add(c.elapsed) }
 
-// Elapsed is the virtual time since the start of the world.
+// Elapsed returns the virtual time since the start of the world.
 func (c *Clock) Elapsed() time.Duration { return c.elapsed }
 
-// After calls fire in d from now, as a step of its own. Owner and label are the timer's canonical key. A
-// negative d is zero.
+// After calls fire in d from now, as a step of its own. Owner and label are the timer's canonical key. A negative d
+// counts as zero.
 func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm {
 	c.seq++
 	a := &Alarm{At: c.elapsed + max(d, 0), Owner: owner, Label: label, Fire: fire, seq: c.seq}
@@ -51,8 +51,8 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
-// compareAlarms orders by time. Alarms of one time are ordered by key, not by when they were set: two
-// processes that set one each reach the same state in either order.
+// compareAlarms orders by time. Alarms with the same time are ordered by key, not by when they were set: two processes
+// that each set one reach the same state in either order.
 func compareAlarms(a, b *Alarm) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
 		cmp.Compare(a.seq, b.seq))
@@ -68,7 +68,7 @@ func (c *Clock) Stop(a *Alarm) bool {
 	return true
 }
 
-// StopAll cancels every alarm of an owner, since its process crashed.
+// StopAll cancels every alarm of an owner, for example because its process crashed.
 func (c *Clock) StopAll(owner string) {
 	c.timers = slices.DeleteFunc(c.timers, func(a *Alarm) bool { return a.Owner == owner })
 }
@@ -82,8 +82,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops where something happens on the
-// clock beside it. It reports whether it arrived.
+// Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops when an event happens on the clock
+// beside it. It reports whether it arrived.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to
@@ -95,7 +95,7 @@ func (c *Clock) Reach(to time.Duration) bool {
 	return to <= c.elapsed
 }
 
-// due returns how many of the earliest timers fire next: all of one time.
+// due returns how many of the earliest timers fire next, all at the same time.
 func (c *Clock) due() int {
 	n := 0
 	for n < len(c.timers) && (c.timers[n].At == c.timers[0].At || c.timers[n].At <= c.elapsed) {
@@ -109,7 +109,8 @@ func (c *Clock) within() bool {
 	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
 }
 
-// Jump returns how far the clock would move if one of the next timers fired: 0 if it is overdue, or without timers.
+// Jump returns how far the clock would move if one of the next timers fired. It is 0 for an overdue timer, or without
+// timers.
 func (c *Clock) Jump() time.Duration {
 	if len(c.timers) == 0 {
 		return 0

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Hash is a running 64-bit digest of words and strings. It compares runs and states of one program and
-// resists no adversary. The zero value is ready.
+// Hash is a running 64-bit digest of words and strings. It compares runs and states of one program, and is not
+// cryptographic. The zero value is ready.
 type Hash uint64
 
 func mix(x uint64) uint64 {
@@ -27,7 +27,7 @@ func (h *Hash) Word(x uint64) {
 	*h = Hash(mix(hi ^ lo + x))
 }
 
-// String folds a string in, its length included.
+// String folds in a string and its length.
 func (h *Hash) String(s string) { h.Word(HashString(s)) }
 
 // Bool folds a truth value in.
@@ -55,7 +55,8 @@ func HashString(s string) uint64 {
 	return mix(fold(h, w))
 }
 
-// HashBytes digests a byte string. The digest is [HashString]'s of the same bytes. The string only lives in this call.
+// HashBytes digests a byte string. The digest equals [HashString]'s of the same bytes. The string only exists in this
+// call.
 func HashBytes(b []byte) uint64 { return HashString(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 func fold(h, w uint64) uint64 {

@@ -13,14 +13,14 @@ const (
 	Refusal             // a request was answered with an error; nothing was stored
 	Read                // a live read was answered
 	Delivery            // one watch event, or one difference of a (re)list, reached one informer
-	SyncStart           // a worker took a key and began to sync it
-	SyncEnd             // the worker ended the sync; Message holds the error, if any
+	SyncStart           // a worker took a key and began to reconcile it
+	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
 	FaultHit            // a fault, a paused watch, a switch of era, or the end of one: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
-	Stuck               // at settle: a process waits for something that nothing in flight can bring
-	Settled             // nothing but faults is enabled: the world is quiet
+	Stuck               // at settle: a process waits for an event that cannot come any more
+	Settled             // only faults are enabled: the world has settled
 	Fighting            // the world's abstract state recurred with a write in between, or grows for ever
-	Unsettled           // the run was given up before the world settled
+	Unsettled           // the run was stopped before the world settled
 )
 
 // Panicked begins the Reason of a crash that was a panic of the process's program.
@@ -34,27 +34,27 @@ type Record struct {
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
-	// Commit, Refusal, Read: the number of records when the request left the process; 0 if unknown
+	// Commit, Refusal, Read: the number of records when the process sent the request; 0 if unknown
 	Asked int
 
 	Process     string // the actor: a process, "user", "faults"
-	Era         string // of the process's controller, "" for none
+	Era         string // the era of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
 	Worker      int    // which of its workers
 
-	For    Ref // the controller object being synced; UID as the process saw it, "" if it saw none
+	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
 
 	Verb        string // create get list update patch delete deletecollection; for FaultHit the fault's name
 	Subresource string // "status", "scale", ...
-	Object      Ref    // the object concerned
+	Object      Ref    // the object of the request or event
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
 	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: the object read
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
-	// Object's version as the process had last read it in this sync, live or cached; nil if it had not
+	// Object's version as the process last read it in this reconcile, live or cached; nil if it did not read it
 	Saw    any
-	Guards Guards // preconditions the request carried
+	Guards Guards // preconditions of the request
 
 	Code    int    // Refusal: HTTP status
 	Reason  string // Refusal: metav1.StatusReason; FaultHit: details
@@ -62,18 +62,18 @@ type Record struct {
 
 	Initial   bool // Delivery: part of the informer's initial list
 	Tombstone bool // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
-	// Delivery: keys that the event put on the process's queue, including keys that were on it already
+	// Delivery: keys that the event added to the process's queue, including keys that were already in it
 	Enqueued []string
 	Observed []string // Delivery: keys whose expectations were lowered because of it
 	Lost     bool     // Commit: the response never reached the process
 }
 
-// Guards are the preconditions a write carried.
+// Guards are the preconditions of a write.
 type Guards struct {
 	UID, ResourceVersion bool
 
-	// Applies marks a server-side apply. It states the wanted object whatever exists under that name. The
-	// server refuses an apply that would need knowledge of the existing object.
+	// Applies marks a server-side apply. It states the wanted object whatever exists under that name. The server
+	// refuses an apply that would need knowledge of the existing object.
 	Applies bool
 }
 
@@ -82,21 +82,21 @@ func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
 
-// History holds the records of what happened, in order. No record changes once the step that wrote it has ended.
+// History holds the records of a run, in order. A record does not change after the step that wrote it.
 type History struct {
 	Records []Record
 
-	// Forget keeps only the last records, for long runs that are judged while they go. After each step at
-	// most 2*Forget records are held. Zero keeps all. Record.Index continues to count.
+	// Forget keeps only the last records, for long runs that are judged while they run. After each step at most
+	// 2*Forget records are held. Zero keeps all. Record.Index continues to count.
 	Forget int
 
 	base int // Index of Records[0]
 }
 
-// Len is the number of records written so far, including forgotten ones.
+// Len returns the number of records written so far, including forgotten ones.
 func (h *History) Len() int { return h.base + len(h.Records) }
 
-// At returns the record with that index, nil if it was forgotten.
+// At returns the record with that index, or nil if it was forgotten.
 func (h *History) At(index int) *Record {
 	if index < h.base || index >= h.Len() {
 		return nil
@@ -122,9 +122,9 @@ func (h *History) trim() {
 
 // Request is a request that a program sent to the world. Two runs of one schedule are compared by their requests.
 type Request struct {
-	Step    int     // the number of steps when it was noticed; filled in by [World.Request]
+	Step    int     // the number of steps when it was noticed; set by [World.Request]
 	Process string  // the process that sent it
-	Digest  uint64  // of its whole content; equal content has equal digests in any encoding
+	Digest  uint64  // digest of its whole content; equal content has equal digests in any encoding
 	Content Content // immutable, and shared
 }
 
@@ -136,8 +136,8 @@ type Content interface {
 	Differences(other Content) []string
 }
 
-// Request folds a request into the run's hash and keeps it for the comparison of two runs. A world whose
-// history forgets keeps none.
+// Request folds a request into the run's hash and keeps it for the comparison of two runs. A world that forgets its
+// history keeps no requests.
 func (w *World) Request(r Request) {
 	r.Step = w.steps
 	w.hash.String(r.Process)
@@ -172,11 +172,11 @@ func Short(kind string) string {
 	return strings.ToLower(kind)
 }
 
-// IsZero reports whether the reference names no object. If a process syncs no kind of its own, [Record.For]
-// has only a name: the key.
+// IsZero reports whether the reference names no object. If a process reconciles no kind of its own, [Record.For] has
+// only a name: the key.
 func (r Ref) IsZero() bool { return r.Kind == "" }
 
-// String returns the reference as people type it: "rs/web-a", or "prod/rs/web-a" outside the namespace "default".
+// String returns the reference as kubectl writes it: "rs/web-a", or "prod/rs/web-a" outside the namespace "default".
 func (r Ref) String() string {
 	s := Short(r.Kind) + "/" + r.Name
 	if r.Namespace != "" && r.Namespace != "default" {
@@ -185,7 +185,7 @@ func (r Ref) String() string {
 	return s
 }
 
-// Key is namespace/name, or the bare name of a cluster-scoped object.
+// Key returns namespace/name, or the bare name of a cluster-scoped object.
 func (r Ref) Key() string {
 	if r.Namespace == "" {
 		return r.Name

@@ -24,14 +24,14 @@ type World struct {
 	chooser  Chooser
 	compared bool
 	actors   []Actor
-	keepers  []keeper   // the same, nil for actors that are no keepers
-	offered  []Action   // by one actor after another, without keepers
-	lists    [][]Action // what each actor offers
+	keepers  []keeper   // the same actors; nil for an actor that is not a keeper
+	offered  []Action   // the list of an actor that is not a keeper, reused
+	lists    [][]Action // the list of each actor
 	enabled  []Action
 	steps    int
-	told     int // records that observers have seen
+	told     int // number of records that observers have seen
 	hash     Hash
-	requests []Request // of programs
+	requests []Request // the requests of programs
 }
 
 // New returns an empty world with the given choices.
@@ -41,8 +41,8 @@ func New(c Choices) *World {
 	return w
 }
 
-// SetChoices changes the source of choices from now on. A scenario sets up under the default schedule and
-// explores afterwards.
+// SetChoices changes the source of choices from now on. A scenario uses the default schedule for its setup and explores
+// afterwards.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
@@ -51,8 +51,8 @@ func (w *World) SetChoices(c Choices) {
 	}
 }
 
-// Compared reports whether states of this world may be compared while it runs. Then facts that a digest could
-// not find out later are noted when they happen.
+// Compared reports whether states of this world may be compared while it runs. If so, facts that a digest could not
+// determine later are noted when they happen.
 func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. The order in which actors are added is canonical order.
@@ -62,14 +62,14 @@ func (w *World) Add(a Actor) {
 	w.keepers = append(w.keepers, k)
 }
 
-// Steps is the number of steps taken.
+// Steps returns the number of steps taken.
 func (w *World) Steps() int { return w.steps }
 
-// Hash is the run's digest so far. It folds every action, pick, record and request of a program. Equal runs
-// have equal hashes at every step.
+// Hash returns the run's digest so far. It covers every action, pick, record and request of a program. Equal runs have
+// equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
-// Pick asks the stream of choices. The answer becomes part of the hash.
+// Pick takes a number from the stream of choices. The number becomes part of the hash.
 func (w *World) Pick(n int, label string) int {
 	i := 0
 	if n > 1 {
@@ -99,11 +99,10 @@ func (w *World) Enabled() []Action {
 	return w.enabled
 }
 
-// order sorts the offered actions by class, stably. The next timers follow everything except faults, so in
-// the default schedule time passes only when nothing else can happen. Early timers beyond the clock's horizon
-// are left out.
+// order sorts the offered actions by class, stably. The next timers follow everything except faults, so in the default
+// schedule time passes only when nothing else can happen. Early timers beyond the clock's horizon are left out.
 func (w *World) order() {
-	var next [numClasses]int // where in the list the next action of a class belongs
+	var next [numClasses]int // the position of the next action of each class
 	all := 0
 	for _, list := range w.lists {
 		all += len(list)
@@ -148,11 +147,11 @@ func (w *World) Quiet() bool {
 	return len(e) == 0 || e[0].Class == Fault
 }
 
-// Step takes one enabled action. It returns false if the [Chooser] ended the run, or if only faults are
-// enabled and the choice was to take none.
+// Step takes one enabled action. It returns false if the [Chooser] ended the run, or if only faults are enabled and the
+// choice was to take no action.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
-// StepAmong is [World.Step] with the enabled actions, which the caller knows already.
+// StepAmong is [World.Step] for a caller that already has the enabled actions.
 func (w *World) StepAmong(e []Action) bool {
 	i, ok := w.choose(e)
 	if !ok {
@@ -204,7 +203,7 @@ func (w *World) perform(a Action) {
 	panic("sim: took " + a.Key() + ", which no actor of the world offers")
 }
 
-// Do performs something outside the offered actions as a step of its own, such as a user action between two settles.
+// Do performs a function as a step of its own, such as a user action between two settles.
 func (w *World) Do(what string, f func()) {
 	w.steps++
 	w.hash.String(what)
@@ -212,7 +211,7 @@ func (w *World) Do(what string, f func()) {
 	w.End()
 }
 
-// Record appends to the history and fills in step, time and index. The pointer is valid until the next record.
+// Record appends to the history and sets step, time and index. The pointer is valid until the next record.
 func (w *World) Record(r Record) *Record {
 	r.Step, r.At = w.steps, w.Clock.elapsed
 	w.foldRecord(&r)
@@ -225,7 +224,7 @@ func (w *World) foldRecord(r *Record) {
 	w.hash.String(r.Object.UID)
 }
 
-// End shows observers the records since the last call. Take and Do call it.
+// End passes the records since the last call to the observers. Take and Do call it.
 func (w *World) End() {
 	for ; w.told < w.History.Len(); w.told++ {
 		r := w.History.At(w.told)
@@ -236,7 +235,7 @@ func (w *World) End() {
 	w.History.trim()
 }
 
-// Footprint says what taking the action now would touch.
+// Footprint returns what taking the action now would touch.
 func (w *World) Footprint(a Action) Footprint {
 	if a.Class == Timer || a.Class == Fault {
 		return Footprint{Global: true}
@@ -258,11 +257,11 @@ type Digester interface {
 // part is a [Digester] made of several parts, some of which may have no digest.
 type part interface {
 	Digester
-	// Undigested names a part that cannot be digested, "" if there is none.
+	// Undigested names a part that cannot be digested, or "".
 	Undigested() string
 }
 
-// Undigested names the first actor or observer whose state cannot be digested, "" if there is none.
+// Undigested names the first actor or observer whose state cannot be digested, or "".
 func (w *World) Undigested() string {
 	for _, a := range w.actors {
 		if name := undigested(a); name != "" {
@@ -289,9 +288,9 @@ func undigested(x any) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// StateHash digests the whole state of the world: the server, every actor, the timers, the time of day.
-// Worlds with equal hashes have equal futures under equal choices. In a world that is not [World.Compared]
-// this holds only while no sync is going on.
+// StateHash digests the whole state of the world: the server, every actor, the timers, the time of day. Worlds with
+// equal hashes have equal futures under equal choices. In a world that is not [World.Compared] this holds only while no
+// reconcile is running.
 func (w *World) StateHash() uint64 {
 	var h Hash
 	h.Word(uint64(w.Clock.elapsed))

@@ -209,7 +209,7 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	case media.AsPartialList:
 		return &answer{code: http.StatusOK, object: table.PartialList(none, f), format: f.Plain()}
 	}
-	// An empty list looks the same whatever it is a list of.
+	// An empty list looks the same for all kinds.
 	list := &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{}}
 	list.SetGroupVersionKind(known.Kind.GroupVersion().WithKind(known.Kind.Kind + "List"))
 	list.ResourceVersion = strconv.FormatUint(none.Version, 10)

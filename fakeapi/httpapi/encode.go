@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
 )
 
-// body encodes a response and returns its content type. If it cannot be encoded, the body is the error.
+// body encodes a response and returns its content type. If the response cannot be encoded, the body is the error.
 func (h *Handler) body(a *answer) ([]byte, string) {
 	body, contentType, err := h.encode(a)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 
 var errLost = errors.New("httpapi: the connection is closed without an answer")
 
-// strike selects the fault of a request, and waits for its delay. An error means that the client has gone meanwhile.
+// strike selects the fault of a request, and waits for its delay. It returns an error if the client disconnects in the
+// meantime.
 func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*clientfault.Strike, error) {
 	s := h.Faults.Strike(req, isWatch)
 	if s == nil || s.Delay == 0 {

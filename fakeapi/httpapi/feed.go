@@ -16,11 +16,11 @@ import (
 
 // Durations of watches.
 const (
-	// defaultTimeout is how long a watch lasts that names no timeout.
+	// defaultTimeout is the duration of a watch that names no timeout.
 	defaultTimeout = 30 * time.Minute
-	// bookmarkEvery is how often a watch that wants them is sent bookmarks.
+	// bookmarkEvery is the time between bookmarks, for watches that want them.
 	bookmarkEvery = time.Minute
-	// lastBookmark is how long before its end a watch is sent the last one.
+	// lastBookmark is how long before the end of a watch the last bookmark is sent.
 	lastBookmark = 2 * time.Second
 )
 
@@ -28,15 +28,15 @@ const (
 // position that was compacted away gets 410 Expired.
 type feed struct {
 	h         *Handler
-	w         *fakeapi.Watch      // nil: nothing ever happens
-	open      *clientfault.Stream // as faults see it; nil where there are none
-	over      bool                // nothing comes after events
-	listed    int                 // how many of events are a list, which is not held
+	w         *fakeapi.Watch      // nil: there are never events
+	open      *clientfault.Stream // the faults' view of the watch; nil without faults
+	over      bool                // no more events follow
+	listed    int                 // how many of the events belong to a list, which faults do not pause
 	frames    framer
-	events    []watch.Event // to be sent
+	events    []watch.Event // events to send
 	bookmarks bool
 	end       time.Time
-	bookmark  time.Time // when the next is due
+	bookmark  time.Time // when the next bookmark is due
 	frame     frame
 }
 
@@ -151,7 +151,7 @@ func (s *feed) see(show func() ([]watch.Event, error)) {
 // gatedFeed is a watch behind a [Gate].
 type gatedFeed struct {
 	frames framer
-	more   chan struct{} // holds one when there is something to read, or nothing will be
+	more   chan struct{} // holds one value if there is data to read, or none will come
 
 	mu     sync.Mutex
 	unread []byte
@@ -174,7 +174,7 @@ func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *ans
 	return f, a, nil
 }
 
-// Send sends an event. The error means that the object cannot be encoded as the client asked.
+// Send sends an event. It returns an error if the object cannot be encoded in the form that the client accepts.
 func (f *gatedFeed) Send(e watch.Event) error {
 	var frame frame
 	if err := f.frames.fill(&frame, &e); err != nil {
@@ -211,14 +211,13 @@ func (f *gatedFeed) wake() {
 	}
 }
 
-// feedBody is a feed as the client reads it.
+// feedBody is the body from which the client reads a feed.
 type feedBody struct {
 	*gatedFeed
 	ctx context.Context
 }
 
-// Read blocks until there is something to read, the watch has ended, or the request's
-// context is over.
+// Read blocks until data is available, the watch has ended, or the request's context is over.
 func (b feedBody) Read(p []byte) (int, error) {
 	for {
 		b.mu.Lock()
@@ -258,17 +257,16 @@ func (b feedBody) Close() error {
 type Gate interface {
 	// Do executes a request. An error is a transport error of the client.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
-	// Watch opens a watch. What its client is sent is what the gate gives to the feed.
+	// Watch opens a watch. The gate sends the client's events through the feed.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
-	// Answered is called after the handler itself has answered a request. The object is that of its body where
-	// the body was decoded, nil otherwise; GetBody returns the body once more.
+	// Answered is called after the handler itself has answered a request. The object is decoded from the request's
+	// body, or nil if the body was not decoded. GetBody returns the body again.
 	Answered(r *http.Request, obj runtime.Object)
 }
 
 // Feed receives the events of a watch behind a [Gate].
 type Feed interface {
-	// Send sends an event. The error is that of an object that cannot be encoded as the
-	// client asked for it.
+	// Send sends an event. It returns an error if the object cannot be encoded in the form that the client accepts.
 	Send(e watch.Event) error
 	// End ends the watch once everything has been read.
 	End()
@@ -280,7 +278,7 @@ type Feed interface {
 type passage struct {
 	gate   Gate
 	passed bool
-	object runtime.Object // of the body of a review
+	object runtime.Object // from the body of a review
 }
 
 type passageKey struct{}
@@ -295,7 +293,7 @@ func gated(ctx context.Context) Gate {
 	return p.gate
 }
 
-// passageOf returns nil for a request without a gate.
+// passageOf returns the passage of a request to its gate, or nil for a request without a gate.
 func passageOf(ctx context.Context) *passage {
 	p, _ := ctx.Value(passageKey{}).(*passage)
 	return p

@@ -1,11 +1,10 @@
-// Package httpapi is the API server's wire: HTTP as kube-apiserver speaks it,
-// over a [fakeapi.Server]. The same [Handler] serves a port ([Handler] is an
-// http.Handler) and clients in the same process ([Handler.Transport]). It keeps
-// [DefaultHistory] revisions, unless told otherwise, and forgets what is older.
+// Package httpapi is the HTTP API of kube-apiserver over a [fakeapi.Server]. The same [Handler] serves a port
+// ([Handler] is an http.Handler) and clients in the same process ([Handler.Transport]). It keeps [DefaultHistory]
+// revisions by default, and forgets older ones.
 //
-// A request passes the files in this order. serve.go accepts it, and respond.go finds out what it is
-// about. handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and
-// feed.go the frames of a watch.
+// A request passes the files in this order. serve.go accepts it, and respond.go determines what it is about. handler.go
+// makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the frames of a
+// watch.
 //
 // client-go's own clients and informers work over it, in the same process:
 //
@@ -14,9 +13,8 @@
 //	config := &rest.Config{Host: "http://fake", Transport: h.Transport()}
 //	client, err := kubernetes.NewForConfig(config)
 //
-// [Handler.Load] stores the objects of a YAML file, with a [LoadError] for the one
-// that is refused; [Handler.Dump] writes them all. docs/evidence/fidelity.md says what is
-// served, and how it is known to be right.
+// [Handler.Load] stores the objects of a YAML file, and returns a [LoadError] for a refused one. [Handler.Dump] writes
+// all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
 package httpapi
 
 import (
@@ -57,16 +55,17 @@ type Handler struct {
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is the minimum of kept revisions; 0 keeps all. A watcher behind it gets 410 Expired.
+	// History is the smallest number of revisions to keep; 0 keeps all. A watcher that is further behind gets 410
+	// Expired.
 	History uint64
 	// Execute, if set, replaces the server's Do, under the handler's lock.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
 	// Faults, if set, apply to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, executes in the server's stead a request that a fault makes fail: it is
-	// told what it returns in place of its answer, where commits says that it is executed and
-	// the server does not refuse it, or at once. It is called as Execute is.
+	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If commits
+	// is set, the request is executed first, and the server's own refusal has precedence. Fail is called under the
+	// handler's lock, like Execute.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called under the lock with each created object. It returns a warning, or "".
@@ -78,12 +77,12 @@ type Handler struct {
 	server  *fakeapi.Server
 	now     func() time.Time
 	changed chan struct{} // closed at the next write
-	kept    uint64        // revisions up to this are forgotten
+	kept    uint64        // revisions up to this one are forgotten
 	closed  chan struct{}
 	closing sync.Once
 	encoded codec.Cache
 
-	patience   time.Duration // with a connection that is not read
+	patience   time.Duration // how long the client may leave data unread
 	docs       openapi.Documents
 	aggregated discovery.Documents
 }
@@ -105,7 +104,7 @@ func defaultVersion() version.Info {
 	}
 }
 
-// Close ends all watches, now and to come. Other requests are still answered.
+// Close ends all current and future watches. Other requests are still answered.
 func (h *Handler) Close() { h.closing.Do(func() { close(h.closed) }) }
 
 // With calls f while no request is executed, and wakes watches afterwards.
@@ -117,7 +116,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake tells the watches that something changed. It forgets old revisions in bulk, so that each write costs little.
+// wake tells the watches that there are changes. It forgets old revisions in bulk, so that each write costs little.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -134,7 +133,7 @@ func (h *Handler) wake(before uint64) {
 
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request under a fault, or under none if s is nil.
+// doUnder executes one request under a fault; s is nil for no fault.
 func (h *Handler) doUnder(s *clientfault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -277,13 +276,13 @@ func (h *Handler) CallWebhooks() {
 
 // Webhook is the address of a webhook.
 type Webhook struct {
-	URL        string // of a service: https://NAME.NAMESPACE.svc:PORT/PATH
+	URL        string // for a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool
 	Unresolved error  // why a service has no ready endpoint
-	CABundle   []byte // PEM, "" for the roots of the system
+	CABundle   []byte // PEM; nil for the system's roots
 }
 
-// CallWebhooksVia is [Handler.CallWebhooks] over other means than the network, for a server behind a gate.
+// CallWebhooksVia is like [Handler.CallWebhooks], but calls them by the given function, for a server behind a gate.
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

@@ -21,7 +21,7 @@ type LoadError struct {
 	Err  error
 }
 
-// Error is the line and what is wrong there.
+// Error returns the line and the mistake.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
 // Load stores the objects of a YAML file in order. Dumped objects, which have a uid, are stored as they are; others
@@ -47,7 +47,7 @@ func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 		d := &docs[n]
 		obj, err := h.decodeDocument(d.Text)
 		if err != nil && len(stored) > 0 {
-			break // what comes before may define it
+			break // an earlier document may define it
 		}
 		if err != nil {
 			return n, &LoadError{d.Line, err}
@@ -116,7 +116,7 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Dump writes every object as YAML, as it is stored. [Handler.Load] takes it.
+// Dump writes every stored object as YAML. [Handler.Load] reads it.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
 	written := map[types.UID]bool{} // a kind may be served in several versions

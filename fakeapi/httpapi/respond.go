@@ -64,8 +64,8 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree negotiates the form of the response, or returns the refusal. The path of a custom kind must fit the kind
-// first.
+// agree negotiates the form of the response, or returns the refusal. It checks first that the path fits the scope of a
+// custom kind.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {
@@ -220,19 +220,19 @@ type answer struct {
 	kind        *fakeapi.Kind
 	text        string
 	raw         []byte // JSON
-	binary      []byte // of contentType
-	contentType string // when it is not the format's
+	binary      []byte // encoded as contentType
+	contentType string // if it differs from the format's
 	format      media.Format
-	watch       *watching // the answer goes on for as long as the client listens
+	watch       *watching // the answer lasts until the client closes the connection
 	retryAfter  string    // the header, in seconds
-	lost        error     // there is no answer: what the client's transport fails with
+	lost        error     // there is no answer: the error of the client's transport
 }
 
 type watching struct {
-	gated     *fakeapi.Request // behind a gate: what is to be watched; nothing else is known yet
-	log       *fakeapi.Watch   // nil: nothing can happen but
-	first     []watch.Event    // these
-	request   *fakeapi.Request // that opened it; nil where nothing can happen
+	gated     *fakeapi.Request // behind a gate: the request to watch; the gate sets the rest
+	log       *fakeapi.Watch   // nil: no other events than first are possible
+	first     []watch.Event    // sent first
+	request   *fakeapi.Request // the request that opened it; nil if no events are possible
 	bookmarks bool             // the client asked for them
 	timeout   time.Duration    // 0 is the server's default
 }
@@ -252,7 +252,7 @@ func fail(f media.Format, err error) *answer {
 
 func failJSON(err error) *answer { return fail(media.Format{Type: media.JSON}, err) }
 
-// document responds with JSON that is no API object.
+// document responds with JSON that is not an API object.
 func document(f media.Format, v any) *answer {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// gzipFrom is the size from which an answer is compressed, in bytes.
+// gzipFrom is the size in bytes from which an answer is compressed.
 const gzipFrom = 128 << 10
 
 // ServeHTTP answers one request.
@@ -26,7 +26,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer h.log(r, a, began)
 	}
 	if a.lost != nil {
-		panic(http.ErrAbortHandler) // the connection is closed, and nothing said
+		panic(http.ErrAbortHandler) // closes the connection without an answer
 	}
 	a.setWarnings(w.Header())
 	a.setRetryAfter(w.Header())
@@ -154,9 +154,9 @@ type watchBody struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	mu   sync.Mutex // of readers
+	mu   sync.Mutex // guards readers
 	feed *feed
-	part int // of the frame: what Read stands at
+	part int // the part of the frame that Read has reached
 	err  error
 }
 
@@ -187,7 +187,7 @@ func (b *watchBody) Read(p []byte) (n int, err error) {
 	}
 }
 
-// copy moves what fits of the frame.
+// copy copies as much of the frame as fits.
 func (b *watchBody) copy(p []byte) (n int) {
 	for b.part < len(b.feed.frame) {
 		part := &b.feed.frame[b.part]
@@ -209,9 +209,9 @@ func (b *watchBody) Close() error {
 
 // Exchange is an entry of the real server's request log.
 type Exchange struct {
-	Verb      string // LIST, WATCH, PATCH; the method where it is about no objects
+	Verb      string // LIST, WATCH, PATCH; the method if the request is not about objects
 	URI       string // the path and the query
-	User      string // "" for one that is refused with 401
+	User      string // "" for a request refused with 401
 	UserAgent string
 	Code      int
 	Took      time.Duration

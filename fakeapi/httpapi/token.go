@@ -254,7 +254,7 @@ func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 			!slices.Contains(groups, "system:unauthenticated") {
 			u.Groups = append(u.Groups, "system:authenticated")
 		}
-	case name == "admin": // of whom the server knows more by his credentials alone
+	case name == "admin": // the server knows more about this user from its credentials alone
 		u.Groups = []string{"system:authenticated"}
 	}
 	for key, values := range refusal.Extras(r.Header) {

@@ -52,7 +52,7 @@ const systemAccount = accountPrefix + "kube-system:"
 
 const managerAgent = "kube-controller-manager/"
 
-// byHand are the prefixes of the agents of programs that people use.
+// byHand are the prefixes of user agents of programs that people use.
 var byHand = []string{"kubectl", "oc/", "helm", "Helm", "k9s", "Mozilla/", "curl/", "Wget/", "lens", "Lens",
 	"Headlamp", "dashboard"}
 
@@ -162,7 +162,7 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices are the service accounts of kube-system whose task is to change objects that others own: those of
+// offices are the service accounts of kube-system that have to change objects of other owners: those of
 // kube-controller-manager and of the cloud provider.
 var offices = func() map[string]bool {
 	m := map[string]bool{}

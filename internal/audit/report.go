@@ -18,18 +18,18 @@ import (
 type Report struct {
 	Files      []string   `json:"files"`
 	Lines      int        `json:"lines"`
-	Writes     int        `json:"writes"` // that were stored
-	Judged     int        `json:"judged"` // of these, those that the laws were asked of
+	Writes     int        `json:"writes"` // stored writes
+	Judged     int        `json:"judged"` // writes that the laws judged
 	From       time.Time  `json:"from"`
 	To         time.Time  `json:"to"`
 	Violations []*Finding `json:"violations"`
-	Doubtful   []*Finding `json:"doubtful"` // what the actor may not have known
+	Doubtful   []*Finding `json:"doubtful"` // violations that the actor may not have known about
 	Fights     []*Fight   `json:"fights"`
 	Laws       []Verdict  `json:"laws"`
 	Left       []*Left    `json:"left"`
 	Skipped    []*Skipped `json:"skipped"`
 	Notes      []string   `json:"notes"`
-	Violated   bool       `json:"violated"` // a law is
+	Violated   bool       `json:"violated"` // a law is violated
 }
 
 // Verdict is the result for one law.
@@ -37,7 +37,7 @@ type Verdict struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Judged bool   `json:"judged"`
-	Why    string `json:"why,omitempty"` // why it was not
+	Why    string `json:"why,omitempty"` // why it was not judged
 	Count  int    `json:"count"`
 }
 
@@ -112,7 +112,7 @@ func (r *Report) Violators() []string {
 
 // Finding is one actor's violations of one law, on dependents of owners of one kind.
 type Finding struct {
-	ID       string    `json:"id"` // of the clause
+	ID       string    `json:"id"` // the clause
 	Law      string    `json:"law"`
 	Sentence string    `json:"sentence"`
 	Source   string    `json:"source"`
@@ -120,16 +120,16 @@ type Finding struct {
 	Count    int       `json:"count"`
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
-	Text     string    `json:"text"`    // of the first
-	Objects  []string  `json:"objects"` // the first few
+	Text     string    `json:"text"`    // the text of the first violation
+	Objects  []string  `json:"objects"` // the first few objects
 	Doubt    bool      `json:"doubt,omitempty"`
-	Owner    string    `json:"owner,omitempty"` // of the first, before the write
-	Story    []line    `json:"story"`           // of the first
+	Owner    string    `json:"owner,omitempty"` // the owner of the first object, before the write
+	Story    []line    `json:"story"`           // the story of the first object
 
-	kind  string // of the owner
-	what  string // the kind of what was edited, "" for other writes
+	kind  string // the owner's kind
+	what  string // the kind of the edited object, "" for other writes
 	who   *Actor
-	marks []render.Mark // on the first few of its records
+	marks []render.Mark // marks on the first few of its records
 }
 
 type findings struct {
@@ -184,7 +184,7 @@ func (f *findings) add(c *change, b *law.Violation) (first bool) {
 	return first
 }
 
-// ownedLaw is the clause against editing or deleting what another controls.
+// ownedLaw is the clause that forbids to edit or delete an object of another controller.
 const ownedLaw = "LAW-2"
 
 // final returns the findings that remain at the end of the log. By then an actor may have been seen creating dependents

@@ -111,7 +111,7 @@ func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) role {
 	return role{process: s.Process, owner: owner}
 }
 
-// atHome is for writes that no law of ownership forbids.
+// atHome returns the role for writes that no law of ownership forbids.
 func (a *Auditor) atHome(c *change) role {
 	a.introduce(law.Actor{Process: c.who.Name, Controller: c.who.Name})
 	return role{process: c.who.Name}
@@ -175,9 +175,9 @@ func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
 	"finalize": true}
 
-// allowed reports whether anybody may make this write to what another's controller controls. It may write a subresource
-// meant for others, annotations, finalizers, further owners, or labels that no selector uses. It may also delete a
-// terminating object again.
+// allowed reports whether every client may make this write to an object of another controller: to a subresource meant
+// for others, annotations, finalizers, further owners, or labels that no selector uses, or a repeated deletion of a
+// terminating object.
 func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	if forOthers[c.sub] {
 		return true
@@ -240,7 +240,8 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 const settled = time.Minute
 
 // saw returns the version that the actor certainly used, or nil. It is the version before the write in three cases: all
-// versions it may have read have the same controller, it has read since that controller was set, or that was long ago.
+// versions that it may have read have the same controller, it has read since that controller was set, or the controller
+// was set long ago.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

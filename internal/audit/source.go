@@ -28,7 +28,7 @@ type Source struct {
 	parser  parser
 	skipped map[stray]*Skipped
 	notes   []string
-	open    []*file // with an event waiting
+	open    []*file // files with a waiting event
 	begun   bool
 }
 
@@ -36,7 +36,7 @@ type Source struct {
 type Skipped struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
-	First string `json:"first"` // where the first of them stands: "audit.log:12"
+	First string `json:"first"` // the place of the first one: "audit.log:12"
 }
 
 func (s *Skipped) String() string {

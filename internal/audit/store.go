@@ -26,7 +26,7 @@ import (
 )
 
 // Limits of the cached cluster state, so that a log of any length takes the same memory: a number of objects, and bytes
-// of their bodies. The objects written longest ago go first; they return with their next write.
+// of their bodies. The objects written longest ago are dropped first, and come back with their next write.
 const (
 	mostObjects = 100_000
 	mostBodies  = 48 << 20
@@ -37,7 +37,7 @@ type entry struct {
 	place place
 	now   *Object // its latest version; nil if no longer known
 	kind  string
-	late  bool // it may be out of date: a line was lost since
+	late  bool // it may be out of date: a line was lost since then
 
 	epoch    int       // the number of lost lines when it was written
 	maker    *Actor    // its creator; nil if it was created before the log
@@ -61,8 +61,8 @@ func (n *entry) ref() sim.Ref {
 // store is the known state of the cluster.
 type store struct {
 	objects map[place]*entry
-	uses    *list.List // of *entry, most recently used first
-	bodies  *list.List // of *entry that have bodies
+	uses    *list.List // *entry values, most recently used first
+	bodies  *list.List // *entry values that have bodies
 	bytes   int
 	epoch   int                  // number of lost lines
 	kinds   map[[2]string]string // the kind by group and resource

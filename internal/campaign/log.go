@@ -16,13 +16,13 @@ const Extension = ".jsonl"
 type Log struct {
 	Path string
 	Result
-	Continued bool // the file was there
+	Continued bool // the file existed already
 
 	file *os.File
 }
 
 // Open opens the result file of a world's shard in a directory, which it creates. If the file exists, the shard
-// continues: each record that is there goes to the function, and an incomplete last one is removed.
+// continues: each existing record is passed to the function, and an incomplete last one is removed.
 func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
 	h.Format, h.Version = "results", Version
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -30,7 +30,7 @@ func (o Often) String() string {
 		" % (95 % interval: " + percent(low) + " to " + percent(high) + " %)"
 }
 
-// percent writes two digits that count.
+// percent formats a share with two significant digits.
 func percent(p float64) string {
 	p *= 100
 	digits := 0

@@ -70,7 +70,7 @@ func (h *Head) differs(g *Head) string {
 	return fmt.Sprintf("result of %s with %d in all, elsewhere %d", g.World, g.Total, h.Total)
 }
 
-// cutOff is the error of a file whose last line is not complete.
+// cutOff is the error of a file whose last line is incomplete.
 type cutOff struct{ where string }
 
 func (c *cutOff) Error() string { return c.where + ": the last record is cut off" }

@@ -12,19 +12,19 @@ import (
 // Version is the version of result files.
 const Version = 1
 
-// Head says what a result is of. Results of one world can be merged if their heads are equal.
+// Head identifies the world and settings of a result. Results of one world can be merged if their heads are equal.
 type Head struct {
 	Format   string `json:"threelaws"` // "results"
 	Version  int    `json:"version"`
 	World    string `json:"world"`
-	Hash     string `json:"sha256"`           // of the world's file
-	Settings string `json:"settings"`         // whatever else decides which schedules there are
-	Shards   int    `json:"shards,omitempty"` // of an exhaustive search; 0 for drawn schedules
-	Total    int    `json:"total"`            // the schedules that all shards draw; of an exhaustive search its shards
-	Block    int    `json:"block,omitempty"`  // the first failure of each law in so many schedules is kept
+	Hash     string `json:"sha256"`           // hash of the world's file
+	Settings string `json:"settings"`         // all other inputs that decide which schedules there are
+	Shards   int    `json:"shards,omitempty"` // shards of an exhaustive search; 0 for drawn schedules
+	Total    int    `json:"total"`            // the number of schedules that all shards draw, or of shards of an exhaustive search
+	Block    int    `json:"block,omitempty"`  // the number of schedules of which the first failure of each law is kept
 }
 
-// Record adds to a result. Its numbers are those of the ranges in it.
+// Record adds to a result. Its numbers cover only the ranges in it.
 type Record struct {
 	Ranges   [][2]int       `json:"ranges,omitempty"` // the schedules drawn, or the shards begun
 	Ended    []int          `json:"ended,omitempty"`  // the shards of an exhaustive search that are complete
@@ -46,13 +46,13 @@ type Record struct {
 type Failure struct {
 	Law      string   `json:"law"`      // its name
 	Informed bool     `json:"informed"` // the actor could have known
-	Block    int      `json:"block"`    // of an exhaustive search the shard
-	Index    int      `json:"index"`    // of the schedule
+	Block    int      `json:"block"`    // the block of schedules, or the shard of an exhaustive search
+	Index    int      `json:"index"`    // the schedule's index
 	Strategy string   `json:"strategy"`
-	ID       string   `json:"id"` // of the law
+	ID       string   `json:"id"` // the law's ID
 	Text     string   `json:"text"`
 	Step     int      `json:"step,omitempty"`
-	Length   int      `json:"length,omitempty"` // of the run
+	Length   int      `json:"length,omitempty"` // the length of the run
 	Keys     []string `json:"keys,omitempty"`   // the schedule, if it was not drawn
 	Story    *Story   `json:"story,omitempty"`  // nil until it is minimized
 }
@@ -61,8 +61,8 @@ type Failure struct {
 type Story struct {
 	ID    string `json:"id"` // equal for equal stories of a law
 	Text  string `json:"text"`
-	Small string `json:"small"` // how small it is
-	Page  string `json:"page"`  // as it is printed
+	Small string `json:"small"` // description of its size
+	Page  string `json:"page"`  // the page as it is printed
 	File  string `json:"file"`  // the scenario file that replays it
 }
 
@@ -114,7 +114,7 @@ func (r *Result) Add(rec *Record) error {
 	return nil
 }
 
-// least is the smaller of two texts, either if the other is empty: so it does not matter which came first.
+// least returns the smaller of two texts, or the other if one is empty, so that their order does not matter.
 func least(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -181,7 +181,7 @@ func (r *Result) Complete() bool { return r.Done() == r.Total && r.Stopped == ""
 // Often returns how often a law was violated.
 func (r *Result) Often(law string) Often { return Often{r.Laws[law], r.Counts["schedules"]} }
 
-// Stories returns the failures without those whose law and story came before.
+// Stories returns the failures with new stories: no earlier failure has the same law and story.
 func (r *Result) Stories() []Failure {
 	var all []Failure
 	for _, f := range r.Failures {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// mostMembers is how many members of a [Set] are kept.
+// mostMembers is the number of members of a [Set] that are kept.
 const mostMembers = 1 << 20
 
 // Set is a set of 64-bit hashes in bounded memory. It is exact up to a million members. A larger set keeps the smallest
@@ -17,7 +17,7 @@ const mostMembers = 1 << 20
 // estimate depend only on what was added, never on the order or on how it was grouped.
 type Set struct {
 	least []uint64 // mixed and sorted
-	cut   bool     // larger ones were left out
+	cut   bool     // larger members were left out
 }
 
 // Add adds hashes.

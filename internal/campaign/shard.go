@@ -34,7 +34,7 @@ func (s Shard) Of() int { return max(s.N, 1) }
 // Range returns the part of total schedules that belongs to the shard.
 func (s Shard) Range(total int) (from, to int) { return s.at(total, s.I), s.at(total, s.I+1) }
 
-// at returns where the shard i begins. The product of total and i may not fit into an int.
+// at returns the first index of the shard i. The product of total and i may not fit into an int.
 func (s Shard) at(total, i int) int {
 	n := s.Of()
 	return total/n*i + total%n*i/n

@@ -13,8 +13,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// standalone runs a whole program in a world without a sample. No law applies to what it creates there, since that has
-// no owner. Then it creates the sample, so that the program's webhooks are called. The error is a webhook's refusal.
+// standalone runs a whole program in a world without a sample. No law applies to the objects that it creates there,
+// because they have no owner. Then it creates the sample, so that the program's webhooks are called. The error is a
+// webhook's refusal.
 func (s *subject) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -33,7 +34,7 @@ func (s *subject) standalone() error {
 	return s.admit(r)
 }
 
-// itself reports whether the program creates an object without a sample, too.
+// itself reports whether the program also creates an object if there is no sample.
 func (s *subject) itself(o sim.Ref) bool {
 	return slices.Contains(s.own, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
@@ -45,8 +46,8 @@ func (s *subject) nothing() string {
 	return "only what it writes without that object"
 }
 
-// admit creates the sample and what is around it while the program runs: cases begin with them as webhooks changed
-// them.
+// admit creates the sample and the objects around it while the program runs. Cases begin with these objects as the
+// webhooks changed them.
 func (s *subject) admit(r *quiet) error {
 	for i, m := range s.around {
 		admitted, err := s.admitted(r, m)
@@ -63,7 +64,7 @@ func (s *subject) admit(r *quiet) error {
 	return nil
 }
 
-// admitted is an object as the program's webhooks change it. If they do not, it stays as it was written.
+// admitted returns an object as the program's webhooks change it.
 func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
 	k := r.Server.Kind(m.GroupVersionKind())
 	if r.stored(m) != nil {
@@ -75,11 +76,11 @@ func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	req, err := request()
 	if err != nil {
-		return m, nil // accept said so already
+		return m, nil // accept has already reported it
 	}
 	resp, err := r.Request(req)
 	switch {
-	case apierrors.IsInternalError(err): // it could not be called
+	case apierrors.IsInternalError(err): // the webhook could not be called
 		s.notes = append(s.notes, fmt.Sprintf("%s exists without having passed the operator's webhooks: %s", m.at(),
 			strings.ReplaceAll(err.Error(), "\n", " ")))
 		return m, nil
@@ -93,7 +94,7 @@ func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	server := s.server.Fork()
 	for _, before := range s.around {
-		_ = create(server, before) // a namespace may be among them; one that is there already stays
+		_ = create(server, before) // one of them may be a namespace; an existing object stays
 	}
 	alone, _ := server.Do(sim.Epoch, req)
 	if alone.Err == nil && reflect.DeepEqual(with.Object, bare(shown(alone.Object, m.GroupVersionKind())).Object) {
@@ -102,7 +103,7 @@ func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
 	return with, nil
 }
 
-// bare removes what the server adds, and the status.
+// bare removes the status and the fields that the server sets.
 func bare(m manifest) manifest {
 	c := m.copied(m.GetName())
 	if m.GetNamespace() == "" {
@@ -114,7 +115,7 @@ func bare(m manifest) manifest {
 	return c
 }
 
-// finishes are the controllers that complete objects: Jobs end, Pods get ready. Kinds that never complete, such as
+// finishes are the controllers that complete objects: Jobs end, Pods become ready. Kinds that never complete, such as
 // Deployments, are left to With: faults would hit their controllers too, and their laws are not the operator's.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
@@ -123,7 +124,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// finish adds controllers that complete what the subject created in a quiet run. It reports whether it added any.
+// finish adds controllers that complete the objects that the subject created in a quiet run. It reports whether it
+// added any.
 func (s *subject) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

@@ -14,23 +14,24 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// selector says by what a controller adopts, as far as quiet runs show it.
+// selector says by which fields and labels a controller adopts, as far as quiet runs show it.
 type selector struct {
-	field  bool // by spec.selector of the owner
+	field  bool // the controller adopts by spec.selector of the owner
 	labels []label
 }
 
 // label is a label that an object must have to be adopted.
 type label struct {
 	key   string
-	path  []string // of the owner's field that says its value; nil for a value that all owners have
+	path  []string // the owner's field that contains the value; nil if all owners have the same value
 	value string
 }
 
 // stray is the name of objects without an owner.
 const stray = "threelaws-stray"
 
-// adoption finds out by what copies without an owner are adopted. If only some kinds are, more than labels decides.
+// adoption finds the labels by which copies without an owner are adopted. If the controller adopts only some kinds, it
+// uses more than labels.
 func (f *found) adoption(s *subject) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -58,7 +59,8 @@ func (f *found) adoption(s *subject) error {
 	return f.letting(s)
 }
 
-// fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use it.
+// fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use the
+// selector.
 func (f *found) fits(s *subject, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -102,7 +104,7 @@ func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
 	return false, ""
 }
 
-// selects reads spec.selector, as a label selector or as a map of labels. It returns nil for none.
+// selects reads spec.selector, as a label selector or as a map of labels. It returns nil if there is none.
 func selects(owner map[string]any) labels.Selector {
 	field, ok, _ := unstructured.NestedMap(owner, "spec", "selector")
 	if !ok || len(field) == 0 {
@@ -123,7 +125,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf finds the labels without which a copy is not adopted. It returns nil if there are none.
+// labelsOf returns the labels that a copy must have to be adopted, or nil.
 func (f *found) labelsOf(s *subject, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -196,7 +198,7 @@ func (sel *selector) String() string {
 	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
-// letting finds out whether a dependent with other labels is released.
+// letting tests whether the controller releases a dependent with other labels.
 func (f *found) letting(s *subject) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
@@ -208,7 +210,7 @@ func (f *found) letting(s *subject) error {
 	defer r.Stop()
 	d := f.dependents[0]
 	if err := r.merge(d, map[string]any{"metadata": map[string]any{"labels": others(d)}}); err != nil {
-		return nil // it is not for the user to relabel
+		return nil // the user must not change these labels
 	}
 	now := r.stored(d)
 	f.releases = now != nil && metav1.GetControllerOf(now.(metav1.Object)) == nil
@@ -240,7 +242,7 @@ const (
 // recorded in its owner and created only once.
 func (f *found) deletedOnes(s *subject) error {
 	if s.lasts > 0 {
-		return nil // what it creates goes by the clock
+		return nil // it creates at times of the clock
 	}
 	all := slices.DeleteFunc(f.each(), func(d manifest) bool { return slices.Contains(f.asleep, d.GroupVersionKind()) })
 	if when, err := f.recreates(s, all...); err != nil || when == atOnce {
@@ -305,7 +307,7 @@ func (f *found) recreates(s *subject, deleted ...manifest) (noted, error) {
 		},
 	} {
 		if err := provoke(); err != nil || !r.settled || r.stored(s.owner) == nil {
-			return atOnce, nil // such a world says nothing
+			return atOnce, nil // such a world shows nothing
 		}
 		if count() >= before {
 			return noted(when), nil

@@ -12,15 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// edit is a change of the sample to which the controller reacts: of one field, or a patch that the subject names.
+// edit is a change of the sample to which the controller reacts: of one field, or a patch that the subject gives.
 type edit struct {
-	path     []string // what a merge patch replaces: the field, or the list that holds it; none for a given patch
-	from, to any      // its values; of a patch that is given, the patches back and there
-	name     string   // of the field, "spec.groups[0].replicas"
+	path     []string // the path that a merge patch replaces: the field, or the list that contains it; nil for a given patch
+	from, to any      // the values before and after; for a given patch, the patches in both directions
+	name     string   // the field's name, "spec.groups[0].replicas"
 	was, is  any      // the values of the field
-	had, has int      // how many dependents there were before, and are then
-	back     int      // and when it is taken back
-	marks    []mark   // of a removal: what dependents have by the field
+	had, has int      // the number of dependents before and after the edit
+	back     int      // the number of dependents after the edit is undone
+	marks    []mark   // for a removal: what dependents have because of the field
 }
 
 func another(v any) any {
@@ -42,7 +42,7 @@ func another(v any) any {
 // quantity matches a number with a unit: "1Gi", "30s".
 var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
-// fieldsOf returns edits of the scalar fields of a spec: first those that count dependents, last those in lists.
+// fieldsOf returns edits of the scalar fields of a spec: fields that count dependents come first, fields in lists last.
 func fieldsOf(object map[string]any) []*edit {
 	list := leaves(object, nil, "spec")
 	rank := func(e *edit) int {
@@ -131,7 +131,7 @@ func join(object, patch map[string]any, nulls bool) {
 	}
 }
 
-// paths are the fields that the edit changes.
+// paths returns the fields that the edit changes.
 func (e *edit) paths() (paths [][]string) {
 	if len(e.path) > 0 {
 		return [][]string{e.path}
@@ -157,7 +157,7 @@ func set(object map[string]any, path []string, value any) {
 	}
 }
 
-// number is the edit's value with another number in its field.
+// number returns the edit's value with another number in its field.
 func (e *edit) number(n int64) any {
 	list, in := e.from.([]any)
 	if !in {
@@ -188,7 +188,7 @@ func brief(v any) string {
 	}
 }
 
-// String is "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
+// String formats the edit: "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
 func (e *edit) String() string {
 	text := fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
 	if len(e.path) == 0 {
@@ -203,6 +203,6 @@ func (e *edit) String() string {
 // mark is a field that a dependent has because of a field of its owner.
 type mark struct {
 	of    manifest // the dependent
-	path  []string // "[name=x]" and "[x]" are items of lists
+	path  []string // "[name=x]" and "[x]" name items of lists
 	value any
 }

@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mostEdits is how many accepted values of a spec are tried.
+// mostEdits is the number of accepted values of a spec that are tried.
 const mostEdits = 16
 
-// mostFollowed is how many followed fields of a whole program are tried: each takes several slow quiet runs.
+// mostFollowed is the number of followed fields of a whole program that are tried: each takes several slow quiet runs.
 const mostFollowed = 3
 
-// edits finds out which fields of the sample the controller follows, and with how many dependents.
+// edits finds the fields of the sample that the controller follows, and the resulting numbers of dependents.
 func (f *found) edits(s *subject) error {
 	first, err := s.run(s.owner)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *found) edits(s *subject) error {
 	}
 	stored := first.shown(s.owner)
 	idle := ""
-	if s.lasts > 0 { // what it does by the clock is no answer to an edit
+	if s.lasts > 0 { // its reactions to the clock are no answer to an edit
 		first.began = first.World.History.Len()
 		first.settle()
 		idle = first.deeds()
@@ -72,7 +72,7 @@ func (f *found) edits(s *subject) error {
 }
 
 // two raises a sample that asks for one dependent to two: with one, a case would end with none, and show nothing. It
-// returns the run of the raised sample, nil if the sample stays.
+// returns the run of the raised sample, or nil if the sample stays.
 func (f *found) two(s *subject, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil
@@ -105,7 +105,7 @@ func (f *found) follows() (list []*edit) {
 	return list
 }
 
-// edited is the sample with a value of an edit.
+// edited returns the sample with a value of an edit.
 func (s *subject) edited(e *edit, value any) manifest {
 	owner := manifest{s.owner.DeepCopy()}
 	e.set(owner.Object, value)
@@ -130,7 +130,7 @@ func (s *subject) creates(owner manifest) (manifest, error) {
 	return shown(o, owner.GroupVersionKind()), nil
 }
 
-// tryEdit changes the settled sample. It reports whether the controller writes anything else than without an edit, and
+// tryEdit changes the settled sample. It reports whether the controller's writes differ from those without an edit, and
 // counts the dependents before, after, and after the edit is undone.
 func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
@@ -140,7 +140,7 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 	defer r.Stop()
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
-		return false, nil // no value that the server takes
+		return false, nil // the server accepts no value
 	}
 	e.has = e.had
 	switch {
@@ -156,7 +156,7 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 		}
 		return false, nil
 	}
-	if s.lasts == 0 { // else the number goes by the clock
+	if s.lasts == 0 { // otherwise the number depends on the clock
 		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	if r.deeds() == idle {

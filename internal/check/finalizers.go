@@ -14,15 +14,15 @@ import (
 func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	for _, name := range after.GetFinalizers() {
 		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
-			strings.HasPrefix(name, "kubernetes.io/") { // the server puts kubernetes.io/pvc-protection on what is created
+			strings.HasPrefix(name, "kubernetes.io/") { // the server adds kubernetes.io/pvc-protection at creation
 			continue
 		}
 		f.finalizers = appendOnce(f.finalizers, name)
 	}
 }
 
-// inherited finds finalizers that the controller removes and did not add, as those of an earlier version. In a quiet
-// run it removes its own, and leaves the finalizer of somebody else beside them.
+// inherited finds finalizers that the controller removes and did not add, for example of an earlier version. In a quiet
+// run it removes its own finalizers, and keeps a finalizer of another program.
 func (f *found) inherited(s *subject) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {
@@ -37,7 +37,7 @@ func (f *found) inherited(s *subject) error {
 	defer r.Stop()
 	now := r.shown(owner).GetFinalizers()
 	if !slices.Contains(now, hold) {
-		return nil // it takes off whatever it finds
+		return nil // it removes any finalizer
 	}
 	for _, name := range listed {
 		if !slices.Contains(now, name) {
@@ -52,7 +52,7 @@ func (f *found) handed(s *subject, r *quiet) {
 	ours := func(process string) bool {
 		return process == r.process || slices.ContainsFunc(s.Others, named(process))
 	}
-	put := map[string]string{} // by which process
+	put := map[string]string{} // by the process that added it
 	for i := range r.World.History.Len() {
 		rec := r.World.History.At(i)
 		if rec.Op != sim.Commit || !ours(rec.Process) {

@@ -12,51 +12,51 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// found is what quiet runs show of a controller.
+// found holds the results of quiet runs of a controller.
 type found struct {
 	creates    []creation
-	owns       []schema.GroupVersionKind // what it creates, and owns or should own
-	writes     []string                  // kinds of what it writes beside, as "Widget/status"
+	owns       []schema.GroupVersionKind // kinds that it creates, and owns or should own
+	writes     []string                  // other kinds that it writes, as "Widget/status"
 	watches    []string
 	finalizers []string
-	also       []schema.GroupVersionKind // what other controllers of the same program work on
-	plain      []sim.Ref                 // what it creates with a plain reference to the sample
-	shared     []sim.Ref                 // those of plain that a second owner has too
-	fixed      []string                  // kinds of dependents that it gives their names
-	once       []schema.GroupVersionKind // those of which one that is deleted is not created again
+	also       []schema.GroupVersionKind // kinds that other controllers of the same program work on
+	plain      []sim.Ref                 // objects that it creates with a reference to the sample that is no ControllerRef
+	shared     []sim.Ref                 // objects in plain that a second owner has too
+	fixed      []string                  // kinds of dependents with fixed names
+	once       []schema.GroupVersionKind // kinds in owns whose deleted dependents are not created again
 	unnoticed  []string                  // kinds whose deletion it does not notice, and what makes it look
-	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
+	asleep     []schema.GroupVersionKind // kinds in owns whose events do not wake it
 
 	of         string     // the sample, as steps of scenario files name it
-	dependents []manifest // its dependents when it has settled
+	dependents []manifest // the sample's dependents when it has settled
 	pair       []manifest // the same beside a second owner
 	second     manifest   // an owner beside the sample, with the same selector
 	seconds    []manifest // its dependents, beside the sample
 
 	adopts   bool // it adopted a copy of a dependent
-	byName   bool // it took an object without an owner that has a dependent's name
+	byName   bool // it adopted an object without an owner that has a dependent's name
 	applies  bool // it creates by server-side apply, which writes the reference again each time
-	releases bool // it let go one that was relabelled
+	releases bool // it released a dependent whose labels were changed
 	selector *selector
-	raised   *edit   // of the sample, before anything was tried
-	scale    *edit   // changes how many dependents there are
-	change   *edit   // changes something else
-	more     []*edit // further ones that it follows
-	removes  []*edit // of optional fields that are taken out
-	keeps    *kept   // what it leaves there when one of them is taken out
-	history  []*edit // after which it keeps what it had before
+	raised   *edit   // the edit of the sample before anything was tried
+	scale    *edit   // an edit that changes the number of dependents
+	change   *edit   // an edit that changes something else
+	more     []*edit // further edits that it follows
+	removes  []*edit // removals of optional fields
+	keeps    *kept   // what a dependent keeps after one of these removals
+	history  []*edit // edits after which it keeps what it had before
 	untried  int     // fields that were not edited
-	fights   *edit   // it does not settle any more after it, and keeps writing
-	waits    []*edit // it tries again for ever after them, and writes nothing
+	fights   *edit   // an edit after which it never settles, and keeps writing
+	waits    []*edit // edits after which it retries for ever without a write
 	wants    *wants
-	distinct []distinct                          // fields in which no two owners have the same
-	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
+	distinct []distinct                          // fields whose value differs between all owners
+	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself if its owner is deleted with this policy
 
-	cleans map[metav1.DeletionPropagation]cleanUp // what becomes of what no reference holds
+	cleans map[metav1.DeletionPropagation]cleanUp // what happens to objects that no reference holds
 
-	ticks     *ticks   // it creates something by the clock, for ever; nil where it does not
+	ticks     *ticks   // it creates objects by the clock, for ever; nil if it does not
 	unsettled bool     // it does not settle with one owner
-	unknown   []string // what could not be found out, and why
+	unknown   []string // what could not be determined, and why
 }
 
 type creation struct {
@@ -76,7 +76,8 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. The error is a controller that did nothing, or a world that cannot be made.
+// look runs the controller in quiet worlds. The error is about a controller that did nothing, or a world that cannot be
+// made.
 func (s *subject) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -143,7 +144,7 @@ func (f *found) watch(r *quiet) {
 	}
 	for _, gvk := range f.owns {
 		if r.s.Controller.Hosted() {
-			break // what events wake in a program cannot be seen
+			break // events in a program cannot be seen
 		}
 		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, func(c creation) bool { return c.kind == gvk }) {
 			f.asleep = append(f.asleep, gvk)
@@ -152,8 +153,8 @@ func (f *found) watch(r *quiet) {
 	slices.Sort(f.watches)
 }
 
-// names finds the kinds whose dependents have fixed names: if another object has the name, one is missing, or it is
-// taken.
+// names finds the kinds whose dependents have fixed names. The test puts another object under the name: then a
+// dependent is missing, or the object is adopted.
 func (f *found) names(s *subject) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
@@ -172,7 +173,8 @@ func (f *found) names(s *subject) error {
 	return nil
 }
 
-// alone finds the kinds on which a whole program works without the sample. A copy without an owner is then no orphan.
+// alone finds the kinds on which a whole program works without the sample. A copy without an owner is then not an
+// orphan.
 func (f *found) alone(s *subject) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -205,7 +207,7 @@ func defines(kind schema.GroupKind) func(manifest) bool {
 	}
 }
 
-// note records what the controller created for whom, its finalizers, and what else it wrote.
+// note records the objects that the controller created and their owners, its finalizers, and its other writes.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
 	f.owns = slices.Clone(declared)
@@ -236,7 +238,7 @@ func (f *found) note(r *quiet) {
 		f.applies = f.applies || rec.Verb == "patch"
 		c := creation{gvk, r.belongs(m)}
 		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
-			c.how = outlives // data is kept, as a StatefulSet keeps it
+			c.how = outlives // it keeps data, like a StatefulSet
 		}
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
@@ -288,7 +290,7 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions finds out who deletes the dependents of a deleted owner.
+// deletions finds which process deletes the dependents of a deleted owner.
 func (f *found) deletions(s *subject) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)

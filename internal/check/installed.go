@@ -56,7 +56,7 @@ func (s *subject) put(m manifest) error {
 	return create(s.server, m)
 }
 
-// inOrder sorts namespaces first, and webhook configurations last: webhooks would be called for what comes after them.
+// inOrder sorts namespaces first, and webhook configurations last: webhooks would be called for all objects after them.
 func inOrder(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	rank := func(o *unstructured.Unstructured) int {
 		switch {
@@ -77,7 +77,7 @@ func namespace(name string) manifest {
 	return m
 }
 
-// text is the YAML of what is installed beside the CRDs that are in files.
+// text returns the YAML of the installed objects except the CRDs that are in files.
 func (s *subject) text() string {
 	var texts []string
 	for _, m := range s.held {
@@ -89,7 +89,7 @@ func (s *subject) text() string {
 	return strings.Join(texts, "---\n")
 }
 
-// compact is a CRD in one line without descriptions. KubeRay's RayJob has 1.3 MB of YAML, and 0.4 MB in this form.
+// compact returns a CRD in one line without descriptions. KubeRay's RayJob has 1.3 MB of YAML, and 0.4 MB in this form.
 func compact(m manifest) string {
 	data, err := json.Marshal(undescribed(m.Object, false))
 	if err != nil {
@@ -98,7 +98,7 @@ func compact(m manifest) string {
 	return string(data) + "\n"
 }
 
-// undescribed removes the descriptions of a schema, but no property of that name.
+// undescribed removes the descriptions of a schema, but keeps properties with that name.
 func undescribed(v any, properties bool) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -23,21 +23,21 @@ import (
 // subject is a checked Subject.
 type subject struct {
 	Subject
-	over        func() error // of the context of its quiet runs
+	over        func() error // the error of the context of its quiet runs
 	definitions []manifest
-	held        []manifest // definitions that are in no file of the disk
-	files       []string   // those of the disk with the others
+	held        []manifest // CRDs that are not in a file on disk
+	files       []string   // the files on disk with the other CRDs
 	installed   []manifest
 	notes       []string
-	pruned      []error    // what the definitions of the sample's objects do not know
-	installs    string     // the text of what is installed beside the files
-	own         []sim.Ref  // what a program makes for itself
-	around      []manifest // what the sample's file holds beside the sample
+	pruned      []error    // fields of the sample's objects that the CRDs do not define
+	installs    string     // the text of the installed objects that are not in files
+	own         []sim.Ref  // objects that a program creates for itself
+	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample
 	kind        *fakeapi.Kind
-	server      *fakeapi.Server // with the definitions, to be forked
+	server      *fakeapi.Server // with the CRDs; each world has a fork of it
 	beside      []host.Controller
-	lasts       time.Duration // how long a world is given; 0 for until it settles
+	lasts       time.Duration // how long a world runs; 0 until it settles
 
 	// start starts the program as a process with a name.
 	start func(t *trial.Trial, name string) *host.Process
@@ -89,7 +89,7 @@ func (s *subject) program() error {
 	if err := c.Check(); err != nil {
 		return mistake("Controller", "%v", err)
 	}
-	if c.For.Empty() && !c.Hosted() { // of a program without a sample readOwner says what is wrong
+	if c.For.Empty() && !c.Hosted() { // readOwner reports a program without a sample
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process {
@@ -110,7 +110,8 @@ func (s *subject) program() error {
 	return nil
 }
 
-// worksOn names a program and its kind if the subject does not: the first custom object of the sample, or its first.
+// worksOn sets the program's name and kind if the subject does not: the kind of the sample's first custom object, or
+// else of its first object.
 func (s *subject) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")
@@ -256,7 +257,7 @@ func create(server *fakeapi.Server, m manifest) error {
 	return nil
 }
 
-// unserved says that no server here serves a kind, and names the nearest one.
+// unserved returns an error about a kind that the server does not have, with the nearest kind.
 func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 	var near []string
 	for _, k := range s.server.Served() {
@@ -276,11 +277,11 @@ func (s *subject) unserved(gvk schema.GroupVersionKind) string {
 	return text + ": CRDs defines " + strings.Join(names, ", ")
 }
 
-// worded is a kind as in manifests: "example.com/v1 Widget".
+// worded formats a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-// accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is an
-// unknown name.
+// accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is about
+// an unknown name.
 func (s *subject) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })

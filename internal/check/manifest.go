@@ -56,7 +56,7 @@ func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
 	return obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(m.Object, obj, true)
 }
 
-// copied is a new object with the same labels and content, another name and no owner.
+// copied returns a new object with the same labels and content, another name and no owner.
 func (m manifest) copied(name string) manifest {
 	c := manifest{&unstructured.Unstructured{Object: map[string]any{}}}
 	for field, value := range m.DeepCopy().Object {
@@ -118,7 +118,7 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at names the object as steps of scenario files do. The kind has its group if a built-in kind has the same name.
+// at names the object as steps of scenario files do. The name includes the group if a built-in kind has the same name.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
 	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {

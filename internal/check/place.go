@@ -18,10 +18,10 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// refused is an object that the server does not accept.
+// refused is the error for an object that the server does not accept.
 type refused struct {
 	what   string   // the object, in the words of the message
-	fields []string // that are wrong, as "spec.ports[0].name"; none if the error does not say it
+	fields []string // the wrong fields, as "spec.ports[0].name"; none if the error does not name them
 	text   string
 }
 
@@ -61,7 +61,7 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known lists the fields of a custom kind's schema beside a field.
+// known lists the fields beside a field in a custom kind's schema.
 func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {
@@ -131,7 +131,7 @@ func at(text []byte, line int, field string) int {
 	return line
 }
 
-// below returns the key and the value of a field or list item, nil for none.
+// below returns the key and the value of a field or list item; nil if it does not exist.
 func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -168,7 +168,7 @@ func (f *File) line(o *Object, err error) int {
 	}
 	text := f.text
 	if text == nil && f.Path != "" {
-		text, _ = os.ReadFile(f.Path) // without it the line of the object has to do
+		text, _ = os.ReadFile(f.Path) // without the text, the line of the object is used
 	}
 	return at(text, o.Line, r.fields[0])
 }

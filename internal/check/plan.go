@@ -1,6 +1,6 @@
-// Package check holds any controller to the laws of ownership, given a sample of the kind that it works on. [Prepare]
-// runs the controller in quiet worlds to find out what it creates, owns, adopts, releases and follows. The [Plan] that
-// it returns has the cases in which the controller is tried. [Plan.Verdicts] sums up their results.
+// Package check tests any controller against the laws of ownership, given a sample of the kind that it reconciles.
+// [Prepare] runs the controller in quiet worlds to find out what it creates, owns, adopts, releases and follows. It
+// returns a [Plan] with the cases in which the controller is tried. [Plan.Verdicts] sums up their results.
 //
 // Package scenarios/conformance uses it in Go tests, and package cli in the command check.
 package check
@@ -23,13 +23,13 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Plan has the cases for a controller.
+// Plan holds the cases for a controller.
 type Plan struct {
-	Controller host.Controller // with what was found out where it did not say so itself
-	Profile    law.Profile     // what it is held to
+	Controller host.Controller // with the results of the quiet runs where it declares nothing itself
+	Profile    law.Profile     // the profile of laws that apply
 	Cases      []Case
-	Unsettled  bool     // the controller does not settle with the sample alone: hardly a case can tell more
-	Notes      []string // what was left out of the subject, and why
+	Unsettled  bool     // the controller does not settle with the sample alone, so most cases cannot show more
+	Notes      []string // parts of the subject that were left out, and why
 
 	subject *subject
 	found   *found
@@ -38,7 +38,7 @@ type Plan struct {
 // Case is a world in which the controller is tried.
 type Case struct {
 	Name string // "recreated/orphan"
-	Skip string // why it makes no sense for this controller; "" where it does
+	Skip string // why it makes no sense for this controller; "" if it does
 
 	place *place
 	plan  *Plan
@@ -56,8 +56,8 @@ type Tried struct {
 type Known struct{ Law, Reason string }
 
 // Prepare checks a subject, runs the controller in quiet worlds and derives its cases. The error, in one line, is a
-// mistake in the subject, or a controller that does nothing for the sample. Prepare returns the error of ctx if ctx
-// ends; it looks before each quiet world.
+// mistake in the subject, or a controller that does nothing for the sample. If ctx ends, Prepare returns its error
+// before the next quiet world.
 func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 	s, err := load(ctx, given)
 	if err != nil {
@@ -80,7 +80,7 @@ func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 	return p, nil
 }
 
-// find is look with misuse of the host or the laws as an error.
+// find is look, but returns misuse of the host or the laws as an error.
 func (s *subject) find() (f *found, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -97,8 +97,8 @@ func (s *subject) find() (f *found, err error) {
 }
 
 // Rehearse returns a function that runs a world with the sample alone. Its arguments are how the program is hosted, and
-// a seed: 0 for the default schedule, others for schedules with faults. It returns what the program wrote, and the hash
-// of the run. One goroutine at a time may call it.
+// a seed: 0 for the default schedule, others for schedules with faults. It returns the program's writes and the hash of
+// the run. Only one goroutine at a time may call it.
 func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, seed uint64) (wrote string, hash uint64) {
 	s := *p.subject
 	s.server = s.server.Fork()
@@ -123,10 +123,10 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 	}
 }
 
-// String formats what quiet runs show of the controller.
+// String formats the results of quiet runs.
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
-// World is the world of a case, with the laws that no earlier case violated.
+// World returns the world of a case, with the laws that no earlier case violated.
 func (c *Case) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject
@@ -135,14 +135,14 @@ func (c *Case) World(before []Tried) *casefile.Case {
 	w.Invariants = slices.DeleteFunc(slices.Clone(w.Invariants), func(v *law.Invariant) bool {
 		return slices.Contains(told, v.ID)
 	})
-	// A known violation may be the reason why worlds end in different states.
+	// A known violation may make worlds end in different states.
 	w.SameEnd = w.SameEnd && c.plan.subject.lasts == 0 && !slices.ContainsFunc(before, func(t Tried) bool {
 		return len(t.Known) > 0 || t.X != nil && len(t.X.Failures) > 0
 	})
 	return &w
 }
 
-// text formats what quiet runs show. docs/use/check.md explains each line.
+// text formats the results of quiet runs. docs/use/check.md explains each line.
 func (f *found) text(s *subject) string {
 	var b strings.Builder
 	line := func(what string, list ...string) {
@@ -189,7 +189,7 @@ func (f *found) text(s *subject) string {
 	} else if s.lasts > 0 {
 		line("by clock", "a world ends after "+s.lasts.String())
 	}
-	if len(s.With) > 1 { // than the garbage collector
+	if len(s.With) > 1 { // the garbage collector is always one of them
 		line("beside", s.With...)
 	}
 	for _, gvk := range f.asleep {
@@ -239,10 +239,12 @@ func (f *found) text(s *subject) string {
 	return b.String()
 }
 
-// plenty is more dependents than any owner has: from outside, nobody sees how many it may have or lack for a moment.
+// plenty is more dependents than any owner has. It stands for limits that cannot be observed: how many dependents an
+// owner may have or lack for a moment.
 const plenty = 1 << 20
 
-// declared is the controller with the Contract that quiet runs show. What the controller declares itself stays.
+// declared returns the controller with the Contract that quiet runs show. The controller's own declarations have
+// precedence.
 func (f *found) declared(s *subject) host.Controller {
 	c := s.Controller
 	c.Contract.Profile = s.Profile

@@ -27,9 +27,9 @@ type quiet struct {
 	process string
 	of      *host.Process
 	settled bool // it settled each time
-	fights  bool // the last time it did not, as its writes repeat themselves
+	fights  bool // it did not settle the last time, because its writes repeat
 	ticking ticking
-	began   int // the first record since the user has last done something
+	began   int // the first record since the last user action
 }
 
 // mostQuietSteps limits a quiet run between two user actions. A step of a whole program takes a hundred times as long.
@@ -43,7 +43,8 @@ func (s *subject) run(more ...manifest) (*quiet, error) {
 	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
-// drawn settles a world with these objects in a drawn schedule with faults. nil means the default schedule, and no faults.
+// drawn settles a world with these objects in a drawn schedule with faults. nil means the default schedule without
+// faults.
 func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 
 func (r *quiet) settle() {
 	most := trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}
-	if r.s.Controller.Hosted() { // which may poll, for an hour, until it has settled
+	if r.s.Controller.Hosted() { // it may poll for an hour until it has settled
 		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
 	most.For, most.Rest = r.s.lasts, r.s.lasts > 0
@@ -82,7 +83,7 @@ func (r *quiet) settle() {
 	r.settled, r.fights = last.Settled && r.settled, last.Fight
 }
 
-// manyWrites is more than a controller needs to react to an edit.
+// manyWrites is more writes than a controller needs to react to an edit.
 const manyWrites = 200
 
 // writesOn reports whether the controller keeps writing. Events and renewals of Leases do not count.
@@ -138,7 +139,7 @@ func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
 }
 
-// shown is the stored object as a manifest, without fields if there is none.
+// shown returns the stored object as a manifest, without fields if it does not exist.
 func (r *quiet) shown(m manifest) manifest {
 	o := r.stored(m)
 	if o == nil {
@@ -190,7 +191,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
-// idle says what a reconciler did that wrote nothing.
+// idle describes the steps of a reconciler that wrote nothing.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
 		return r.requested()
@@ -212,7 +213,7 @@ func (r *quiet) idle() string {
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
 }
 
-// requested says what a program did that wrote nothing.
+// requested describes the requests of a program that wrote nothing.
 func (r *quiet) requested() string {
 	n, last := 0, ""
 	for i := range r.World.History.Len() {
@@ -221,7 +222,7 @@ func (r *quiet) requested() string {
 		case rec.Op == sim.Read || rec.Op == sim.Commit:
 			n++
 		case rec.Op == sim.Refusal && rec.Object.Kind == "Lease":
-			n++ // leader election begins with a read of a Lease that is not there yet
+			n++ // leader election begins by reading a Lease that does not exist yet
 		case rec.Op == sim.Refusal:
 			n, last = n+1, ": "+rec.Verb+" "+rec.Object.String()+": "+rec.Message
 		case rec.Op == sim.FaultHit && rec.Verb == "crash":
@@ -239,23 +240,23 @@ func (r *quiet) requested() string {
 type ticks struct {
 	deed
 	every time.Duration
-	third time.Duration // when the third one comes
+	third time.Duration // the time of the third tick
 }
 
 type deed struct {
 	kind schema.GroupVersionKind
-	name string // "namespace/name" of the object that it changes; "" where it creates objects
+	name string // "namespace/name" of the object that it changes; "" if it creates objects
 }
 
 // A world with ticks ends after the third one. Only enoughTicks prove a tick: a rollout that proceeds every ten seconds
 // ends.
 const (
 	enoughTicks = 7
-	leastTick   = 10 * time.Second // from one to the next: what comes faster is a loop
-	oneTick     = time.Second      // what is created within it belongs to one tick
+	leastTick   = 10 * time.Second // the shortest interval of ticks: shorter ones are a loop
+	oneTick     = time.Second      // objects created within this time belong to one tick
 )
 
-// lasts is how long a world runs.
+// lasts returns how long a world runs.
 func (t *ticks) lasts() time.Duration { return (t.third + 2*t.every/5).Round(time.Second) }
 
 func (t *ticks) String() string {
@@ -270,7 +271,7 @@ func (t *ticks) String() string {
 // ticking searches new records for ticks.
 type ticking struct {
 	of    *quiet
-	next  int // record
+	next  int // the next record to search
 	at    map[deed][]time.Duration
 	found *ticks
 }
@@ -280,7 +281,7 @@ func (t *ticking) look() bool {
 	for ; t.next < h.Len() && t.found == nil; t.next++ {
 		rec := h.At(t.next)
 		if rec.Op != sim.Commit || rec.Process != t.of.process || rec.After == nil || told(rec.Object) ||
-			rec.Before != nil && rec.Subresource == "status" { // which heartbeats write
+			rec.Before != nil && rec.Subresource == "status" { // heartbeats write a status
 			continue
 		}
 		does := deed{kind: t.of.kindOf(rec)}
@@ -297,7 +298,7 @@ func (t *ticking) look() bool {
 	return t.found != nil
 }
 
-// regular returns ticks for regular times, nil for others. The first creation may be irregular.
+// regular returns ticks for regular times, and nil otherwise. The first creation may be irregular.
 func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil
@@ -332,7 +333,7 @@ func (i *Idle) Error() string {
 	return text
 }
 
-// mostPrinted is how many printed lines of an idle program are kept.
+// mostPrinted is the number of output lines of an idle program that are kept.
 const mostPrinted = 200
 
 func (r *quiet) didNothing() error {

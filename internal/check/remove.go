@@ -24,17 +24,17 @@ type kept struct {
 	marks []mark
 }
 
-// How many optional fields are removed, from a reconciler's sample and from a whole program's.
+// The number of optional fields that are removed, from a reconciler's sample and from a whole program's.
 const (
 	mostRemoved        = 12
 	mostProgramRemoved = 2
 )
 
-// removals finds the optional fields whose removal the controller follows. What a dependent gets when such a field is
-// added, it must lose when the field is removed.
+// removals finds the optional fields whose removal the controller follows. If adding such a field adds something to a
+// dependent, removing the field must remove it.
 func (f *found) removals(s *subject) error {
 	if s.lasts > 0 {
-		return nil // what it creates goes by the clock
+		return nil // it creates at times of the clock
 	}
 	most := mostRemoved
 	if s.Controller.Hosted() {
@@ -92,7 +92,7 @@ func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
 		return nil
 	}
-	// A field that the controller does not add to an existing dependent need not be removed from one.
+	// If the controller does not add a field to an existing dependent, it need not remove the field from one.
 	full := bare.controlled(without, f.owns)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
 	left, answered, err := f.takesOut(s, e, marks, nil)
@@ -136,7 +136,7 @@ func (f *found) takesOut(s *subject, e *edit, marks []mark, choices sim.Choices)
 	return left, answered, nil
 }
 
-// only lists the marks of objects that plain's objects of the same names lack, outside metadata and status.
+// only lists marks of objects, outside metadata and status, that objects with the same names in plain lack.
 func only(had, plain []manifest) (list []mark) {
 	for _, d := range had {
 		i := slices.IndexFunc(plain, d.same)
@@ -183,7 +183,7 @@ func missing(a, b any, path []string, yield func(path []string, value any)) {
 	}
 }
 
-// itemOf names an item of a list by its value or its name field, "" if it has none.
+// itemOf names an item of a list by its value or its name field, or returns "".
 func itemOf(item any) string {
 	switch item := item.(type) {
 	case string, int64:
@@ -196,7 +196,7 @@ func itemOf(item any) string {
 	return ""
 }
 
-// part is a field of an object or an item of a list, nil for none.
+// part returns a field of an object or an item of a list, or nil.
 func part(in any, key string) any {
 	switch in := in.(type) {
 	case map[string]any:
@@ -230,7 +230,7 @@ func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
 }
 
-// removed is the case that removes optional fields of the sample and puts them back. One stays removed.
+// removed is the case that removes optional fields of the sample and puts them back, except one.
 func (f *found) removed(s *subject) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {
@@ -253,7 +253,7 @@ func (f *found) removed(s *subject) place {
 	return p
 }
 
-// takenOut checks that no dependent keeps what comes from a removed field.
+// takenOut checks that no dependent keeps what a removed field added.
 func (f *found) takenOut(s *subject, e *edit) scenarios.Func {
 	return func(user host.Client) error {
 		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())

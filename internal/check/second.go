@@ -73,8 +73,7 @@ func (f *found) differs(s *subject) (err error) {
 	return err
 }
 
-// shares finds objects with plain references that all owners share. No owner can control them, so no law asks for a
-// ControllerRef.
+// shares finds objects with references from all owners. No owner can control them, so no law requires a ControllerRef.
 func (f *found) shares(s *subject) error {
 	if len(f.plain) == 0 {
 		return nil
@@ -145,7 +144,7 @@ func (s *subject) distinctValues(second manifest, owns []schema.GroupVersionKind
 	for i, begin := range [][]manifest{owners, reversed, owners[:1]} {
 		r, err := s.run(begin...)
 		if err != nil {
-			return nil, s.over() // the server refuses so many
+			return nil, s.over() // the server refuses that many
 		}
 		for _, m := range owners[len(begin):] {
 			if err = r.creates(m); err != nil {
@@ -176,7 +175,7 @@ func (r *quiet) creates(m manifest) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 }
 
-// differing returns the fields in which all owners differ, without those that the user wrote or that follow from names.
+// differing returns the fields in which all owners differ, except fields that the user wrote or that follow from names.
 func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
 	var values []map[distinct]string
 	for _, m := range owners {
@@ -203,7 +202,7 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 	return all
 }
 
-// chosenValues returns fields with numbers, or texts with digits, of an owner and of dependents that are the only one
+// chosenValues returns fields with numbers, or texts with digits, of an owner and of dependents that are the only ones
 // of their kind.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
@@ -270,7 +269,7 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues returns the values of an owner and its dependents, nil if the owner does not exist.
+// ownerValues returns the values of an owner and its dependents, or nil if the owner does not exist.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
 	if o == nil {

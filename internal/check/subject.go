@@ -19,10 +19,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject is a controller with what it needs to run.
+// Subject is a controller with everything that it needs to run.
 type Subject struct {
 	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). A program's default name is
-	// "program", and its default kind that of the sample's first custom object, or else of its first object.
+	// "program". Its default kind is the kind of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
@@ -30,20 +30,20 @@ type Subject struct {
 	// Installed are objects that exist in every world before the sample. Those that the server refuses are named in
 	// [Plan.Notes].
 	Installed []*unstructured.Unstructured
-	// Sample has an object of the controller's kind, and the objects that exist beside it.
+	// Sample contains an object of the controller's kind, and objects that exist beside it.
 	Sample *File
 
-	Others     []host.Controller // further stepped controllers that run beside it and are judged as they declare
-	With       []string          // controllers of this module that run beside it, with those of what it creates
-	For        time.Duration     // how long each world lasts; 0 for until it settles, or after the third tick of a clock
-	Profile    law.Profile       // what it is held to; that of Controller where that is more
-	Settled    scenarios.Func    // what must hold whenever a world has settled; nil for nothing more than the laws
-	Skip       map[string]string // cases and laws that are left out, by name, with the reason
+	Others     []host.Controller // further stepped controllers that run beside it and are judged by their own declarations
+	With       []string          // controllers of this module that run beside it, in addition to those of the kinds that it creates
+	For        time.Duration     // how long each world lasts; 0 until it settles, or after the third tick of a clock
+	Profile    law.Profile       // the profile of laws that apply; the Controller's profile if that is larger
+	Settled    scenarios.Func    // checked whenever a world has settled; nil for no check beside the laws
+	Skip       map[string]string // cases and laws to leave out, by name, with the reason
 	Edits      []string          // merge patches of the sample to try before its single fields, as YAML or JSON
 	Schedules  int               // of each case
-	Hurry      func() bool       // whether no further field of the sample is to be edited; nil for never
-	Invariants []*law.Invariant  // what must hold in each world beside the laws
-	Server     *fakeapi.Options  // what the worlds' servers are like; nil for the usual
+	Hurry      func() bool       // whether to stop editing further fields of the sample; nil for never
+	Invariants []*law.Invariant  // checked in each world in addition to the laws
+	Server     *fakeapi.Options  // options of the worlds' servers; nil for the defaults
 
 	_ struct{}
 }
@@ -52,11 +52,11 @@ type Subject struct {
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is the path on disk, "" for none. Kept failures of programs name the file in place of its CRDs, if it is the
-	// same.
+	// Path is the path on disk, or "". Kept failures of programs name the file instead of its CRDs, if it has the same
+	// CRDs.
 	Path string
 
-	text []byte // nil for one that is on the disk
+	text []byte // nil for a file on disk
 }
 
 // onDisk reports whether the file on disk has the same CRDs. It does not if a kustomization patches them.
@@ -72,7 +72,7 @@ func (f *File) onDisk() bool {
 	return err == nil && slices.Equal(disk.definitions(), f.definitions())
 }
 
-// definitions are the CRDs of a file as JSON, without what a server sets.
+// definitions returns the CRDs of a file as JSON, without the fields that a server sets.
 func (f *File) definitions() (all []string) {
 	for _, o := range f.Objects {
 		if o.GetKind() != "CustomResourceDefinition" {
@@ -93,10 +93,10 @@ func (f *File) definitions() (all []string) {
 
 type Object struct {
 	*unstructured.Unstructured
-	Line int // of its document, from 1; 0 for unknown
+	Line int // the line of its document, from 1; 0 if unknown
 }
 
-// Read parses a YAML file. Empty documents are left out. The error begins with name and line.
+// Read parses a YAML file and leaves out empty documents. The error begins with name and line.
 func Read(name string, data []byte) (*File, error) {
 	f := &File{Name: name, text: data}
 	for _, doc := range yamldoc.Split(data) {
@@ -170,7 +170,7 @@ func lawNames(invariants []string) []string {
 type Accept struct {
 	Law    string `yaml:"law" json:"law"`
 	Case   string `yaml:"case" json:"case,omitempty"`     // "" for each
-	Object string `yaml:"object" json:"object,omitempty"` // part of what is said of it, as "svc/web"; "" for any
+	Object string `yaml:"object" json:"object,omitempty"` // part of the violation's text, as "svc/web"; "" for any
 	Reason string `yaml:"reason" json:"reason"`
 }
 

@@ -15,9 +15,9 @@ type Verdict struct {
 	*law.Law
 	State     string
 	Why       string
-	Exercised int      // how often what it is about came up
-	Cases     []string // in which it was violated
-	Worlds    int      // in which it was evaluated
+	Exercised int      // how often the law was exercised
+	Cases     []string // the cases in which it was violated
+	Worlds    int      // the number of worlds in which it was evaluated
 
 	known []string // the cases with accepted violations, and the reasons
 }
@@ -26,18 +26,18 @@ type Verdict struct {
 const (
 	Held         = "held"
 	Violated     = "violated"
-	Accepted     = "accepted"       // violated in ways that are known
-	Skipped      = "skipped"        // the subject says why
-	NotExercised = "not exercised"  // nothing came to it in any case
-	NotJudged    = "not judged"     // it cannot be seen from outside
-	NotIts       = "does not apply" // it does not concern this controller
+	Accepted     = "accepted"       // violated, but only in accepted ways
+	Skipped      = "skipped"        // the subject gives the reason
+	NotExercised = "not exercised"  // no case exercised it
+	NotJudged    = "not judged"     // it cannot be judged from outside
+	NotIts       = "does not apply" // it is not about this controller
 )
 
-// elsewhere are the actors whose laws concern no ordinary controller.
+// elsewhere are the actors whose laws apply to no ordinary controller.
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts returns the results of the laws of the controller's profile that concern any controller.
+// Verdicts returns the results of the laws of the controller's profile that apply to any controller.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {
@@ -86,7 +86,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	return all
 }
 
-// laws are the laws that judge the controller, with its invariants.
+// laws returns the laws that judge the controller, with its invariants.
 func (s *subject) laws(c *host.Controller) []*law.Law {
 	all := slices.Concat(law.All(), c.Contract.Laws())
 	for _, v := range s.Invariants {
@@ -115,7 +115,7 @@ func (s *subject) told(cases []Tried) (told []string) {
 	return told
 }
 
-// asks returns the laws of a case after others, nil for all. A violated law is reported once, in the simplest case, so
+// asks returns the laws of a case after others; nil for all. A violated law is reported once, in the simplest case, so
 // that later cases show other violations. Laws that end a run are always included.
 func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared counts schedules whose end was compared with that of a quiet run.
+// compared counts schedules whose end was compared with the end of a quiet run.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c Case) bool { return c.Name == t.Name })
@@ -164,7 +164,8 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing says why a law cannot be judged or does not apply: the state, a colon and the reason; "" if it can be judged.
+// missing returns why a law cannot be judged or does not apply: the state, a colon and the reason. It returns "" if the
+// law can be judged.
 func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
 	if c.Hosted() { // only a Go test has a Contract
@@ -202,7 +203,7 @@ func unless(known bool, why string) string {
 	return why
 }
 
-// Summary is the verdict and the figures behind it.
+// Summary holds the verdicts and the numbers behind them.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
 	for _, t := range cases {

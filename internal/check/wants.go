@@ -25,7 +25,7 @@ func (w *wants) key(owner map[string]any) string {
 	return b.String()
 }
 
-// of is the number of dependents that an owner wants, -1 if its values were not tried.
+// of returns the number of dependents that an owner wants, or -1 if its values were not tried.
 func (w *wants) of(owner runtime.Object) int {
 	if n, ok := w.by[w.key(object(owner))]; ok {
 		return n
@@ -33,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds how many dependents an owner wants: as many as an owner has that was created with the same values. It is
-// unknown if an owner that was edited to these values has another number.
+// want finds the number of dependents that an owner wants: as many as an owner has that was created with the same
+// values. The number is unknown if an owner that was edited to these values has another number.
 func (f *found) want(s *subject) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (f *found) want(s *subject) error {
 }
 
 // keepsHistory also counts. It reports whether the number of dependents depends on the owner's history: an edited owner
-// differs from a created one, or undoing the edit does not restore the number. No case expects a number then.
+// differs from a created one, or undoing the edit does not restore the number. If it does, no case expects a number.
 func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
 	one := &wants{paths: w.paths, by: map[string]int{}}
 	unknown := len(f.unknown)
@@ -113,7 +113,7 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	}
 	r, err := s.run(owner)
 	if err != nil {
-		return nil // a value that the server does not take
+		return nil // the server does not accept the value
 	}
 	defer r.Stop()
 	n := f.active(s, r.controlled(owner, f.owns))
@@ -140,7 +140,8 @@ func (f *found) active(s *subject, dependents []manifest) (n int) {
 	return n
 }
 
-// counts reports whether an owner wants a dependent. 0 replicas count if the sample's own dependents are created so.
+// counts reports whether an owner wants a dependent. A dependent with 0 replicas counts if the sample's own dependents
+// are created with 0.
 func (f *found) counts(s *subject, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {

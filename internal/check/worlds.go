@@ -17,9 +17,9 @@ import (
 // place is the world of a case.
 type place struct {
 	name string // "recreated/orphan"
-	why  string // it is not tried; "" where it is
+	why  string // why it is not tried; "" if it is
 
-	objects      []manifest // beside what is around the sample
+	objects      []manifest // objects in addition to those around the sample
 	settled      bool
 	user         []casefile.Action
 	faults       map[string]int
@@ -30,8 +30,8 @@ type place struct {
 // few are the faults of most cases.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
-// atWork is few without the start from an older list. A garbage collector that starts from one may stop waiting for an
-// owner before it has seen all dependents to orphan, and delete the others.
+// atWork is few without the start from an older list. A garbage collector that starts from an older list may stop
+// waiting for an owner before it has seen all dependents to orphan, and delete the others.
 var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
 
 func every() map[string]int {
@@ -59,14 +59,14 @@ func (f *found) worlds(s *subject) (all []place) {
 	return append(all, f.ends(s)...)
 }
 
-// marked is the case of two owners. One gets a label and an annotation of somebody else, which must stay.
+// marked is the case of two owners of which one has a label and an annotation of another program, which must stay.
 func (f *found) marked(s *subject) place {
 	return place{name: "two-owners", objects: f.both(s), faults: few,
 		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
 		settledCheck: func(user host.Client) error {
 			o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 			if err != nil {
-				return nil // gone with what it had
+				return nil // it is deleted with its owner
 			}
 			m := o.(metav1.Object)
 			for _, has := range []struct {
@@ -91,7 +91,7 @@ func (f *found) arrival(s *subject) place {
 	return p
 }
 
-// both are the sample and the second owner, if there can be one.
+// both returns the sample and the second owner, if there can be one.
 func (f *found) both(s *subject) []manifest {
 	if f.second.Unstructured == nil {
 		return []manifest{s.owner}
@@ -99,7 +99,7 @@ func (f *found) both(s *subject) []manifest {
 	return []manifest{s.owner, f.second}
 }
 
-// anyEdit is an edit that the controller follows, nil for none.
+// anyEdit returns an edit that the controller follows, or nil.
 func (f *found) anyEdit() *edit {
 	if f.scale != nil {
 		return f.scale
@@ -115,7 +115,7 @@ func (f *found) edited(e *edit) []casefile.Action {
 	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
 }
 
-// edit edits the sample so that the controller reacts, or does not settle any more.
+// edit edits the sample in a way that makes the controller react, or keeps it from settling.
 func (f *found) edit(s *subject) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
@@ -139,7 +139,7 @@ func (f *found) edit(s *subject) place {
 	return p
 }
 
-// follow edits the sample while the controller works: there, back and there again.
+// follow edits the sample while the controller works, undoes the edit and repeats it.
 func (f *found) follow(s *subject, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -153,7 +153,7 @@ func (f *found) follow(s *subject, name string, e *edit, why string) place {
 	return p
 }
 
-// verbs makes user actions of lines of a scenario file.
+// verbs makes user actions from lines of a scenario file.
 func verbs(lines ...string) (list []casefile.Action) {
 	for _, l := range lines {
 		list = append(list, casefile.Verb(l))
@@ -188,7 +188,7 @@ func owned(m, by manifest) manifest {
 	return c
 }
 
-// reference is a ControllerRef to an object that exists when the step runs.
+// reference returns a ControllerRef to an object that exists when the step runs.
 func reference(to manifest) map[string]any {
 	return map[string]any{"apiVersion": to.GetAPIVersion(), "kind": to.GetKind(), "name": to.GetName(),
 		"uid": "$(uid " + to.at() + ")", "controller": true}
@@ -222,13 +222,13 @@ func (f *found) rival(s *subject) manifest {
 	return manifest{}
 }
 
-// whole makes a casefile.Case of a world.
+// whole makes a casefile.Case from a world.
 func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
-	if c.Hosted() { // which may watch any kind, so that making a failure small leaves them all
+	if c.Hosted() { // it may watch any kind, so minimizing a failure keeps all of them
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {
 		objects = append(append(append([]manifest(nil), s.definitions...), s.installed...), objects...)
@@ -251,17 +251,17 @@ func (s *subject) timed(user []casefile.Action) []casefile.Action {
 	return user
 }
 
-// propagation is a policy as in the verb delete.
+// propagation formats a policy as in the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less is the value of f.scale with one less than the sample has, if that leaves at least one.
+// less returns the value of f.scale that is one less than the sample's, if at least one dependent remains.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false
 	}
 	was, number := f.scale.was.(int64)
 	if !number || was < 2 {
-		return nil, false // without dependents nothing goes wrong at the end
+		return nil, false // without dependents nothing can go wrong at the end
 	}
 	return f.scale.number(was - 1), true
 }

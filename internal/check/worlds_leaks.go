@@ -18,8 +18,8 @@ import (
 // cleanUp says what the controller does with objects without a reference to a deleted owner. They are cluster-scoped,
 // in other namespaces, or found by labels or recorded names.
 type cleanUp struct {
-	removes []remains // kinds of which it deletes objects, and what is left of them beside a second owner
-	there   []remains // what there is of those kinds before the deletion
+	removes []remains // kinds whose objects it deletes, and the objects that remain beside a second owner
+	there   []remains // the objects of these kinds before the deletion
 	leaves  []schema.GroupVersionKind
 }
 
@@ -29,7 +29,7 @@ type remains struct {
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample, alone and beside a second owner, and looks which objects without a reference remain.
+// cleansUp deletes the sample, alone and beside a second owner, and checks which objects without a reference remain.
 func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -59,7 +59,8 @@ func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c clean
 	return c, nil
 }
 
-// left lists the objects of some kinds before and after the first owner is deleted, nil if the world does not settle.
+// left lists the objects of some kinds before and after the first owner is deleted, or nil if the world does not
+// settle.
 func (s *subject) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -70,7 +71,7 @@ func (s *subject) left(policy metav1.DeletionPropagation, kinds []schema.GroupVe
 	defer r.Stop()
 	before = r.remains(kinds)
 	if err := r.remove(owners[0], policy); err != nil || !r.settled || r.stored(owners[0]) != nil {
-		return nil, nil, nil // the cases of deletion say why
+		return nil, nil, nil // the cases of deletion give the reason
 	}
 	return r.remains(kinds), before, nil
 }
@@ -92,7 +93,7 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared checks that a deleted owner leaves no more than a quiet deletion does.
+// cleared checks that a deleted owner leaves no more objects than a quiet deletion does.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -120,8 +121,8 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 	}
 }
 
-// delays are user actions before an early deletion: most drawn schedules execute the first ones before any controller
-// works.
+// delays is the number of user actions before an early deletion: most drawn schedules execute the first ones before any
+// controller works.
 const delays = 6
 
 // early is the case in which the sample is deleted while its controller still creates dependents.
@@ -135,7 +136,8 @@ func (f *found) early(s *subject) place {
 	return p
 }
 
-// unseen is the case in which an owner is created and deleted while the controller does not see what it created.
+// unseen is the case in which an owner is created and deleted while the controller does not see the objects that it
+// created.
 func (f *found) unseen(s *subject) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]
@@ -187,8 +189,8 @@ func (f *found) dependentUnseen(s *subject) place {
 	return p
 }
 
-// expectNothing checks that a deleted sample leaves no more than after a quiet deletion. If the controller deletes
-// dependents itself, no process starts from an older list, in which the owner still exists.
+// expectNothing checks that a deleted sample leaves no more objects than after a quiet deletion. If the controller
+// deletes dependents itself, no process starts from an older list, in which the owner still exists.
 func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

@@ -52,7 +52,7 @@ func (f *found) lookalikes(s *subject) []place {
 	return barred("", all)
 }
 
-// hold is a finalizer of somebody else.
+// hold is a finalizer of another program.
 const hold = "example.com/threelaws-hold"
 
 // holdFirst is a finalizer that exists from the start.
@@ -69,7 +69,7 @@ func barred(why string, list []*place) (all []place) {
 	return all
 }
 
-// lone says why no case can use dependents, "" if cases can.
+// lone returns why no case can use dependents, or "".
 func (f *found) lone(rival manifest) string {
 	switch {
 	case len(f.dependents) == 0:
@@ -118,7 +118,7 @@ func stays(m, owner manifest) scenarios.Func {
 	}
 }
 
-// taken are the cases in which something happens to the sample's dependents.
+// taken are the cases in which the user changes or deletes the sample's dependents.
 func (f *found) taken(s *subject) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
@@ -145,14 +145,14 @@ func (f *found) taken(s *subject) []place {
 		if len(d.GetLabels()) > 0 {
 			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
 			relabelled.user = append(relabelled.user, alsoOwned(d, rival), relabel)
-			if f.gives(d) { // what was let go stands in the way of the next, and goes in the end
+			if f.gives(d) { // a released dependent blocks the next one until it is deleted
 				relabelled.user = append(relabelled.user, gone(d))
 			}
 			let.user = append(let.user, relabel, gone(d))
 		}
 		bared.user = append(bared.user, patch(d.at(), map[string]any{"metadata": map[string]any{
 			"ownerReferences": nil}}))
-		if !f.adopts || f.gives(d) { // what stands in its way goes in the end
+		if !f.adopts || f.gives(d) { // a dependent that blocks it is deleted in the end
 			bared.user = append(bared.user, gone(d))
 		}
 	}
@@ -179,7 +179,7 @@ func alsoOwned(d, owner manifest) casefile.Action {
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts are the sample's first dependents of each kind, as they are beside the second owner if there is one.
+// firsts returns the sample's first dependents of each kind, beside the second owner if there is one.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {
@@ -193,7 +193,7 @@ func (f *found) firsts() []manifest {
 // gives reports whether a dependent has a fixed name.
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
-// copies says why no copies of dependents can be created, nil if they can.
+// copies returns why no copies of dependents can be created, or nil.
 func (f *found) copies(s *subject) error {
 	for _, d := range f.each() {
 		if err := s.makes(d.copied(d.GetName())); err != nil {

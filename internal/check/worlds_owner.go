@@ -22,8 +22,8 @@ func (f *found) ends(s *subject) (all []place) {
 		f.expectNothing(s, &p, policy)
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
-		case s.lasts > 0: // they may be deleted by the clock
-		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
+		case s.lasts > 0: // the clock may delete them
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise they may be adopted again, or it deleted them
 			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
 		all = append(all, p)
@@ -33,11 +33,11 @@ func (f *found) ends(s *subject) (all []place) {
 		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
-			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name
+			p.user = append(p.user, casefile.Verb("settle")) // the object has its name until then
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
-			for _, d := range f.pair { // an orphan with the same name stands in its way until it is deleted
+			for _, d := range f.pair { // an orphan with the same name blocks it until it is deleted
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))
 				}
@@ -48,7 +48,7 @@ func (f *found) ends(s *subject) (all []place) {
 	return append(all, f.held(s), f.terminating(s), f.restored(s))
 }
 
-// again recreates the sample with another value, and edits it. What belongs to the deleted owner must not follow.
+// again recreates the sample with another value, and edits it. Objects of the deleted owner must not follow.
 func (f *found) again(s *subject) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
@@ -64,8 +64,8 @@ func (f *found) again(s *subject) []casefile.Action {
 	return []casefile.Action{casefile.Apply(next.text()), patch(f.of, back)}
 }
 
-// held is the case in which a finalizer of somebody else holds the deleted sample. A controller with finalizers would
-// race with the user who adds this one. So the list exists from the start, and a JSON patch adds to it.
+// held is the case in which a finalizer of another program holds the deleted sample. A controller with finalizers would
+// race with the user that adds this one. So the list exists from the start, and a JSON patch adds to it.
 func (f *found) held(s *subject) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
@@ -138,10 +138,10 @@ func (f *found) stillThere() scenarios.Func {
 	}
 }
 
-// In these cases the world settles first, so no controller can have seen its state too late. That makes them a test of
-// whole programs, too: nobody knows when a program read something.
+// In these cases the world settles first, so every controller has seen its state. This makes the cases a test of whole
+// programs, too: when a program read something is not known.
 
-// terminating is the case in which the sample is terminating, and then there is something to adopt or to do.
+// terminating is the case in which the sample is terminating, and then there is an object to adopt or work to do.
 func (f *found) terminating(s *subject) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
@@ -232,7 +232,7 @@ func (f *found) replaced(s *subject) place {
 	return p
 }
 
-// surplus are the named dependents that the sample loses, beside a second owner, when it wants fewer.
+// surplus returns the named dependents that the sample loses, beside a second owner, when it wants fewer.
 func (f *found) surplus(s *subject, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil

@@ -46,7 +46,7 @@ type About byte
 // The actors that a clause can concern.
 const (
 	Anybody    About = iota // any controller
-	Keyed                   // controllers that sync objects of one kind
+	Keyed                   // controllers that reconcile objects of one kind
 	Owners                  // controllers with dependents
 	Claimers                // controllers that select dependents
 	Wanting                 // controllers that want a number of dependents
@@ -61,7 +61,7 @@ const (
 	Tool                    // this tool, or kubectl
 )
 
-// Section is the clauses on one subject.
+// Section holds the clauses on one subject.
 type Section struct {
 	Title   string
 	Clauses []Clause
@@ -104,7 +104,7 @@ func All() []*Clause {
 	return all
 }
 
-// ByID finds a clause, nil when there is none.
+// ByID finds a clause, or returns nil.
 func ByID(id string) *Clause {
 	for _, s := range Sections() {
 		for i := range s.Clauses {
@@ -119,8 +119,8 @@ func ByID(id string) *Clause {
 // names finds clauses in a text: "LAW-2", "ADOPT-4b", "WATCH-1..6", "KIND-DS".
 var names = regexp.MustCompile(`\b([A-Z]+(?:-[A-Z]+)*)(?:-(\d+)([a-z]?)(?:\.\.(\d+))?)?`)
 
-// In lists the clauses that a text names, each once; a range names all in it.
-// What looks like a clause and has another number is listed as well.
+// In lists the clauses that a text names, each once; a range names all clauses in it. A name of the right form with an
+// unknown number is listed as well.
 func In(text string) []string {
 	var ids []string
 	add := func(id string) {

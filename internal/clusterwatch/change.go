@@ -17,14 +17,14 @@ import (
 type change struct {
 	old, new *Version // nil: it did not exist, or is gone
 	at       time.Time
-	who      string // the manager; "" where that is not known
+	who      string // the manager; "" if unknown
 	leaves   []leaf
 }
 
 type leaf struct {
 	path    string
 	was, is any   // nil for none
-	by      []set // the managers that have it now
+	by      []set // the managers that own it now
 }
 
 // unseen are annotations that record an action rather than a wanted state.

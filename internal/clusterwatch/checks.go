@@ -138,7 +138,7 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer returns who wrote an object's owners: its creator unless somebody wrote them later.
+// referrer returns the manager that wrote an object's owners: its creator unless another manager wrote them later.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {
@@ -152,8 +152,8 @@ func referrer(e *entry) string {
 type hold struct {
 	ref    metav1.OwnerReference
 	labels map[string]string
-	at     time.Time // until
-	who    string    // who took it
+	at     time.Time // the time until which it had the object
+	who    string    // the manager that took it
 }
 
 const mostNamed = 3

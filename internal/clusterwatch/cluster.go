@@ -38,8 +38,8 @@ type Options struct {
 	Record   *Record // receives the history; nil for none
 }
 
-// mostBodies limits the bytes of cached objects, without their metadata. Those written longest ago go first; their next
-// write restores them.
+// mostBodies limits the bytes of cached objects, without their metadata. Those written longest ago are dropped first;
+// their next write restores them.
 const mostBodies = 128 << 20
 
 const mostGone = 20_000
@@ -55,9 +55,9 @@ type Cluster struct {
 	claimers   map[string]map[*entry]bool // by namespace: objects that select others
 	strays     map[*entry]bool            // ownerless, of kinds that are claimed
 	open       map[*entry]map[Sort]time.Time
-	gone       *lru.Cache // the uids of the objects deleted last
+	gone       *lru.Cache // the uids of the last deleted objects
 	fights     *fights
-	bodies     *list.List // of *entry, last written first
+	bodies     *list.List // *entry values, last written first
 	bytes      int
 	told       int
 }

@@ -27,10 +27,10 @@ const (
 // track is the history of one value that may recur.
 type track struct {
 	key  string
-	path fight.Path[string] // by manager; "" for one that is not known
+	path fight.Path[string] // by manager; "" if unknown
 
-	count int    // of objects, in the history of a set
-	terms string // what the owners of a set want
+	count int    // number of objects, in the history of a set
+	terms string // the desired state of the owners of a set
 }
 
 // knownFight is a cycle that repeats.
@@ -43,8 +43,8 @@ type knownFight struct {
 }
 
 type fights struct {
-	tracks *lru.Cache // of *track, by key
-	known  *lru.Cache // of *knownFight, by subject and writers
+	tracks *lru.Cache // *track values, by key
+	known  *lru.Cache // *knownFight values, by subject and writers
 	tell   func(Finding)
 }
 
@@ -79,7 +79,7 @@ func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who [
 // fightRound is one round of a fight.
 type fightRound struct {
 	object string
-	about  string // one fight has one subject: an object, or a set of them
+	about  string // the subject of the fight: an object, or a set of objects
 	what   string // "data.mode"
 	who    []string
 	circle []fight.Visit[string]

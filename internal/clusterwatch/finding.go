@@ -28,13 +28,13 @@ const (
 // Finding is one problem.
 type Finding struct {
 	Sort   Sort      `json:"sort"`
-	Law    string    `json:"law,omitempty"` // the name of the law that it breaks, where it is one's
+	Law    string    `json:"law,omitempty"` // the name of the law that it violates, if any
 	Object string    `json:"object"`        // "t/pod/web-1"
-	Who    []string  `json:"who,omitempty"` // managers, those that are known
+	Who    []string  `json:"who,omitempty"` // the known managers
 	Text   string    `json:"text"`
 	First  time.Time `json:"first"`
 	Last   time.Time `json:"last"`
-	Rounds int       `json:"rounds,omitempty"` // of a fight
+	Rounds int       `json:"rounds,omitempty"` // rounds of a fight
 	Writes int       `json:"writes,omitempty"`
 	Goes   bool      `json:"goesOn,omitempty"` // it was reported before, and has continued
 	Story  []Line    `json:"story,omitempty"`

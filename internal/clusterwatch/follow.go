@@ -47,7 +47,7 @@ func (h *heard) tell(c *Cluster) {
 
 const (
 	pageSize = 500
-	listTime = time.Minute // for a page
+	listTime = time.Minute // time limit for a page
 )
 
 // follower is the store of a Reflector for one kind. It passes on what it receives.

@@ -40,17 +40,17 @@ type place struct{ group, kind, namespace, name string }
 
 // Version is the relevant part of one version of an object. It is a runtime.Object, so client-go's lists can hold it.
 type Version struct {
-	metav1.PartialObjectMetadata // without its type; once stored, managed fields hold only who wrote when
+	metav1.PartialObjectMetadata // without its type; once stored, managed fields only name managers and times
 
 	of   *Kind
 	body []byte // all but metadata and ignored fields, as JSON; nil if not kept
-	sum  uint64 // of the body
+	sum  uint64 // hash of the body
 
 	selector labels.Selector // of a controller's object, or nil
 	wants    int             // the wanted number of selected objects; -1 if it has none
-	waits    []string        // of a terminating namespace: what it waits for
-	node     string          // of a pod
-	ended    bool            // of a pod: it has ended
+	waits    []string        // what a terminating namespace waits for
+	node     string          // the node of a pod
+	ended    bool            // the pod has ended
 }
 
 var seed = maphash.MakeSeed()

@@ -35,7 +35,7 @@ func With(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 
 // Complete returns a copy of a registry and fills its gaps: the controllers, aliases and reaper of this module, and
 // every law if it has none. If both have a controller of one name, the registry's own wins. Mutants are not added,
-// since each needs a scenario that kills it.
+// because each needs a scenario in which a law finds it.
 func Complete(g *scenarios.Registry) *scenarios.Registry {
 	full := scenarios.Registry{}
 	if g != nil {

@@ -92,7 +92,7 @@ type Case struct {
 type Action struct {
 	Verb      string // "delete widget/a --cascade=orphan"
 	Manifests string // YAML, as in World
-	Name      string // of the function: one word
+	Name      string // the function's name: one word
 	Do        scenarios.Func
 }
 

@@ -47,11 +47,11 @@ type Subject struct {
 	// such as Owns, Selector, Replicas and Finalizers, unless it is declared.
 	Controller host.Controller
 	// Run is a whole program, hosted unmodified (package bubble): a manager, an operator's main, anything that takes a
-	// configuration and serves until its context ends. Give Run or Controller. With Run, Controller may have For, if the
-	// sample does not decide it, and a Contract.
+	// configuration and serves until its context ends. Give Run or Controller. With Run, Controller may have For, if
+	// the sample does not decide it, and a Contract.
 	Run func(ctx context.Context, config *rest.Config) error
-	// Others are further stepped reconcilers of the operator. They run beside Controller, and are judged by what they
-	// declare.
+	// Others are further stepped reconcilers of the operator. They run beside Controller, and are judged by their own
+	// declarations.
 	Others []host.Controller
 	// With names controllers of this module to run beside it ("replicaset", "deployment"). The garbage collector always
 	// runs. So do the controllers that finish what the operator creates, such as the Job controller and a kubelet.
@@ -60,8 +60,9 @@ type Subject struct {
 	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth; nil for built-in kinds. Other
 	// objects in the files are ignored.
 	CRDs fs.FS
-	// Samples are YAML files with a sample of the kind that it works on. Other objects in them exist as well. Each is
-	// tried by itself. The cases and laws of several samples are subtests of one that has the file's name.
+	// Samples are YAML files, each with a sample of the kind that the controller reconciles. Other objects in them
+	// exist as well. Each sample is tried by itself. The cases and laws of several samples are subtests of a test with
+	// the file's name.
 	Samples []string
 	// Files are YAML files with further objects that exist in every cluster.
 	Files []string
@@ -76,11 +77,11 @@ type Subject struct {
 	Settled func(user host.Client) error
 	// Skip names cases and laws to leave out, each with the reason, which is printed.
 	Skip map[string]string
-	// Accept lists known findings. They are printed, and fail nothing.
+	// Accept lists known findings. They are printed, and do not fail the test.
 	Accept []Accept
 
-	// For is the virtual time of each world. With 0 it runs until it settles. The world of a controller that creates
-	// something at every tick of a clock ends after the third tick.
+	// For is the virtual time of each world. With 0 it runs until it settles. If a controller creates objects at every
+	// tick of a clock, its worlds end after the third tick.
 	For time.Duration
 	// Profile is the profile of laws; that of Controller if it is stricter.
 	Profile law.Profile

@@ -17,10 +17,10 @@ import (
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// Test checks an operator against the laws of its profile. Quiet runs show what it does, and from that Test derives the
-// cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to testdata/threelaws,
-// minimized, and replayed first the next time. Each law is a subtest as well. It is skipped, with the reason, if no case
-// exercised it.
+// Test checks an operator against the laws of its profile. Quiet runs show the operator's behavior, and Test derives
+// the cases from it. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
+// testdata/threelaws, minimized, and replayed first the next time. Each law is a subtest as well. It is skipped, with
+// the reason, if no case exercised it.
 //
 // A mistake in the subject is reported in one line before anything is explored. So is an operator that does nothing for
 // the sample. The flags are those of simtest: -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and
@@ -39,14 +39,14 @@ func Test(t *testing.T, given Subject) {
 	run.unmet(t)
 }
 
-// usual is the number of schedules of a case. Nearly all wrong operators of the tests are found in the first few. usually
-// is the time of all cases together.
+// The default number of schedules of a case, and the default time of all cases together. Nearly all wrong operators of
+// the tests are found in the first few schedules.
 const (
 	usual   = 60
 	usually = time.Minute
 )
 
-// first is the only sample, "" for none.
+// first returns the only sample, or "".
 func (s *Subject) first() string {
 	if len(s.Samples) == 0 {
 		return ""
@@ -85,8 +85,8 @@ func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 
 type running struct {
 	Subject
-	until   time.Time // zero for any time
-	samples int       // the number still to try
+	until   time.Time // zero for no limit
+	samples int       // the number of samples still to try
 	met     []Accept
 	partial bool // cases were left out
 }

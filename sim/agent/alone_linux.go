@@ -14,7 +14,7 @@ func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// used returns the processor time of the process; 0 if it cannot be read.
+// used returns the processor time of the process, or 0 if it cannot be read.
 func (p *process) used() time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")
 	if err != nil {

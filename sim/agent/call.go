@@ -23,9 +23,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// call is a request of a program, and the gate of its own transport. It waits there until the scheduler has
-// had it executed and delivers the answer. The transport runs as a coroutine, since waking a goroutine for
-// each request takes longer than the request.
+// call is a request of a program, and the gate of its own transport. It waits there until the scheduler has had it
+// executed and delivers the answer. The transport runs as a coroutine, because waking a goroutine for each request
+// takes longer than the request.
 type call struct {
 	life   *life
 	id     int64
@@ -34,14 +34,13 @@ type call struct {
 	feed   httpapi.Feed                    // of a watch
 	pass   func() (none struct{}, is bool) // continues to the gate, and then beyond it
 	stop   func()                          // ends it at the gate
-	halt   func(struct{}) bool             // waits at the gate; false if nobody waits for the answer
+	halt   func(struct{}) bool             // waits at the gate; false if the caller has gone
 	resp   *http.Response
 	err    error
-	gone   bool // nobody waits for the answer
+	gone   bool // the caller no longer waits for the answer
 }
 
-// ask takes in a request. Requests that are not about objects, such as discovery, are answered at once; the
-// others wait.
+// ask takes a request. Requests that are not about objects, such as discovery, are answered at once; the others wait.
 func (l *life) ask(m wire.Message) wire.Message {
 	c := &call{life: l, id: m.TakeNum()}
 	c.thread = l.thread(m.TakeNum())
@@ -58,7 +57,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
-	// While a webhook answers, a request of the server waits for it, so the webhook's requests cannot wait
+	// While a webhook answers, a request of the server waits for it. Therefore the webhook's own requests cannot wait
 	// for the scheduler.
 	if l.renews(c.call) || l.answering && !c.call.Watches {
 		l.execute(c.call)
@@ -104,7 +103,7 @@ func (c *call) reply(now int64) wire.Message {
 	return m
 }
 
-// drop notes that nobody waits for the answer.
+// drop notes that the caller no longer waits for the answer.
 func (c *call) drop() {
 	c.gone = true
 	c.stop()
@@ -133,7 +132,7 @@ func (c *call) wait(req *fakeapi.Request, watches bool) (fakeapi.Response, error
 	return c.call.Response, nil
 }
 
-// webhooks calls the webhooks of the programs in a room, through their listeners.
+// webhooks calls the webhooks of the programs of a world, through their listeners.
 func (r *room) webhooks(to httpapi.Webhook) http.RoundTripper { return &route{room: r, to: to} }
 
 type route struct {
@@ -193,8 +192,8 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 // answersWithin is the time limit of a webhook, on the clock of its process.
 const answersWithin = 10 * time.Second
 
-// webhook calls a webhook of the program. It has to answer without a step of the world: one that waits for an
-// event times out.
+// webhook calls a webhook of the program. The webhook has to answer without a step of the world: if it waits for an
+// event, it times out.
 func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
 	if l.answering {
 		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")

@@ -42,7 +42,7 @@ func (p *process) ended() error {
 // lookBack is how many of the last lines are searched for messages: zap prints a stack after each error.
 const lookBack = 100
 
-// messages removes frames of stacks from lines. A frame is a function and, indented, its place.
+// messages removes stack frames from lines. A frame is a function and, indented, its place.
 func messages(lines []string) (list []string) {
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "\t") {
@@ -54,7 +54,7 @@ func messages(lines []string) (list []string) {
 	return list
 }
 
-// looped returns what a process did that was made to print its goroutines and end, since it did not answer.
+// looped returns what a process was doing that did not answer and was therefore made to print its goroutines and end.
 func (p *process) looped() error {
 	select {
 	case <-p.waited:
@@ -128,8 +128,8 @@ func place(stack string) string {
 type frame struct {
 	function   string // "main.(*keeper).Reconcile"
 	at         string // "manager/main.go:57"
-	dependency bool   // of a module other than the program's
-	standard   bool   // of the standard library
+	dependency bool   // it belongs to a module other than the program's
+	standard   bool   // it belongs to the standard library
 	creates    bool   // the function started the goroutine
 }
 
@@ -196,10 +196,10 @@ func goroutines(dump string) (all []goroutine) {
 	return all
 }
 
-// locate finds the waiting call: the first of the program, otherwise the first outside the standard library.
+// locate returns the waiting call: the first one of the program, otherwise the first outside the standard library.
 func (g *goroutine) locate(stack string) {
 	var found frame
-	outer := false // a caller of package sync has been seen
+	outer := false // a caller in package sync has been seen
 	for f := range frames(stack) {
 		if f.creates {
 			break
@@ -243,10 +243,10 @@ func numbers(m *wire.Message) (all []string) {
 // quit makes a Go process print its goroutines and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 
-// Waits lists what goroutines of the program still wait for after the world has settled, sorted:
-// "main.sync waits for an RWMutex, at manager/main.go:57". Listed are waits that no object and no timer can end: for
-// I/O, a mutex, and a channel or WaitGroup made before main began. The program's own waits for a WaitGroup or a Cond
-// are listed as well, except in main itself. Such a wait may be harmless: it is no violation.
+// Waits lists what goroutines of the program still wait for after the world has settled, sorted: "main.sync waits for
+// an RWMutex, at manager/main.go:57". It lists waits that no object and no timer can end: for I/O, a mutex, and a
+// channel or WaitGroup made before main began. It also lists the program's own waits for a WaitGroup or a Cond, except
+// in main itself. Such a wait may be harmless, so it is not a violation.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -270,7 +270,7 @@ func (b *Binary) wait(waits []string) {
 	}
 }
 
-// awaited describes the states in which a goroutine can wait for something outside the bubble.
+// awaited describes the goroutine states that wait for something outside the bubble.
 var awaited = map[string]string{
 	"IO wait":             "I/O",
 	"sync.Mutex.Lock":     "a mutex",

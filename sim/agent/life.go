@@ -13,13 +13,13 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end. It lives again after each crash.
+// life is a program from its start to its end. After each crash a new life begins.
 type life struct {
 	room   *room
 	binary *Binary
 	name   string // of the process in the world
 	pod    *pod
-	pool   pool // of its processes
+	pool   pool // the pool that its processes come from
 
 	process *process // nil before the start and after the end
 	next    time.Duration
@@ -33,17 +33,17 @@ type life struct {
 	over    bool
 
 	execute   func(*host.Call)
-	passing   bool             // time passes
+	passing   bool             // time is passing
 	answering bool             // one of its webhooks is being called
-	called    int64            // the number of the last call of a webhook
+	called    int64            // the number of the last call to a webhook
 	projected []string         // the versions of the objects in its volumes
-	buffer    []byte           // of an event
+	buffer    []byte           // for encoding an event
 	threads   map[int64]uint64 // goroutines, numbered in the order of their first requests
 	err       error
 }
 
-// orders is how many orders of maps and selects a schedule chooses from. The first is the default. No two
-// lives of a world draw the same random values, since replicas would otherwise be elected under one identity.
+// orders is the number of orders of maps and selects from which a schedule chooses. The first is the default. No two
+// lives of a world draw the same random values, because otherwise replicas would be elected under one identity.
 const orders = 64
 
 // Start begins a life in a process without one.
@@ -73,7 +73,7 @@ func (l *life) Kill() {
 	l.room.quiet.Stir()
 }
 
-// leave ends the program. Its process serves another life if it can.
+// leave ends the program. Its process serves another life if possible.
 func (l *life) leave() {
 	p, now := l.process, l.room.now()
 	l.gone()
@@ -96,7 +96,7 @@ func (l *life) gone() {
 	l.calls, l.next = nil, 0
 }
 
-// tell sends a command and takes in the report. It returns false if the process has ended.
+// tell sends a command and processes the report. It returns false if the process has ended.
 func (l *life) tell(m wire.Message) bool {
 	if l.process == nil {
 		return false
@@ -143,8 +143,8 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
 
-// renews reports whether a call renews a Lease while nothing else happens. An elected program makes such
-// calls for ever. As steps of the world they would keep it from settling.
+// renews reports whether a call renews a Lease while the program does nothing else. An elected program makes such calls
+// for ever. As steps of the world they would keep it from settling.
 func (l *life) renews(c *host.Call) bool {
 	r := c.Request
 	return l.passing && r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" && !c.Watches &&

@@ -12,50 +12,50 @@ import (
 // Binary is a program that was built with the overlay.
 type Binary struct {
 	Path string
-	Name string   // of the operator; its pods are named after it
-	Args []string // of its main
+	Name string   // the operator's name, from which its pods are named
+	Args []string // the arguments of its main
 	Env  []string // "NAME=value", in addition to those of every process
 
 	Replicas    func(number int) Replica // nil for pods named after the operator
-	Namespace   string                   // of its service account; "" is default
-	WorkingDir  string                   // of the image; "" is /
-	Repository  string                   // a folder in which it may read files by relative paths; "" for none
+	Namespace   string                   // the namespace of its service account; "" is default
+	WorkingDir  string                   // the image's working directory; "" is /
+	Repository  string                   // a folder in which the program may read files by relative paths; "" for none
 	Projections []Projection
 	Ports       map[string]int64 // its ports by name, as Services of webhooks name them
 
 	mu    sync.Mutex
 	world World         // nil if each life has a process of its own
-	idle  []*process    // processes that have served
-	ready chan *process // started ahead
+	idle  []*process    // processes that have served a life
+	ready chan *process // processes that were started ahead
 	stop  chan struct{}
 	done  sync.WaitGroup
 	waits map[string]bool // waits that were seen
 }
 
-// World runs a program in the schedule of a seed until its world has settled. It returns the program's writes
-// and the hash of the run. Seed 0 is the default schedule, without faults. World makes a controller of the
-// program by the given function.
+// World runs a program in the schedule of a seed until its world has settled. It returns the program's writes and the
+// hash of the run. Seed 0 is the default schedule, without faults. World makes a controller of the program by the given
+// function.
 type World func(hosting func(as host.Controller) host.Controller, seed uint64) (wrote string, hash uint64)
 
 // pool provides the processes of lives.
 type pool interface {
-	take() *process             // without a life
-	give(p *process, now int64) // ends its life at a time
+	take() *process             // returns a process without a life
+	give(p *process, now int64) // ends the life of a process at a time
 }
 
-// ahead is how many processes are started before they are needed.
+// ahead is the number of processes that are started before they are needed.
 const ahead = 2
 
-// rehearsals is how many schedules Reuse tries.
+// rehearsals is the number of schedules that Reuse tries.
 const rehearsals = 6
 
-// Reuse lets each process of a function serve many lives, one after the other. The condition is that a used
-// process answers a world exactly like a new one: the hash of the run covers every request and answer. Work
-// that a process does once, such as filling caches, happens in discarded worlds before its first life.
+// Reuse lets each process of a function serve many lives, one after the other. The condition is that a used process
+// answers a world exactly like a new one: the hash of the run covers every request and answer. Work that a process does
+// only once, such as filling caches, happens in discarded worlds before its first life.
 //
-// Reuse tests this: two processes run the same schedules, in opposite order. If they differ, or if the
-// program leaves anything behind, every life has a new process, and why gives the reason in one line. No life
-// may be running during Reuse. World is called again for each new process.
+// Reuse tests this: two processes run the same schedules, in opposite order. If they differ, or if the program leaves
+// anything behind, every life has a new process, and why gives the reason in one line. No life may be running during
+// Reuse. World is called again for each new process.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -94,13 +94,13 @@ func (b *Binary) Reuse(world World) (why string) {
 type single struct {
 	binary  *Binary
 	process *process
-	begun   bool   // a life of the process
-	goes    bool   // it is running
-	why     string // why the process serves no other life
+	begun   bool   // a life of the process has begun
+	goes    bool   // the life is running
+	why     string // why the process cannot serve another life
 }
 
-// warm runs schedules for work that a process does once, such as making a metric at the first refusal. That
-// takes time and changes the hashes. It returns the program's writes in the first schedule.
+// warm runs schedules in which a process does work that it does only once, such as making a metric at the first
+// refusal. That work takes time and changes the hashes. It returns the program's writes in the first schedule.
 func (s *single) warm(world World) (wrote string) {
 	for seed := range uint64(rehearsals) {
 		if text, _ := s.run(world, seed); seed == 0 {
@@ -133,7 +133,7 @@ func (s *single) run(world World, seed uint64) (wrote string, hash uint64) {
 }
 
 func (s *single) take() *process {
-	if s.goes || s.why != "" { // another replica has it, or it has ended
+	if s.goes || s.why != "" { // another replica uses it, or it has ended
 		return s.binary.start()
 	}
 	s.begun, s.goes = true, true
@@ -150,7 +150,7 @@ func (s *single) give(p *process, now int64) {
 	}
 }
 
-// finish ends the life of a process. It returns why the process can serve no other, "" if it can.
+// finish ends the life of a process. It returns why the process cannot serve another life, or "".
 func (b *Binary) finish(p *process, now int64) (why string) {
 	if why = p.finish(now); why != "" {
 		return why
@@ -201,7 +201,7 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 		p := b.start()
 		if b.world != nil {
 			one := &single{binary: b, process: p}
-			if one.warm(b.world); one.why != "" { // the first life then shows what is wrong
+			if one.warm(b.world); one.why != "" { // the first life then shows the error
 				p = b.start()
 			}
 		}
@@ -219,7 +219,7 @@ func (b *Binary) Close() {
 	b.mu.Lock()
 	idle, ready, stop := b.idle, b.ready, b.stop
 	b.idle, b.ready = nil, nil
-	b.mu.Unlock() // a process that is being warmed up needs it
+	b.mu.Unlock() // a process that is being warmed up needs the lock
 	for _, p := range idle {
 		p.kill()
 	}

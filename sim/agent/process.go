@@ -17,12 +17,12 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	root    string      // a folder of its own
-	stamp   []time.Time // of the folder
+	stamp   []time.Time // when the folder was last changed
 	in      *os.File    // commands
 	out     *bufio.Reader
 	outFile *os.File
-	crash   log           // what the runtime printed
-	printed log           // what the program printed
+	crash   log           // the runtime's output
+	printed log           // the program's output
 	all     *log          // the output of all lives; nil before the first
 	waited  chan struct{} // closed when it has ended
 	broken  error         // why it could not be started
@@ -30,10 +30,10 @@ type process struct {
 	served  int           // finished lives
 	dog     watchdog
 
-	answers   map[int64]wire.Message // of webhooks
+	answers   map[int64]wire.Message // answers of webhooks
 	recovered string                 // a panic that a library has recovered and logged
-	deadlock  string                 // what the last command to print goroutines found
-	waits     []string               // likewise
+	deadlock  string                 // the deadlock that the last command to print goroutines found
+	waits     []string               // the waits that it found
 }
 
 // start starts a process. If that fails, every command to it fails.
@@ -71,7 +71,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	go func() {
-		_ = p.cmd.Wait() // the state says how it ended
+		_ = p.cmd.Wait() // the process state says how it ended
 		close(p.waited)
 	}()
 	return p
@@ -82,12 +82,12 @@ func (p *process) close() {
 		p.in.Close()
 		p.outFile.Close()
 	}
-	_ = os.RemoveAll(p.root) // a folder of the system's temporary files
+	_ = os.RemoveAll(p.root) // the folder is among the system's temporary files anyway
 }
 
 func (p *process) kill() {
 	if p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill() // it may have ended by itself
+		_ = p.cmd.Process.Kill() // the process may have ended by itself
 		<-p.waited
 	}
 	p.close()
@@ -108,14 +108,14 @@ type watchdog struct {
 	timer   *time.Timer
 
 	mu    sync.Mutex
-	waits bool // for an answer
+	waits bool // the process has to answer
 	parts bool // the program has to end, and is killed if that takes long
 	began time.Time
 	used  time.Duration // processor time; negative until the process is late
-	late  bool          // it was ended
+	late  bool          // the process was ended
 }
 
-// begin starts to wait.
+// begin starts the wait for an answer.
 func (w *watchdog) begin(parts bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *watchdog) begin(parts bool) {
 	}
 }
 
-// end notes that there is an answer, or never will be. It reports whether the process was ended.
+// end notes that there is an answer, or that none will come. It reports whether the process was ended.
 func (w *watchdog) end() (late bool) {
 	w.timer.Stop()
 	w.mu.Lock()
@@ -149,7 +149,7 @@ func (w *watchdog) look() {
 	switch {
 	case w.late || w.parts && (used >= parting || waited >= blocked):
 		w.late = true
-		_ = w.process.cmd.Process.Kill() // it may have ended by itself
+		_ = w.process.cmd.Process.Kill() // the process may have ended by itself
 	case used >= busy || waited >= blocked:
 		w.late = true
 		quit(w.process.cmd.Process)
@@ -159,7 +159,7 @@ func (w *watchdog) look() {
 	}
 }
 
-// finish ends the program and its world. It returns why the process can serve no other, "" if it can.
+// finish ends the program and its world. It returns why the process cannot serve another life, or "".
 func (p *process) finish(now int64) (why string) {
 	if p.broken != nil {
 		return p.broken.Error()
@@ -187,8 +187,8 @@ func (p *process) finish(now int64) (why string) {
 	return ""
 }
 
-// tell sends a command and waits for its report. The function ask answers requests that the program makes
-// meanwhile. An error says that the process has ended, and how.
+// tell sends a command and waits for its report. In the meantime the function ask answers the program's requests. An
+// error says that the process has ended, and how.
 func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
 	if p.broken != nil {
 		return nil, p.broken
@@ -231,7 +231,7 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	}
 	select {
 	case <-p.waited:
-	case <-time.After(looks): // it has closed its end of the pipe and still runs
+	case <-time.After(looks): // the process has closed its end of the pipe and still runs
 	}
 	p.kill()
 	p.ending = p.ended()

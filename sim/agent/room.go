@@ -33,9 +33,9 @@ type room struct {
 	place   host.Place
 	clock   *sim.Clock
 	handler *httpapi.Handler
-	lives   []*life         // running, in the order of their start
+	lives   []*life         // the running lives, in the order of their start
 	pods    map[string]*pod // by process
-	begun   int             // number of lives
+	begun   int             // the number of lives so far
 	quiet   *quiet.Quiet
 }
 
@@ -79,7 +79,7 @@ func (r *room) replicas(b *Binary) (n int) {
 	return n
 }
 
-// now is the world's time for the protocol.
+// now returns the world's time for the protocol.
 func (r *room) now() int64 { return sim.Epoch.Add(r.clock.Elapsed()).UnixNano() }
 
 // next returns the time until the next timer of a program.
@@ -112,7 +112,7 @@ func (r *room) beside(to time.Duration) time.Duration {
 	}
 }
 
-// first returns the life with the earliest timer that is due by a time, nil for none.
+// first returns the life with the earliest timer that is due by a time, or nil.
 func (r *room) first(to time.Duration) (first *life) {
 	for _, l := range r.lives {
 		if l.next != 0 && l.next <= to && (first == nil || l.next < first.next) {
@@ -122,11 +122,11 @@ func (r *room) first(to time.Duration) (first *life) {
 	return first
 }
 
-// looksAtWaits is how many lives of a process pass between two looks at what its goroutines wait for. A look
-// takes as long as a tenth of a life.
+// looksAtWaits is the number of lives of a process between two checks of what its goroutines wait for. A check takes a
+// tenth of a life.
 const looksAtWaits = 16
 
-// settled looks for deadlocks and other waits.
+// settled checks for deadlocks and other waits.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0

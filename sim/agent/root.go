@@ -26,7 +26,7 @@ import (
 // Projection is a Secret or a ConfigMap that the program reads as files, as projected by a kubelet.
 type Projection struct {
 	Kind, Namespace, Name string            // "Secret" or "ConfigMap"
-	Path                  string            // of the volume's mount
+	Path                  string            // where the volume is mounted
 	Keys                  map[string]string // key -> path below Path; nil projects every key under its own name
 }
 
@@ -39,14 +39,14 @@ contexts: [{name: world, context: {cluster: world, user: operator, namespace: %s
 current-context: world
 `
 
-// serviceAccount is where a kubelet mounts the files of the in-cluster configuration.
+// serviceAccount is the directory in which a kubelet mounts the files of the in-cluster configuration.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
 // home is the home directory of a program. It is empty.
 const home = "/home/operator"
 
-// holds lists the initial content of a process's folder. The program reads files there before those of the
-// machine, and writes there.
+// holds lists the initial content of a process's folder. The program reads files from there first, then from the
+// machine, and writes only there.
 func (b *Binary) holds() (dirs []string, files map[string]string) {
 	namespace := b.Namespace
 	if namespace == "" {
@@ -90,7 +90,7 @@ func (b *Binary) stamp(root string) (stamp []time.Time) {
 	dirs, files := b.holds()
 	seen := map[string]bool{}
 	for _, path := range append(dirs, slices.Sorted(maps.Keys(files))...) {
-		for ; !seen[path]; path = filepath.Dir(path) { // to the root of paths, which is its own parent
+		for ; !seen[path]; path = filepath.Dir(path) { // up to the root, which is its own parent
 			seen[path] = true
 			if at, err := os.Lstat(root + path); err == nil {
 				stamp = append(stamp, at.ModTime())
@@ -131,7 +131,7 @@ func (b *Binary) environment(root string) []string {
 type Replica struct {
 	Pod  string   // the name of its pod, which is its host name
 	Env  []string // "NAME=value"
-	Args []string // instead of the binary's; nil for the binary's
+	Args []string // replaces the binary's arguments; nil keeps them
 }
 
 // replica returns the replica of a number, from 0.
@@ -202,7 +202,7 @@ func (p *Projection) write(dir string, obj runtime.Object) error {
 	return err
 }
 
-// authorityKey is the key of the CA of every world. It protects nothing: no request leaves the process.
+// authorityKey is the key of the CA of every world. It protects nothing, because no request leaves the process.
 var authorityKey = ed25519.NewKeyFromSeed([]byte("threelaws: a world's own CA key."))
 
 // validFrom and validTo hold in every world, whose time begins in 2017.
@@ -239,7 +239,7 @@ func Certificate(names ...string) (certificate, key string) {
 	return sign(c, authority, private), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// sign signs a certificate for a key. Signatures of Ed25519 draw nothing.
+// sign signs a certificate for a key. Ed25519 needs no random numbers.
 func sign(c, authority *x509.Certificate, key ed25519.PrivateKey) string {
 	der, err := x509.CreateCertificate(rand.Reader, c, authority, key.Public(), authorityKey)
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 
 // alone keeps the order of the goroutines of programs from depending on anything else. While rooms exist, the Go
 // process has one processor: on two, a handler that enqueues a key twice races with the worker that takes it. Garbage
-// is collected between commands, since a collection stops the running goroutine and lets others go first.
+// is collected between commands, because a collection stops the running goroutine and lets others run first.
 //
-// One influence remains: the runtime preempts a goroutine after ten milliseconds of real time. Commands take
-// tenths of one. Longer ones occur on a machine whose processors are busy with other work.
+// One influence remains: the runtime preempts a goroutine after ten milliseconds of real time. Commands take tenths of
+// a millisecond. Longer ones occur on a machine whose processors are busy with other work.
 type alone struct {
 	rooms   int
 	procs   int
-	percent int    // as GOGC
-	limit   int64  // as GOMEMLIMIT
-	heap    uint64 // at which garbage is collected
+	percent int    // GOGC of the process
+	limit   int64  // GOMEMLIMIT of the process
+	heap    uint64 // the heap size at which garbage is collected
 	ticks   int
 	sample  []metrics.Sample
 }
@@ -32,9 +32,9 @@ type alone struct {
 var solitude = alone{sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}}
 
 const (
-	least  = 64 << 20 // garbage of a smaller heap is not collected
-	beyond = 2 << 30  // what one command may allocate beyond the heap before the runtime collects by itself
-	often  = 16       // commands from one look at the heap to the next
+	least  = 64 << 20 // a smaller heap is not collected
+	beyond = 2 << 30  // allocation by one command, beyond the heap, at which the runtime collects by itself
+	often  = 16       // commands between two checks of the heap
 )
 
 // enter is called for each room, under the lock of rooms.
@@ -67,8 +67,8 @@ func (a *alone) sweep() {
 	a.grow()
 }
 
-// grow sets how far the heap may grow, and the limit at which the runtime collects during a command. A limit
-// that the user has set stays: garbage is collected at half of it.
+// grow sets how far the heap may grow, and the limit at which the runtime collects during a command. A limit set by the
+// user is kept: garbage is collected at half of it.
 func (a *alone) grow() {
 	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
 	if a.limit == math.MaxInt64 {
@@ -83,7 +83,7 @@ func (a *alone) size() uint64 {
 	return a.sample[0].Value.Uint64()
 }
 
-// settle makes the settings of the Go process that the package's documentation names.
+// settle changes the settings of the Go process that the package's documentation lists.
 var settle = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = nil
 	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)

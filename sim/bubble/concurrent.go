@@ -10,16 +10,16 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Concurrent makes a controller whose Sync may start goroutines, several of which may have requests pending
-// at the same time: an errgroup, growing batches. Each sync runs in the world's bubble until all its
-// goroutines wait. Then the schedule decides which pending request is executed or answered. Requests are
-// ordered by content, equal ones by the start of their goroutines.
+// Concurrent makes a controller whose Sync may start goroutines, several of which may have requests pending at the same
+// time: an errgroup, growing batches. Each reconcile runs in the world's bubble until all its goroutines wait. Then the
+// schedule decides which pending request is executed or answered. Requests are ordered by content, and equal requests
+// by the start of their goroutines.
 //
-// A sync that returns while one of its goroutines waits for an answer violates never-panic, with the line. So does a
-// sync in which nothing can happen any more. In a sync and in New, time.Sleep and time.Now follow the world's clock.
+// A reconcile that returns while one of its goroutines waits for an answer violates never-panic, with the line. So does
+// a reconcile that can never continue. In Sync and in New, time.Sleep and time.Now follow the world's clock.
 //
-// It costs some microseconds a step, and limits the Go process to one processor. A sync without goroutines
-// does not need it.
+// It costs some microseconds a step, and limits the Go process to one processor. A reconcile without goroutines does
+// not need it.
 func Concurrent(ctl host.Controller) host.Controller {
 	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
 		return &shift{room: roomOf(c, ctl.Name), run: run}
@@ -52,7 +52,7 @@ func (s *shift) Start() {
 
 func (s *shift) Asked() []*host.Call { return s.life.taken() }
 
-// Queried is never called: a sync only asks for objects.
+// Queried is never called: a reconcile sends only requests about objects.
 func (s *shift) Queried() []host.Query { return nil }
 
 func (s *shift) Answer(c *host.Call) {
@@ -60,7 +60,7 @@ func (s *shift) Answer(c *host.Call) {
 	s.wait()
 }
 
-// wait lets time pass if nothing else can happen in the sync.
+// wait lets time pass if nothing else can happen in the reconcile.
 func (s *shift) wait() {
 	s.life.mu.Lock()
 	waits := !s.life.over && len(s.life.open) == 0
@@ -82,7 +82,7 @@ func (s *shift) Ended() (error, bool) {
 	return s.life.err, s.life.over
 }
 
-// Kill ends the sync. One that has returned and left nothing behind is only marked.
+// Kill ends the reconcile. One that has returned and left nothing behind is only marked.
 func (s *shift) Kill() {
 	r, l := s.room, s.life
 	r.syncs = slices.DeleteFunc(r.syncs, func(o *shift) bool { return o == s })
@@ -96,7 +96,7 @@ func (s *shift) Kill() {
 	}
 }
 
-// stuck ends a sync for which time has passed without effect.
+// stuck ends a reconcile for which time has passed without effect.
 func (s *shift) stuck() {
 	l := s.life
 	l.mu.Lock()
@@ -108,5 +108,5 @@ func (s *shift) stuck() {
 		s.room.waiting())
 }
 
-// Send is never called: a sync watches nothing.
+// Send is never called: a reconcile has no watches.
 func (s *shift) Send(*host.Stream, watch.Event) { panic("bubble: an event for a sync") }

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled is the head of the stack of a goroutine in a bubble: what it waits for, and which bubble.
+// bubbled matches the head of the stack of a goroutine in a bubble: its state, and the bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
 // bubbleHere returns the name of the calling goroutine's bubble.
@@ -42,7 +42,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung describes what the goroutines of a bubble do that does not settle, and reports whether one of them runs.
+// hung describes the goroutines of a bubble that does not settle, and reports whether one of them runs.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -70,7 +70,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 	return host.Misuse(text), reasons[busy]
 }
 
-// asks is in the stack of a goroutine that waits for the answer to a request.
+// asks is part of the stack of a goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
 // Reasons why a bubble does not settle.
@@ -98,7 +98,7 @@ func reason(state string) string {
 	return other
 }
 
-// from is 0 for a goroutine in the program's own code, and 1 for one in its libraries.
+// from returns 0 for a goroutine in the program's own code, and 1 for one in its libraries.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -123,11 +123,11 @@ func leaked(stacks []string) host.Misuse {
 		strings.Join(stacks, "\n\n") + more)
 }
 
-// givenUp holds rooms with programs that never settled. The value is true if one of their goroutines still
-// runs, which takes the processor from all others. roomsMu guards it.
+// givenUp holds rooms with programs that never settled. The value is true if one of their goroutines still runs, which
+// takes the processor from all others. roomsMu guards the map.
 var givenUp = map[*room]bool{}
 
-// giveUp abandons a room, since nothing can end its goroutines. If they settle after all, the room is closed.
+// giveUp abandons a room, because nothing can end its goroutines. If they settle after all, the room is closed.
 func (r *room) giveUp(runs bool) {
 	r.forget()
 	roomsMu.Lock()
@@ -143,8 +143,8 @@ func (r *room) giveUp(runs bool) {
 	}()
 }
 
-// refuse panics if a program would wait without effect: it never settled before, or one that still runs has
-// the processor. Otherwise each world would wait out its patience again.
+// refuse panics if waiting for a program would be useless: the program never settled before, or a goroutine that still
+// runs has the processor. Otherwise each world would wait for the full time again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -156,8 +156,8 @@ func refuse(name string) {
 	}
 }
 
-// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the
-// order of their start, whichever runs first.
+// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the order of
+// their start, whichever runs first.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
@@ -187,7 +187,7 @@ func whence() string {
 // frame matches a function and its line in a stack, or the function that started the goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 
-// waiting describes what the goroutines of the bubble wait for, and where, without differences between runs.
+// waiting describes what the goroutines of the bubble wait for, and where, in a form that is equal in two runs.
 func (r *room) waiting() string {
 	var all []string
 	for _, g := range r.stacks() {

@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names, and
-// it calls its handlers in an order that does not depend on chance. client-go's own informer selects between taking a
-// notification and passing one on. A manager takes it as cache.Options.NewInformer of controller-runtime.
+// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names, and it
+// calls its handlers in a fixed order. client-go's own informer selects at random between receiving a notification and
+// passing one on. A manager takes it as cache.Options.NewInformer of controller-runtime.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // two groups may have types of one name, and untyped objects carry their kind
+	if of != nil { // two groups may have types of the same name, and untyped objects carry their kind
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -31,12 +31,12 @@ func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration
 	return i
 }
 
-// informer has client-go's reflector, queue and store, and handlers that are called without a draw.
+// informer has client-go's reflector, queue and store, and calls its handlers in a fixed order.
 type informer struct {
 	config    cache.Config
 	cache     sortedIndexer
 	transform cache.TransformFunc
-	resync    time.Duration // of handlers without a period of their own
+	resync    time.Duration // for handlers without a period of their own
 	synced    *gate
 
 	mu       sync.Mutex // held briefly: no handler is called under it
@@ -149,8 +149,8 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 	return err
 }
 
-// replace stores a list with the version of the list, which is newer than that of any object. Clients that
-// wait to see their own writes ask for it. Deletions are reported first.
+// replace stores a list with the version of the list, which is newer than that of any object. Clients that wait to see
+// their own writes use this version. Deletions are reported first.
 func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	listed, told := map[string]bool{}, []notice{}
 	for _, o := range list.Objects {

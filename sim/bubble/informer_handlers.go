@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// gate is closed until something has happened.
+// gate is closed until an event has happened.
 type gate struct {
 	name string
 	once sync.Once
@@ -33,7 +33,7 @@ func (g *gate) isOpen() bool {
 	}
 }
 
-// Name returns what the gate waits for.
+// Name says what the gate waits for.
 func (g *gate) Name() string { return g.name }
 
 func (g *gate) Done() <-chan struct{} { return g.c }
@@ -44,7 +44,7 @@ const (
 	added sort = iota
 	updated
 	deleted
-	listed // everything of the first list was reported
+	listed // all objects of the first list were reported
 )
 
 // notice is one notification of a handler.
@@ -54,7 +54,7 @@ type notice struct {
 	initial  bool
 }
 
-const shortest = time.Second // between two resyncs, in client-go
+const shortest = time.Second // the shortest period between two resyncs, in client-go
 
 // handler receives notifications one after the other, on a goroutine of its own.
 type handler struct {
@@ -72,7 +72,7 @@ type handler struct {
 	closed bool
 }
 
-// HasSynced reports whether the handler has seen all objects that existed when it was added.
+// HasSynced reports whether the handler has received all objects that existed when it was added.
 func (h *handler) HasSynced() bool { return h.synced.isOpen() }
 
 func (h *handler) HasSyncedChecker() cache.DoneChecker { return h.synced }
@@ -84,7 +84,7 @@ func (h *handler) add(n notice) {
 	h.more.Signal()
 }
 
-// begin lets notifications begin.
+// begin starts the delivery of notifications.
 func (h *handler) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,8 +145,8 @@ func (i *informer) AddEventHandlerWithResyncPeriod(of cache.ResourceEventHandler
 	return i.AddEventHandlerWithOptions(of, cache.HandlerOptions{ResyncPeriod: &resync})
 }
 
-// AddEventHandlerWithOptions adds a handler. One that is added to a running informer receives all objects
-// after a delay that depends on the informer.
+// AddEventHandlerWithOptions adds a handler. A handler added to a running informer receives all objects after a delay
+// that depends on the informer.
 func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
@@ -176,17 +176,17 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after returns how long a late handler waits, a millisecond at most. A manager's sources check every tenth
-// of a second whether their cache is filled, and then add their handlers. The Go runtime draws which of the
-// timers due at one instant fires first. That would decide which kind's objects come first in the queue.
+// after returns how long a late handler waits, a millisecond at most. A manager's sources check every tenth of a second
+// whether their cache is filled, and then add their handlers. The Go runtime chooses at random which of the timers due
+// at one instant fires first. That would decide which kind's objects come first in the queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))
 	return time.Duration(1 + h.Sum32()%uint32(time.Millisecond))
 }
 
-// look sets how often the informer checks for resyncs, and the handler's period. An informer without resyncs
-// never checks. A running one does not check more often for a new handler.
+// look sets how often the informer checks for resyncs, and the handler's period. An informer without resyncs never
+// checks. A running one does not check more often for a new handler.
 func (i *informer) look(newcomer *handler) {
 	every := &i.config.FullResyncPeriod
 	switch {

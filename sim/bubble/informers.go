@@ -148,7 +148,7 @@ type running[K comparable] struct {
 	mu       sync.Mutex
 	informer map[K]cache.SharedIndexInformer
 	order    []K
-	started  int // how many of them
+	started  int // how many of them have been started
 	closed   bool
 	run      sync.WaitGroup
 }
@@ -188,7 +188,7 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until the running informers have listed, and returns which did.
+// WaitForCacheSync waits until the running informers have listed, and returns for each whether it has.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]
@@ -249,8 +249,8 @@ type made struct {
 	transform cache.TransformFunc
 }
 
-// madeOf reads the arguments of an informer from its unexported fields, since client-go's factories only
-// return informers. A version of client-go with other fields panics at once.
+// madeOf reads the arguments of an informer from its unexported fields, because client-go's factories return only
+// informers. If a version of client-go has other fields, it panics at once.
 func madeOf(i cache.SharedIndexInformer) (m made) {
 	of := reflect.ValueOf(i)
 	if of.Type().String() != "*cache.sharedIndexInformer" {
@@ -263,7 +263,7 @@ func madeOf(i cache.SharedIndexInformer) (m made) {
 	return m
 }
 
-// read reads a field of the struct that of points to.
+// read reads a field of the struct that the pointer of points to.
 func read[T any](of reflect.Value, name string, into *T) {
 	f := of.Elem().FieldByName(name)
 	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
@@ -272,7 +272,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// unused makes an informer like an unused one of client-go's.
+// unused makes a new informer from the arguments of one of client-go's.
 func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

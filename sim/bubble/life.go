@@ -19,14 +19,14 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end or its crash. It is the gate of its transport: every request
+// life is a program from its start to its end or its crash. It is the gate of the program's transport: every request
 // waits here.
 type life struct {
 	room   *room
 	dead   chan struct{} // closed at its end, so that requests without a context end too
 	cancel context.CancelFunc
 
-	sync bool // one sync of a reconciler: see [Concurrent]
+	sync bool // the life is one reconcile: see [Concurrent]
 
 	mu     sync.Mutex
 	asked  []*host.Call
@@ -50,7 +50,7 @@ func (l *life) begin(run func(context.Context) error) {
 	l.room.whose.Store(l)
 	go func() {
 		err := l.call(ctx, run)
-		if !l.sync { // a sync's goroutines may outlive it
+		if !l.sync { // a reconcile's goroutines may outlive it
 			cancel()
 		}
 		l.ended(err)
@@ -78,9 +78,9 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 	return run(ctx)
 }
 
-// end kills the program. First its context ends, so that queues and other users of the context stop. Then its
-// requests fail, also those with contexts. In the other order, a goroutine with an answer could use a queue
-// that no longer stops, and stay behind with a mutex.
+// end kills the program. First its context ends, so that queues and other users of the context stop. Then its requests
+// fail, including those with contexts. In the other order, a goroutine with an answer could use a queue that no longer
+// stops, and stay behind with a locked mutex.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)
@@ -143,8 +143,8 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	}
 }
 
-// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits
-// for the other requests to fail: by then queues have been shut down.
+// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits until the
+// other requests fail, because by then queues have been shut down.
 func (l *life) lapsed(ctx context.Context) error {
 	l.mu.Lock()
 	killed := l.killed
@@ -187,7 +187,7 @@ func (l *life) Answered(r *http.Request, obj kruntime.Object) {
 	}
 }
 
-// queried returns the queries that were answered since its last call.
+// queried returns the queries that were answered since it was last called.
 func (l *life) queried() []host.Query {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +196,7 @@ func (l *life) queried() []host.Query {
 	return query
 }
 
-// taken returns the calls that were made since its last call.
+// taken returns the calls that were made since it was last called.
 func (l *life) taken() []*host.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,9 +237,9 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 // lifeKey is the context key of a program's life.
 type lifeKey struct{}
 
-// toldOfPanic is a panic handler of utilruntime. The program whose goroutine panicked has ended, as its
-// process would have: the goroutine exits instead of the Go process. A manager that recovers a panic by
-// itself calls the handlers too. Nothing that comes after it is shown.
+// toldOfPanic is a panic handler of utilruntime. The program whose goroutine panicked has ended, as its process would
+// have: the goroutine exits instead of the Go process. A manager that recovers a panic by itself calls the handlers
+// too. Later events are not delivered to it.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {
@@ -264,7 +264,7 @@ func (l *life) panicked(why any, at string) *host.Panic {
 	return p
 }
 
-// raised returns the line of the panic in progress, and whether it passes through HandleCrash, which raises it again.
+// raised returns the line of the current panic, and whether HandleCrash will raise the panic again.
 func raised() (at string, crashes bool) {
 	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
 	return at, crashes
@@ -285,7 +285,7 @@ func whoseHere() *life {
 	return nil
 }
 
-// alone returns the life of the only program in a room without syncs. With several programs it is unknown
+// alone returns the life of the only program in a room without current reconciles. With several programs it is unknown
 // whose goroutines run when time passes.
 func (r *room) alone() (only *life) {
 	if len(r.last) == 1 && len(r.syncs) == 0 {

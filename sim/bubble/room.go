@@ -26,27 +26,27 @@ type room struct {
 	do      chan func()
 	done    chan struct{}
 	left    chan struct{} // closed when the bubble is gone
-	leaked  []string      // goroutines that it left behind
-	name    string        // of the bubble, as the runtime prints it in stacks
-	hangs   bool          // nothing can be done in it any more
+	leaked  []string      // goroutines that the room left behind
+	name    string        // the bubble's name in stacks
+	hangs   bool          // the bubble cannot be used any more
 	watch   *time.Timer
-	stirred chan struct{} // of the bubble: a program has sent a request, or returned
+	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
 	seeds   int64
 	quiet   *quiet.Quiet
 	asked   bool                       // a program has made a request while time passed
-	syncs   []*shift                   // current syncs
-	strays  []string                   // lines of requests by goroutines whose sync had returned
-	whose   atomic.Pointer[life]       // whose goroutines run now; nil if unknown
-	last    map[string]*life           // of each program
-	cut     bool                       // some sync was cut short: its goroutines may stay
-	panic   atomic.Pointer[host.Panic] // a program's last one: goroutines that wait for its goroutine stay
+	syncs   []*shift                   // current reconciles
+	strays  []string                   // lines of requests by goroutines whose reconcile had returned
+	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
+	last    map[string]*life           // the last life of each program
+	cut     bool                       // some reconcile was cut short: its goroutines may stay
+	panic   atomic.Pointer[host.Panic] // the last panic of a program; goroutines that wait for the panicking one stay
 }
 
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
 	bubbles sync.Map   // names -> rooms. Not under roomsMu: its holder may wait for the turn of a reader of this map.
-	turn    sync.Mutex // held by the command of one room at a time: they share math/rand's source
+	turn    sync.Mutex // held by the command of one room at a time, because rooms share math/rand's source
 )
 
 // roomOf returns the room of a cluster for a controller of that name. The first program of a cluster opens it.
@@ -114,7 +114,7 @@ func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
 	if r.hangs {
-		return // it was reported
+		return // the panic was reported
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)
@@ -168,7 +168,7 @@ func (r *room) kick() {
 	}
 }
 
-// seed makes draws from math/rand, such as the jitter of a back-off, follow from what happened before.
+// seed makes random numbers from math/rand, such as the jitter of a backoff, depend only on the history.
 func (r *room) seed() {
 	r.seeds++
 	turn.Lock()
@@ -203,7 +203,7 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 	return came
 }
 
-// settled is called when much time has passed without a request.
+// settled is called after a long time without a request.
 func (r *room) settled() {
 	for _, s := range r.syncs {
 		s.stuck()

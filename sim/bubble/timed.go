@@ -11,9 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Timed makes a controller for which time.Now and timers follow the world's time: in New, in handlers and in
-// syncs. A sync that sleeps is ahead of the world until the world catches up. A program and a [Concurrent]
-// controller have the world's time already.
+// Timed makes a controller for which time.Now and timers follow the world's time: in New, in handlers and in Sync. If a
+// Sync sleeps, it is ahead of the world until the world catches up. A program and a [Concurrent] controller have the
+// world's time already.
 func Timed(ctl host.Controller) host.Controller {
 	if !ctl.Hosted() && ctl.Goroutines == nil {
 		ctl.Inside = insideOf
@@ -25,12 +25,12 @@ func Timed(ctl host.Controller) host.Controller {
 // them it waits for a channel from outside the bubble, so that no time passes by itself.
 type clock struct {
 	world *sim.Clock
-	at    time.Duration // the world's time at the last look
+	at    time.Duration // the world's time when it was last read
 	do    chan func()
 	done  chan struct{} // closed when the bubble is gone
 	gone  bool
 	ended bool // the last function has returned
-	panic any  // what ended it; nil for runtime.Goexit
+	panic any  // the panic that ended it; nil for runtime.Goexit
 	stuck any  // why the bubble is gone; nil if it was closed
 }
 
@@ -94,10 +94,10 @@ func (c *clock) run(f func()) {
 	c.ended = true
 }
 
-// in runs a function in the bubble, and ends as it does.
+// in runs a function in the bubble, and ends in the same way as the function.
 func (c *clock) in(f func()) {
 	if c.gone {
-		return // it was reported
+		return // the panic was reported
 	}
 	c.do <- f
 	_, there := <-c.done
@@ -108,6 +108,6 @@ func (c *clock) in(f func()) {
 	case c.stuck != nil && !c.ended:
 		panic(host.Misuse("a sync waits, on its own goroutine, for what cannot happen before it returns"))
 	default:
-		runtime.Goexit() // as f did
+		runtime.Goexit() // the function has done so
 	}
 }

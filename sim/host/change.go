@@ -4,8 +4,8 @@ import "github.com/threelaws/threelaws/sim"
 
 // change is one change to one object, as a watch of its kind delivers it.
 type change struct {
-	version       uint64   // the server's revision; 0 for none
-	before, after *version // nil: did not exist, was removed
+	version       uint64   // the server's resourceVersion; 0 for none
+	before, after *version // nil: the object did not exist before, or does not exist after
 	cause         int      // index of the commit's record
 	tombstone     bool     // learned from a relist
 	resync        bool     // nothing changed
@@ -27,7 +27,7 @@ func (c *change) digest(h *sim.Hash) {
 	h.Word(changeFlags(c, false))
 }
 
-// changeFlags returns the properties of a change without its versions.
+// changeFlags holds the properties of a change without its versions.
 func changeFlags(c *change, initial bool) uint64 {
 	var f uint64
 	for i, is := range [...]bool{c.after == nil, c.resync, c.tombstone, initial} {
@@ -45,11 +45,11 @@ func (c *change) abstract() uint64 {
 	return sim.Mix(^c.before.abstract)
 }
 
-// stream holds the changes that a watch has sent and its informer has not received, first in, first out.
+// stream holds the changes that a watch has sent and its informer has not received, in order.
 type stream struct {
 	changes []change
-	gone    int  // how many of them are delivered
-	digest  fifo // of the others
+	gone    int  // how many of the changes are delivered
+	digest  fifo // the digest of the other changes
 }
 
 func streamOf(changes []change) stream {
@@ -65,7 +65,7 @@ func (s *stream) waiting() []change { return s.changes[s.gone:] }
 
 func (s *stream) len() int { return len(s.changes) - s.gone }
 
-// push appends a change. It reuses the places of delivered changes before it allocates.
+// push appends a change. It reuses the memory of delivered changes before it allocates.
 func (s *stream) push(c change) {
 	s.digest.push(c.abstract())
 	if len(s.changes) == cap(s.changes) && s.gone > len(s.changes)/2 {

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a Client. Its requests are sent by a process, which parks the running worker, or by somebody who
-// is no process.
+// client is a Client. Its requests come from a process, whose running worker is then parked, or from a client outside
+// of all processes.
 type client struct {
 	server *fakeapi.Server
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
@@ -35,8 +35,8 @@ func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response
 	return resp, nil
 }
 
-// Client returns a client for somebody who is not a process: the user, a third party. Each call is executed
-// at once, within the current step.
+// Client returns a client that is not a process: a user or a third party. Each call is executed at once, within the
+// current step.
 func (c *Cluster) Client(who string) Client {
 	return &client{server: c.server, send: func(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 		return c.Request(who, req), nil
@@ -55,7 +55,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	if w == nil && k == nil {
 		panic(p.outsideSync(req))
 	}
-	if req.Kind == nil { // the server's answer says why
+	if req.Kind == nil { // the server's answer gives the reason
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
 		return resp, nil
 	}
@@ -68,7 +68,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	return w.call(req), nil
 }
 
-// outsideSync describes a request from a place where none can be sent.
+// outsideSync is the text of the panic for a request from a place that cannot send one.
 func (p *Process) outsideSync(req *fakeapi.Request) string {
 	called := fmt.Sprintf("host: %s made an API call outside a sync (%s): ", p.Name, req.Verb)
 	if p.concurrent() {
@@ -93,9 +93,9 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-// object returns the kind, the metadata and the value to send for a caller's object. An unstructured object
-// of a kind with a Go type is sent as that type, since the server keeps one form of each kind. One that does
-// not fit is a 400, as for any body that the server cannot decode.
+// object returns the kind, the metadata and the value to send for a caller's object. An unstructured object of a kind
+// with a Go type is sent as that type, because the server keeps one form of each kind. An object that does not fit gets
+// a 400, like any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {
@@ -104,7 +104,7 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runti
 			gvk = obj.GetObjectKind().GroupVersionKind()
 		}
 		if gvk.Empty() {
-			gvk.Kind = fmt.Sprintf("%T", obj) // its type, if it states no kind
+			gvk.Kind = fmt.Sprintf("%T", obj) // its Go type, if it does not name a kind
 		}
 		return nil, nil, nil, notServed(gvk)
 	}

@@ -23,10 +23,10 @@ type Cluster struct {
 	failures  []*FailedRequest
 
 	running   *worker // the worker that runs now
-	cause     int     // the record that caused what happens now; -1 for none
+	cause     int     // the record that caused the current event; -1 for none
 	syncs     uint64
 	noted     []change // the change of each revision since the cluster began, in order
-	compacted uint64   // the server has forgotten revisions up to this one
+	compacted uint64   // the server has forgotten all revisions up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
 	closing   []func()
@@ -45,8 +45,8 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind, in whichever version. It begins one for a kind that was defined since
-// the cluster began.
+// state returns the state of a kind, in whichever version. It creates the state for a kind that was added after the
+// cluster began.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
@@ -97,19 +97,19 @@ func (c *Cluster) Stop() {
 	c.closing = nil
 }
 
-// AtStop has a function called once when the cluster stops. Hosts of programs clean up there.
+// AtStop registers a function that is called once when the cluster stops. Hosts of programs clean up there.
 func (c *Cluster) AtStop(f func()) { c.closing = append(c.closing, f) }
 
-// World is the cluster's world.
+// World returns the cluster's world.
 func (c *Cluster) World() *sim.World { return c.world }
 
-// Server is the cluster's API server.
+// Server returns the cluster's API server.
 func (c *Cluster) Server() *fakeapi.Server { return c.server }
 
-// Processes are the processes in the order of their start.
+// Processes returns the processes in the order of their start.
 func (c *Cluster) Processes() []*Process { return c.processes }
 
-// Process finds a process by name; nil if there is none.
+// Process finds a process by name. It returns nil if there is none.
 func (c *Cluster) Process(name string) *Process {
 	for _, p := range c.processes {
 		if p.Name == name {
@@ -119,13 +119,13 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes one request at once, as a step of its own, for somebody who is not a process: the user, a third party.
+// As executes one request at once, as a step of its own, for a client that is not a process: a user or a third party.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
 }
 
-// Request is As inside a step that is under way.
+// Request is like As, but inside the current step.
 func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	if req.UserAgent == "" {
 		req.UserAgent = who
@@ -133,8 +133,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is As, but the answer is the parameter told, not the server's own. The request is not executed. If
-// commits is set, it is executed, and the server's answer counts if it is a refusal.
+// AsFailing is like As, but the client gets the answer told instead of the server's own, and the request is not
+// executed. If commits is set, the request is executed, and the server's answer is used if it is a refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -163,9 +163,9 @@ func (c *Cluster) digest(h *sim.Hash) {
 	}
 }
 
-// AbstractHash digests the world without the names, UIDs, versions and times that differ between two rounds
-// of a fight. It covers contents, caches and pending work. A state that recurs with a write in between may
-// recur without end (NOFIGHT-1).
+// AbstractHash digests the world without the names, UIDs, versions and times that differ between two rounds of a fight.
+// It covers contents, caches and pending work. A state that recurs with a write in between may recur without end
+// (NOFIGHT-1).
 func (c *Cluster) AbstractHash() uint64 {
 	var h sim.Hash
 	for _, s := range c.order {
@@ -177,8 +177,8 @@ func (c *Cluster) AbstractHash() uint64 {
 	return uint64(h)
 }
 
-// kind returns the watched form of a kind. It panics if the server does not serve it. Processes continue to
-// watch the kind of a changed or deleted CRD as they met it first.
+// kind returns the form of a kind that processes watch. It panics if the server does not serve the kind. When a CRD is
+// changed or deleted, processes continue to watch its kind in the form that they first used.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	if k := c.server.Kind(gvk); k != nil {
 		return c.state(k).kind
@@ -197,7 +197,7 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic(Misuse(text))
 }
 
-// met returns a kind as processes watch it.
+// met returns the form of a kind that processes watch.
 func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	if s := c.states[k]; s != nil {
 		return s.kind

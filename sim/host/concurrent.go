@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// concurrentSync is a sync that may start goroutines. It runs beside the scheduler until each of its goroutines
+// concurrentSync is a reconcile that may start goroutines. It runs beside the scheduler until each of its goroutines
 // waits. Their requests are then pending at the same time, in an order that does not depend on which goroutine ran
 // first.
 type concurrentSync struct {
@@ -22,15 +22,15 @@ type concurrentSync struct {
 	ask     Ask
 	calls   []*Call        // in canonical order
 	made    map[string]int // requests of each key so far
-	read    uint64         // digest of reads since the scheduler last looked, in any order
+	read    uint64         // digest of reads since the scheduler last ran, independent of their order
 }
 
-// concurrentKey is the context key of a sync that may start goroutines.
+// concurrentKey is the context key of a reconcile that may start goroutines.
 type concurrentKey struct{}
 
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
-// inside does something where the syncs of the process run. Channels and contexts that the controller makes
+// inside calls a function where the reconciles of the process run. Channels and contexts that the controller makes
 // there belong to the bubble.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
@@ -73,7 +73,7 @@ func (w *worker) startConcurrent() {
 	w.turn(k.program.Start)
 }
 
-// turn runs the goroutines of a sync until each waits.
+// turn runs the goroutines of a reconcile until each waits.
 func (w *worker) turn(f func()) {
 	c := w.process.cluster
 	before := c.running
@@ -86,7 +86,7 @@ func (w *worker) turn(f func()) {
 	}
 }
 
-// gather takes in the goroutines' new requests, and drops those that nobody waits for.
+// gather collects the goroutines' new requests, and drops abandoned ones.
 func (w *worker) gather() {
 	k, c := w.concurrentSync, w.process.cluster
 	if k.read != 0 {
@@ -98,7 +98,7 @@ func (w *worker) gather() {
 	for _, call := range fresh {
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // whose answer no goroutine has seen
+			if other.state == answered { // no goroutine has seen its answer
 				call.asked = min(call.asked, other.done)
 			}
 		}
@@ -121,8 +121,8 @@ func (w *worker) gather() {
 	slices.SortFunc(k.calls, func(a, b *Call) int { return strings.Compare(a.key, b.key) })
 }
 
-// dismiss ends a sync that has returned, or that never will. Requests that are still pending belong to
-// goroutines that outlive it.
+// dismiss ends a reconcile that has returned, or that never will. Requests that are still pending belong to goroutines
+// that outlive it.
 func (w *worker) dismiss() {
 	k := w.concurrentSync
 	w.err, _ = k.program.Ended()
@@ -146,7 +146,7 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the action of a sync that returned by itself when time had passed.
+// returns is the action of a reconcile that returned by itself when time had passed.
 const returns = "return"
 
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
@@ -172,14 +172,14 @@ func (p *Process) asks(x sim.Action) bool {
 	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
 }
 
-// callOf returns the request of such an action, and the worker of its sync.
+// callOf returns the request of such an action, and the worker that reconciles.
 func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
 	w := p.workers[x.Slot%n]
 	return w, w.concurrentSync.calls[x.Slot/n-1]
 }
 
-// take performs an action on a request of the sync.
+// take performs an action on a request of the reconcile.
 func (w *worker) take(c *Call, class sim.Class) {
 	if class == sim.Execute {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
@@ -194,8 +194,8 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor waits, on a goroutine of the sync, until a request is answered. If the sync has ended, that never
-// happens, and the program's host reports it.
+// askFor waits, on a goroutine of the reconcile, until a request is answered. If the reconcile has ended, it waits for
+// ever, and the program's host reports it.
 func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
@@ -204,7 +204,7 @@ func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fake
 	return call.Response, nil
 }
 
-// shown adds to the waiting requests what the process is shown meanwhile.
+// shown adds a delivery to the state of the waiting requests.
 func (k *concurrentSync) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {
@@ -233,8 +233,8 @@ func (k *concurrentSync) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here returns the sync that a goroutine belongs to. Its context names it. Otherwise it is the running sync,
-// any sync that is going on, or the last one. It is nil outside of syncs.
+// here returns the reconcile that a goroutine belongs to. Its context names it. Otherwise it is the running reconcile,
+// any current one, or the last one. It is nil outside of reconciles.
 func (p *Process) here(ctx context.Context) *concurrentSync {
 	if p.apart != "" {
 		return nil
@@ -258,7 +258,7 @@ func (k *concurrentSync) sign(c *Call, r *sim.Record) {
 	r.Asked = c.asked
 }
 
-// saw returns the version of an object that the sync had last read.
+// saw returns the version of an object that the reconcile last read.
 func (k *concurrentSync) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
 	return k.worker.sawObject(kind, namespace, name)
 }

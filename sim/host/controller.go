@@ -18,33 +18,33 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Controller declares a program that reconciles objects of one kind, and its Contract. It is a value; the
-// table of controllers consists of them.
+// Controller declares a program that reconciles objects of one kind, and its Contract. It is a value, and a table of
+// controllers is a slice of such values.
 type Controller struct {
 	Name string // "replicaset"
-	Era  string // "controllerref"; "" when there is only one
+	Era  string // "controllerref"; "" if there is only one
 
-	For  schema.GroupVersionKind   // the kind it syncs; zero for controllers without one (the garbage collector)
+	For  schema.GroupVersionKind   // the kind that it reconciles; zero if there is none (the garbage collector)
 	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
-	// New makes the controller's memory. It is called at every start, also after a crash. Only the API
-	// survives a crash.
+	// New makes the controller's reconciler, with empty memory. It is called at every start and after each crash,
+	// because only the API survives a crash.
 	New func(env *Env) Reconciler
 	// Routes map events to keys. They run before handlers that the controller adds to its informers itself.
 	Routes []Route
 
-	Workers int     // how many keys may be synced at once; 0 means 1
-	Backoff Backoff // delays of the key of a failed sync; zero: the defaults of client-go's queues (WRITE-8)
+	Workers int     // how many keys may be reconciled at once; 0 means 1
+	Backoff Backoff // delays of a key whose reconcile failed; zero: the defaults of client-go's queues (WRITE-8)
 
-	// Goroutines, if set, runs New and each Sync as a [Program] on goroutines of its own, so that a Sync may
-	// start goroutines. The program calls run once and ends with it. The ask that it passes waits until a
-	// call is answered. See Concurrent of package bubble.
+	// Goroutines, if set, runs New and each Sync as a [Program] on goroutines of its own, so that a Sync may start
+	// goroutines. The program calls run once and ends with it. The ask that it passes waits until a call is answered.
+	// See Concurrent of package bubble.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
 	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, where time.Now
 	// is the world's time. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
-	Contract law.Contract // what the laws may expect of it
+	Contract law.Contract // what the laws may expect of the controller
 	Careless Careless     // rules of writing controllers that its queue violates
 
 	program bool // a whole program; set by [Hosting]
@@ -53,13 +53,13 @@ type Controller struct {
 // Hosted reports whether the controller is a whole program ([Hosting]).
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
-// Careless are rules of writing controllers that the host violates for a controller. Mutants leave them out,
+// Careless lists rules of writing controllers that the host does not enforce for a controller. Mutants violate them,
 // and a program with a queue of its own does not need the host's.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
-	SharedKeys    bool // a key may be synced by two workers at once (WRITE-1)
-	HastyDelays   bool // ... if its delay ends while it is being synced
-	DropErrors    bool // a failed sync is not retried (WRITE-8)
+	SharedKeys    bool // two workers may reconcile the same key at once (WRITE-1)
+	HastyDelays   bool // ... if its delay ends during its reconcile
+	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 
 // Env is the environment of one incarnation of a controller.
@@ -70,14 +70,14 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
 	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind returns how many deliveries of a kind the process's cache lacks until it is as new as a resource
-	// version. It is 0 for a kind that the process does not watch and for a version that is no number. Unlike
-	// LastStoreSyncResourceVersion it keeps revisions out of the state: they depend on everything that ever happened.
+	// Behind returns the number of deliveries of a kind until the process's cache is as new as a resource version. It
+	// is 0 for a kind that the process does not watch, and for a version that is not a number. Unlike
+	// LastStoreSyncResourceVersion, it keeps revisions out of the state: they depend on everything that ever happened.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
-	// Kinds returns the server's current table, for controllers that work on any kind. CRDs come and go while
-	// they run.
+	// Kinds returns the server's current kinds, for controllers that work on any kind. CRDs may be added and removed
+	// while they run.
 	Kinds func() []*fakeapi.Kind
-	// Served is Kinds with further versions of the kinds, which references may name.
+	// Served is like Kinds, and includes further versions of the kinds, which references may name.
 	Served func() []*fakeapi.Kind
 
 	_ struct{}
@@ -85,7 +85,7 @@ type Env struct {
 
 // Client is the API for a controller. Every method is one request. The worker is parked until the scheduler has
 // executed the request and, in a step of its own, delivered the response. Errors are *apierrors.StatusError. Returned
-// objects are stored versions, shared by everybody: change a DeepCopy. Objects passed in stay the caller's.
+// objects are stored versions that are shared: change only a DeepCopy. The caller keeps the objects that it passes.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
 	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
@@ -106,7 +106,7 @@ type Patch struct {
 	Subresource string // "" or "status"
 }
 
-// Route is a pure function from an event on one kind to its effect on the queue and on expectations. So the
+// Route is a pure function from an event on one kind to its effect on the queue and on expectations. Therefore the
 // routing clauses (WATCH-1 to WATCH-6) can be tested as tables.
 type Route struct {
 	Kind schema.GroupVersionKind
@@ -114,8 +114,8 @@ type Route struct {
 	Do func(v View, e Event, out *Effect)
 }
 
-// Event is one change as a handler sees it. A nil Old is an addition. A nil New is a deletion, and with
-// Tombstone its Old may be out of date.
+// Event is one change as a handler receives it. Old is nil for an addition, and New is nil for a deletion. With
+// Tombstone, Old may be out of date.
 type Event struct {
 	Old, New  runtime.Object
 	Tombstone bool
@@ -130,7 +130,7 @@ type Effect struct {
 	Forget  []string // keys whose expectations are dropped (the owner is gone or replaced)
 }
 
-// Delayed is a key to enqueue after a while.
+// Delayed is a key to enqueue after a delay.
 type Delayed struct {
 	Key   string
 	After time.Duration
@@ -138,45 +138,45 @@ type Delayed struct {
 
 // View reads the process's caches.
 type View interface {
-	// Get returns the cached object, nil if there is none.
+	// Get returns the cached object, or nil.
 	Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object
 	// Each calls f for the cached objects of a kind in a namespace ("" for all), in key order, until f returns false.
 	Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool)
 }
 
-// Reconciler is a controller's memory and its sync function. Optional methods make it a [Waiter], an
+// Reconciler is a controller's memory and its reconcile function. Optional methods make it a [Waiter], an
 // [ExpectationObserver] or a [Forgetter].
 //
-// One that can digest its memory is a [sim.Digester]. It folds everything that a later sync, route or timer depends
-// on, with times as their distance from now. Exhaustive search merges states only if it knows what the controller
-// remembers. Without a digest, the memory is taken to be everything the process was ever shown, in order: each event,
-// and each turn with what was read and answered. A [Stateless] function has no memory.
+// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything that a later reconcile,
+// route or timer depends on, with times as their distance from now. Exhaustive search merges two states only if it
+// knows what the controller remembers. Without a digest, the memory counts as everything that the process was ever
+// shown, in order: each event, and each turn with its reads and answers. A [Stateless] function has no memory.
 type Reconciler interface {
-	// Sync brings the object named by key ("namespace/name") closer to its desired state. It runs on a
-	// coroutine: every call on env.Client is a scheduling point. An error puts the key back with back-off.
+	// Sync brings the object named by key ("namespace/name") closer to its desired state. It runs on a coroutine: every
+	// call on env.Client is a scheduling point. After an error the key is added again with backoff.
 	Sync(ctx context.Context, key string) error
 }
 
-// SyncFunc is a Reconciler that is one function. It may be a closure that remembers: see [Stateless].
+// SyncFunc is a Reconciler that is one function. It may be a closure with memory: see [Stateless].
 type SyncFunc func(ctx context.Context, key string) error
 
 // Sync calls f.
 func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Stateless is a Reconciler that promises to remember nothing from one sync to the next. So exhaustive search
-// can merge its states.
+// Stateless is a Reconciler that promises to remember nothing from one reconcile to the next. Therefore exhaustive
+// search can merge its states.
 type Stateless func(ctx context.Context, key string) error
 
 // Sync calls f.
 func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Waiter is a Reconciler that may sleep until it has seen something (an expectation). A key that is listed
-// when the world is quiet waits for ever (WATCH-7).
+// Waiter is a Reconciler that may wait for events (an expectation). A key that is listed when the world has settled
+// waits for ever (WATCH-7).
 type Waiter interface {
 	Waiting() []string
 }
 
-// ExpectationObserver is a Reconciler whose expectations the host moves as its routes say (WATCH-2).
+// ExpectationObserver is a Reconciler whose expectations the host lowers as its routes say (WATCH-2).
 type ExpectationObserver interface {
 	// Observed says that a watch event fulfilled one expected creation or deletion of object (namespace/name)
 	// for key.
@@ -188,13 +188,14 @@ type Forgetter interface {
 	Forget(key string)
 }
 
-// Mutant is a controller that violates a rule on purpose. Most leave out one guard. A law that no mutant
-// violates is not known to find anything.
+// Mutant is a controller that violates a rule on purpose. Most lack one guard. A law is known to find violations only
+// if it finds some mutant.
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
-	Clause   string // the clause that the guard serves: "ADOPT-4"
-	Sentence string // what it does wrong
-	// Law is the clause of the law that is to kill it; "" if none does, because the mistake is corrected in the end.
+	Clause   string // the clause that the guard enforces: "ADOPT-4"
+	Sentence string // what the mutant does wrong
+	// Law is the clause of the law that must find the mutant; "" if none does, because the mistake is corrected in the
+	// end.
 	Law string
 
 	Make func() Controller
@@ -203,7 +204,7 @@ type Mutant struct {
 // notInNames are the characters that separate names in files and on command lines.
 const notInNames = " \t\r\n\"'@#,="
 
-// Check returns a mistake in a controller's declaration, in one line; nil if there is none.
+// Check returns a mistake in a controller's declaration, in one line. It returns nil for a valid one.
 func (ctl *Controller) Check() error {
 	what := ctl.mistake()
 	if what == "" {

@@ -2,9 +2,9 @@ package host
 
 import "fmt"
 
-// Crash kills the process where it stands. A pending request is never executed. The response to an executed
-// one is lost. A crash of a manager's member is a crash of the manager. With comeBack the restart is offered
-// as an action, otherwise the process stays down until [Process.Restart].
+// Crash kills the process immediately. A pending request is never executed. The response to an executed one is lost. A
+// crash of a manager's member is a crash of the manager. With comeBack the restart is offered as an action, otherwise
+// the process stays down until [Process.Restart].
 func (p *Process) Crash(comeBack bool) {
 	if p.manager != nil {
 		p.manager.Crash(comeBack)
@@ -21,7 +21,7 @@ func (p *Process) Crash(comeBack bool) {
 	p.cluster.fact(p, "crash", detail)
 }
 
-// kill ends the process's workers and timers. It returns what they were doing.
+// kill ends the process's workers and timers. It returns a description of their work.
 func (p *Process) kill() (detail string) {
 	if p.engine != nil {
 		detail = p.engine.kill()
@@ -46,8 +46,8 @@ func (p *Process) kill() (detail string) {
 	return detail
 }
 
-// Restart starts a new incarnation of a process, and crashes it first if it runs. Its initial lists are read
-// at the given revision, 0 for the latest. An older revision models a lagging API server.
+// Restart starts a new incarnation of a process, and crashes it first if it runs. Its initial lists are read at the
+// given revision, 0 for the latest. An older revision models a lagging API server.
 func (p *Process) Restart(from uint64) {
 	if p.manager != nil {
 		p.manager.Restart(from)
@@ -74,8 +74,8 @@ func (p *Process) Switch(ctl Controller) {
 	p.cluster.fact(p, "switch", ctl.Era)
 }
 
-// A controller manager is a process that takes part in an election. Its members are processes that run only
-// while it leads. They fail together: a crash of one is a crash of the manager and of all members.
+// A controller manager is a process that takes part in an election. Its members are processes that run only while it
+// leads. They fail together: a crash of one is a crash of the manager and of all members.
 
 // Member is a controller of a manager, with the name of its process.
 type Member struct {
@@ -85,8 +85,8 @@ type Member struct {
 	_ struct{}
 }
 
-// StartManager starts a manager. The controller that elector returns takes part in the election: its sync
-// calls lead when it has won or lost. Until then the members stand by.
+// StartManager starts a manager. The controller that elector returns takes part in the election: its reconcile calls
+// lead when it has won or lost. The members stand by until then.
 func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Controller, members []Member) *Process {
 	var manager *Process
 	manager = c.Start(name, elector(func(on bool) { manager.lead(on) }))
@@ -107,10 +107,10 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 	return manager
 }
 
-// Members are the processes that run only while this one leads.
+// Members returns the processes that run only while this one leads.
 func (p *Process) Members() []*Process { return p.members }
 
-// Manager is the process whose member this one is; nil if it runs by itself.
+// Manager returns the process whose member this one is, or nil.
 func (p *Process) Manager() *Process { return p.manager }
 
 func (p *Process) lead(on bool) {

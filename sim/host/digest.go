@@ -12,16 +12,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// metaRule says how a field of an object's metadata counts in its digests. Exact digests hold every field
-// that is not never.
+// metaRule says how a field of an object's metadata counts in its digests. Exact digests contain every field except
+// those marked never.
 type metaRule uint8
 
 const (
 	always    metaRule = iota
-	never              // a revision: it depends on what happened to other objects
-	exactOnly          // differs between two rounds of a fight
-	presence           // abstract: whether it is set, not its value
-	named              // abstract: unless the server made it up (generateName)
+	never              // a revision: it depends on changes to other objects
+	exactOnly          // it differs between two rounds of a fight
+	presence           // abstract: only whether it is set
+	named              // abstract: unless the server generated it (generateName)
 	owners             // abstract: each without the owner's UID
 	annotated          // abstract: without createdByAnnotation
 )
@@ -44,13 +44,13 @@ var metaRules = [...]struct {
 	{"managedFields", 17, exactOnly},
 }
 
-// The UID in an owner reference.
+// The number of the UID in an owner reference.
 const (
 	ownerUID      = "uid"
 	ownerUIDField = 4
 )
 
-// createdByAnnotation holds its creator's UID and resource version in the eras before ControllerRef.
+// createdByAnnotation contains its creator's UID and resource version in the eras before ControllerRef.
 const createdByAnnotation = "kubernetes.io/created-by"
 
 func ruleOfField(field int) metaRule {
@@ -71,7 +71,7 @@ func ruleOfName(name string) metaRule {
 	return always
 }
 
-// abstract folds a field that counts as a whole or not at all.
+// abstract folds a field that counts completely or not at all.
 func (r metaRule) abstract(name, content uint64, generated bool, h *sim.Hash) {
 	switch {
 	case r == exactOnly, r == named && generated:
@@ -154,8 +154,8 @@ func digestValue(v any, h *sim.Hash) {
 	}
 }
 
-// patchDigest digests a patch without its revision, a precondition. That follows from the version that was
-// read, which is part of the digest already.
+// patchDigest digests a patch without its resourceVersion precondition. That follows from the version that was read,
+// which is part of the digest already.
 func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
 	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
@@ -166,7 +166,7 @@ func patchDigest(r *fakeapi.Request) uint64 {
 	return uint64(exact)
 }
 
-// optionsDigest digests the options of a request without revisions.
+// optionsDigest digests the options of a request without resource versions.
 func optionsDigest(r *fakeapi.Request) uint64 {
 	del := r.Delete
 	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {

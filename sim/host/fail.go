@@ -44,7 +44,7 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
 }
 
-// asker is a thread of a process that waits to have a request executed.
+// asker is a thread of a process with a request that waits to be executed.
 type asker interface {
 	request() *fakeapi.Request
 	execute(f *FailedRequest)

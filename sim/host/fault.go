@@ -13,13 +13,13 @@ type fault struct {
 	name string
 	// strikes reports whether the fault makes a difference to a process now.
 	strikes func(p *Process) bool
-	// strike lets it strike, where it makes a difference.
+	// strike injects the fault at a place where it makes a difference.
 	strike func(p *Process)
-	// digest folds the facts that matter only while the fault can still strike; nil for none.
+	// digest folds the facts that matter only while the fault can still be injected; nil for none.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
-// pick chooses among those that a fault can strike.
+// pick chooses among the places where a fault can be injected.
 func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 	var those []T
 	for _, x := range from {
@@ -33,7 +33,7 @@ func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 // crash kills a process with a request pending or its answer under way, and restarts it.
 var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
 
-// mostStale is how many writes old the lists of a lagging server may be.
+// mostStale is the largest number of writes by which the lists of a lagging server are behind.
 const mostStale = 4
 
 // stale is a crash after which the process restarts from lists of a lagging server.
@@ -49,8 +49,8 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request under way and does more than fill its caches. Until then a
-// crash could interrupt nothing, and a stopped manager of controller-runtime would spin for ever.
+// isAtWork reports whether a process has a request under way and has finished filling its caches. An earlier crash
+// would interrupt nothing, and a stopped manager of controller-runtime would spin for ever.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -68,8 +68,7 @@ var failure = answer("error", FailedRequest{Code: 500})
 // lost executes a write and answers 504.
 var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
 
-// asker finds the first thread of a process that waits to have a request executed and for which f holds; nil
-// for none.
+// asker returns the first thread of a process that waits to have a request executed and for which f holds, or nil.
 func (p *Process) asker(f func(asker) bool) asker {
 	for _, w := range p.workers {
 		if w.state == asking && f(w) {
@@ -87,7 +86,7 @@ func (p *Process) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// answer is a fault that answers a pending request of a process.
+// answer returns a fault that answers a pending request of a process.
 func answer(name string, f FailedRequest) *fault {
 	hits := func(a asker) bool { return f.answers(a.request()) }
 	return &fault{
@@ -110,7 +109,7 @@ func answer(name string, f FailedRequest) *fault {
 
 // answers reports whether a server can give this answer to a request.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
-	write := f.Code == 409 || f.Commits // only a write is answered so
+	write := f.Code == 409 || f.Commits // only a write gets such an answer
 	switch req.Verb {
 	case fakeapi.Get, fakeapi.List:
 		return !write
@@ -121,11 +120,11 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 	return true
 }
 
-// mostSlow is how many seconds a write of a slow process takes at most.
+// mostSlow is the longest duration of a slow write, in seconds.
 const mostSlow = 2
 
-// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a write and
-// its consequences, and a controller that writes the time of day in each reconcile finds nothing to change.
+// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a write and its
+// consequences. Then a controller that writes the current time in each reconcile finds nothing to change.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

@@ -11,12 +11,12 @@ var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
 }, engine.gaps)
 
-// resync delivers every cached object again, unchanged. A whole program does that by itself, or not.
+// resync delivers every cached object again, unchanged. A whole program decides on its resyncs itself.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })
 
-// onWatch is a fault that hits a watch to which it makes a difference, of a reconciler or of a whole program.
+// onWatch returns a fault of a watch, in a reconciler or a whole program, that makes a difference.
 func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
 	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{
@@ -39,10 +39,10 @@ func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*
 	}
 }
 
-// Hold pauses a process's watch of one kind: its events wait. It reports whether the process watches the kind.
+// Hold pauses a process's watch of one kind, so that its events wait. It reports whether the process watches the kind.
 func (p *Process) Hold(kind *fakeapi.Kind) bool { return p.setHeld(kind, true, "hold") }
 
-// Release resumes a watch, so that the events that waited can be delivered.
+// Release resumes a watch, so that the waiting events can be delivered.
 func (p *Process) Release(kind *fakeapi.Kind) bool { return p.setHeld(kind, false, "release") }
 
 func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
@@ -58,8 +58,8 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	return true
 }
 
-// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again and never sees the
-// events in between. It reports whether the process watches the kind.
+// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again and never sees the events in
+// between. It reports whether the process watches the kind.
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// hosted is the host's state of a process that runs a [Program]: the program's requests and watches, and what
-// it has been shown.
+// hosted is the host's state of a process that runs a [Program]: its requests and watches, and the objects that it has
+// been shown.
 type hosted struct {
 	process *Process
 	make    func(c *Cluster, process string) Program
@@ -28,22 +28,21 @@ type hosted struct {
 	order   []*observations
 	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
 	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended: they are listed again
-	begun   bool                   // this life has asked for something other than lists and watches
-	last    int                    // the record that the program was shown last, -1 for none
+	begun   bool                   // this life has sent a request other than a list or a watch
+	last    int                    // the last record that the program was shown, -1 for none
 	spoken  map[uint64]int         // goroutines answered in the last step -> the record at which they began their current work
 	from    uint64                 // the revision of this life's first lists; 0 for the latest
 }
 
-// Hosting makes a controller of a whole program. The function make makes the program for each process. New,
-// Routes and Workers are only for reconcilers. The other fields of the [Controller] tell the laws what to
-// expect of the program.
+// Hosting makes a controller of a whole program. The function make makes the program for each process. New, Routes and
+// Workers are only for reconcilers. The other fields of the [Controller] tell the laws what to expect of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
 	return as
 }
 
-// Sync is never called: the syncs of a program are invisible.
+// Sync is never called: the reconciles of a program are not visible to the host.
 func (g *hosted) Sync(_ context.Context, key string) error {
 	panic("host: a program was to sync " + key)
 }
@@ -62,9 +61,9 @@ func (g *hosted) start(p *Process) {
 	g.program.Start()
 }
 
-// kill ends the program. It returns what it was doing.
+// kill ends the program. It returns a description of its work.
 func (g *hosted) kill() (detail string) {
-	if g.program == nil { // it could not be made
+	if g.program == nil { // the program could not be made
 		return ""
 	}
 	detail = about(g.calls)
@@ -73,7 +72,7 @@ func (g *hosted) kill() (detail string) {
 	return detail
 }
 
-// Printed returns the last lines of the output of the process's program, nil if the output is not kept.
+// Printed returns the last lines of the output of the process's program, or nil if the output is not kept.
 func (p *Process) Printed(lines int) []string {
 	if g, is := p.engine.(*hosted); is {
 		if program, is := g.program.(printer); is {
@@ -83,7 +82,7 @@ func (p *Process) Printed(lines int) []string {
 	return nil
 }
 
-// collect takes in the program's new requests, and drops those that nobody waits for.
+// collect takes the program's new requests, and drops abandoned ones.
 func (g *hosted) collect() {
 	if g.process.Down {
 		return
@@ -118,7 +117,7 @@ func (g *hosted) adopt(c *Call) {
 	c.key = c.name()
 }
 
-// distinguish gives calls of one key digests of their content.
+// distinguish gives calls with the same key digests of their content.
 func (g *hosted) distinguish() {
 	seen := map[string]*Call{}
 	for _, c := range g.calls {
@@ -159,7 +158,7 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the action of a program that has returned. It is started again after a while.
+// exit is the action of a program that has returned. It is started again after a delay.
 const (
 	exit        = "exit"
 	backOff     = 10 * time.Second // a kubelet's first delay before it restarts a container, doubled each time
@@ -167,8 +166,8 @@ const (
 	crashLoop   = 5 // exits in a row without a successful write
 )
 
-// offer lists the program's next actions. The oldest waiting event comes first: programs act at once, and by
-// default one that is busy for ever with one kind would never see another.
+// offer lists the program's next actions. The oldest waiting event comes first. Programs react at once, so a program
+// that is always busy with one kind would otherwise never see another by default.
 func (g *hosted) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
@@ -237,7 +236,8 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the newest record if it is no older than a call: the call's answer shows it. Otherwise it is -1.
+// lastOf returns the newest record if it is no older than a call, because then the call's answer shows it. Otherwise it
+// returns -1.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1
@@ -266,7 +266,7 @@ func (g *hosted) exited() {
 	p.cluster.fact(p, "crash", detail)
 	p.exitedAt = p.cluster.world.History.Len()
 	if hangs || p.exits >= crashLoop {
-		return // it would end in the same way again
+		return // the program would end in the same way again
 	}
 	wait := min(backOff<<min(p.exits-1, crashLoop), mostBackOff)
 	p.cluster.world.Clock.After(wait, p.Name, restart, func() { p.Restart(0) })

@@ -22,8 +22,8 @@ func (g *hosted) filling() bool {
 	return !g.begun
 }
 
-// asker finds a call that waits to be executed. Calls that open a watch are left out, since faults only
-// answer requests about objects. So are calls whose answer nobody waits for.
+// asker finds a call that waits to be executed. It leaves out calls that open a watch, because faults answer only
+// requests about objects. It also leaves out abandoned calls.
 func (g *hosted) asker(f func(asker) bool) asker {
 	if _, ended := g.program.Ended(); ended {
 		return nil
@@ -36,8 +36,8 @@ func (g *hosted) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// watched lists the kinds that the program watches, and those that it is about to watch again because the
-// server ended their watch.
+// watched lists the kinds that the program watches, and those that it is about to watch again because the server ended
+// their watch.
 func (g *hosted) watched() []*fakeapi.Kind {
 	all := g.kinds(func(*Stream) bool { return true })
 	for _, s := range g.order {
@@ -77,7 +77,7 @@ func (g *hosted) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
-// relist ends the watches of a kind, like a server that has forgotten their revisions. The program lists again.
+// relist ends the watches of a kind, like a server that has forgotten their revisions. The program then lists again.
 func (g *hosted) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {

@@ -15,36 +15,36 @@ import (
 // indexer is a cache.Indexer whose lists are sorted by key, so that a controller's reads depend only on its events.
 // (client-go's own lists are in map order.) The process sees every read, and knows which worker is running.
 type indexer struct {
-	items   *btree.BTreeG[*version] // the tree [nothing] until something is put
-	indexes []*index                // without that of namespaces, with which the keys of items begin
+	items   *btree.BTreeG[*version] // the tree [nothing] until an object is added
+	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64
-	asked   bool                    // somebody reads rv
-	show    func(*version) *version // converts a version to the form that readers get; nil: as it is
+	asked   bool                    // some code reads rv
+	show    func(*version) *version // converts a version to the form that readers get; nil: no conversion
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they do not allocate
 	found   []*version              // by the current list
-	prefix  string                  // of the keys of the last listed namespace
+	prefix  string                  // the key prefix of the last listed namespace
 	free    *btree.FreeListG[*version]
-	reads   *sync.Mutex // of syncs that may start goroutines; otherwise nil
+	reads   *sync.Mutex // guards reads by reconciles that may start goroutines; otherwise nil
 
-	exact, abstract uint64 // sums over the items, of mixed digests
+	exact, abstract uint64 // sums over the items' mixed digests
 }
 
-// reader sees what is read: nil when a read begins, each version handed out, and keys handed out.
+// reader receives what is read: nil when a read begins, then each version and key that is returned.
 type reader interface {
 	noteRead(v *version)
 	noteNamed(keys []string)
 }
 
-// index holds cached versions by the values that its function gives them.
+// index holds cached versions by the values of its index function.
 type index struct {
 	name   string
 	values cache.IndexFunc
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all empty caches: most caches of a process that watches every kind are empty. It is
-// never written.
+// nothing is the tree of all empty caches: most caches of a process that watches every kind are empty. It is never
+// changed.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
@@ -193,7 +193,7 @@ func (x *indexer) forget() {
 	x.found = x.found[:0]
 }
 
-// begin tells the process that something is read, found or not.
+// begin notes the start of a read, whether or not it finds anything.
 func (x *indexer) begin() {
 	if x.reader != nil {
 		x.reader.noteRead(nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// keyOf is namespace/name, or the bare name of a cluster-scoped object.
+// keyOf returns namespace/name, or the bare name of a cluster-scoped object.
 func keyOf(m metav1.Object) string {
 	if ns := m.GetNamespace(); ns != "" {
 		return ns + "/" + m.GetName()
@@ -20,7 +20,7 @@ func keyOf(m metav1.Object) string {
 	return m.GetName()
 }
 
-// refOf names one incarnation of an object.
+// refOf returns a reference to one incarnation of an object.
 func refOf(k *fakeapi.Kind, m metav1.Object) sim.Ref {
 	return sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
 }
@@ -35,7 +35,7 @@ func splitKey(key string) (namespace, name string) {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// apiserver is the process name of what the server does by itself.
+// apiserver is the process name for changes that the server makes by itself.
 const apiserver = "apiserver"
 
 // Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any schedule.
@@ -44,11 +44,11 @@ type Misuse string
 // Error returns the mistake in one line.
 func (m Misuse) Error() string { return "host: " + string(m) }
 
-// strayError is the error of a sync whose goroutines never end, or outlive it.
+// strayError is the error of a reconcile whose goroutines never end, or outlive it.
 type strayError struct{ what string }
 
 func (e *strayError) Error() string { return e.what }
 
-// Stray returns the error of a [Program] whose sync has not returned and in which nothing can happen any
-// more. The text names the waiting goroutines.
+// Stray returns the error of a [Program] whose reconcile has not returned although no more events are possible. The
+// text names the waiting goroutines.
 func Stray(what string) error { return &strayError{what} }

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// observations holds what a program has been shown of a kind by any of its watches: the newest version of each object,
+// observations holds the objects of a kind that any watch of a program has shown: the newest version of each object,
 // and earlier ones.
 type observations struct {
 	state    *kindState
@@ -24,15 +24,15 @@ type observations struct {
 	past     map[string][]observation // by key, oldest first
 }
 
-// observation is one version of an object that the program came to know.
+// observation is one version of an object that the program has seen.
 type observation struct {
-	at     int    // the number of records then
+	at     int    // the number of records at that time
 	thread uint64 // the goroutine that got it as an answer; 0 if a watch showed it
-	obj    any    // nil: it was deleted
+	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is how many versions of one object are remembered: more than a goroutine sees of it during one
-// piece of work.
+// observationsKept is the number of versions kept of one object, which exceeds the number that a goroutine sees during
+// one piece of work.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -102,7 +102,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
-		return // another watch of the process was earlier
+		return // another watch of the process showed it earlier
 	}
 	v := ch.after
 	if v == nil {
@@ -121,7 +121,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s.remember(key, is)
 }
 
-// open opens a watch. The program has seen by now what it listed before.
+// open opens a watch. The program has seen its earlier list by now.
 func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	cluster, req := g.process.cluster, c.Request
 	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
@@ -139,12 +139,12 @@ func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	return s, fakeapi.Response{Code: http.StatusOK}
 }
 
-// listed shows what a list at a revision contains, and the deletion of what it no longer contains.
+// listed records the content of a list at a revision, and the deletion of the objects that are missing in it.
 func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	c := g.process.cluster
 	there := c.selected(req, from)
 	if there == nil {
-		return // it has been forgotten; the watch reports that
+		return // the revision has been forgotten; the watch reports that
 	}
 	known := g.observations(c.met(req.Kind))
 	initial := len(known.past) == 0
@@ -155,7 +155,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 		}
 	}
 	if scope := scopeOf(req); scope != "" && scope != req.Namespace {
-		return // an object that has left a selection may still exist
+		return // an object that no longer matches a selector may still exist
 	}
 	for _, key := range sortedKeys(known.shown) {
 		v := known.shown[key]
@@ -165,7 +165,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected returns the keys that a request selects at a revision; nil if that revision has been forgotten.
+// selected returns the keys that a request selects at a revision, or nil if that revision has been forgotten.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
@@ -209,7 +209,7 @@ func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	s := c.state(k)
 	if at := c.find(revision); at < len(c.noted) && c.noted[at].version == revision {
 		ch := c.noted[at]
-		if e.Type == watch.Deleted && ch.after != nil { // it has left the selection
+		if e.Type == watch.Deleted && ch.after != nil { // it no longer matches the selector
 			ch.before, ch.after = ch.after, nil
 		}
 		return ch
@@ -237,8 +237,8 @@ func expired() runtime.Object {
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged makes the first list of each kind that fills a cache a list of a lagging server, if the process was
-// started from an older state. It returns the revision of the list.
+// aged answers the first list of each kind that fills a cache as a lagging server would, if the process was started
+// from an older state. It returns the revision of the list.
 func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()
@@ -250,7 +250,7 @@ func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	return &old, g.from
 }
 
-// fills reports whether a request is the list that fills a cache, for which any revision will do.
+// fills reports whether a request is the list that fills a cache, for which any revision is acceptable.
 func fills(req *fakeapi.Request) bool {
 	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// actor is a process as an actor of the world.
+// actor makes a process an actor of the world.
 type actor struct{ p *Process }
 
 func (a actor) Name() string { return a.p.Name }
@@ -61,7 +61,7 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// notice updates the action of a delivery. Everything that may change whether events wait calls it. A garbage
+// notice updates the action of a delivery. Every function that may change whether events wait calls it. A garbage
 // collector watches every kind, and most kinds never have events.
 func (i *informer) notice() {
 	has := !i.held && i.pending() > 0
@@ -112,13 +112,13 @@ func (p *Process) deliver(i *informer) {
 	if p.concurrent() || p.timed != nil {
 		p.inside("a handler", i.deliver)
 	} else {
-		i.deliver() // most do: this avoids allocating a method value for each delivery
+		i.deliver() // the usual case: this avoids allocating a method value for each delivery
 	}
 	p.noteSynced()
 }
 
-// Asking returns the request that a worker of the process waits to have executed (answered false) or answered
-// (answered true).
+// Asking returns the request that a worker of the process waits to have executed (answered is false) or answered
+// (answered is true).
 func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
@@ -147,12 +147,12 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint says that everything a process does touches its private state. Executing a request touches the
+// Footprint says that every action of a process touches its private state, and that executing a request touches the
 // server as well.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,
-		Global: len(p.members) > 0 || p.slow > 0} // it may start and stop others, or move the clock
+		Global: len(p.members) > 0 || p.slow > 0} // it may start and stop other processes, or move the clock
 	switch {
 	case p.engine != nil:
 		f.Global = true
@@ -168,13 +168,13 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
 		}
-		// A namespaced write depends on its namespace's phase, a deletion of a namespace changes it.
+		// A namespaced write depends on its namespace's phase, and a deletion of a namespace changes it.
 		if req.Kind.GVK.Kind == "Namespace" && f.Write {
 			f.Global = true
 		}
 	case x.Class == sim.Deliver:
-		// A list reads the server. A watch that has nothing left after this event is enabled again by a later
-		// write. That commutes.
+		// A list reads the server. If this event is the last waiting one, a later write enables the watch again. That
+		// commutes.
 		if i := p.order[x.Slot]; !i.synced {
 			f.Kind = i.kind.GVK.Kind
 		}
@@ -222,7 +222,7 @@ func (a actor) Digest(h *sim.Hash) {
 	p.digestMemory(h)
 }
 
-// Undigested names a process that runs a whole program: states of its memory cannot be told apart.
+// Undigested names a process that runs a whole program, whose memory cannot be digested.
 func (a actor) Undigested() string {
 	if a.p.IsProgram() {
 		return "the program " + a.p.Name
@@ -230,8 +230,8 @@ func (a actor) Undigested() string {
 	return ""
 }
 
-// digestAbstract folds what matters to whether a fight repeats itself. A controller's memory is left out: it
-// follows from what the controller sees, or it is a bug of another kind.
+// digestAbstract folds what matters for whether a fight repeats itself. It leaves out a controller's memory: either it
+// follows from what the controller sees, or the fight is a bug of another kind.
 func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
 	if p.Down {

@@ -24,7 +24,7 @@ type Process struct {
 
 	cluster    *Cluster
 	controller Controller
-	engine     engine // of a whole program; nil for a reconciler
+	engine     engine // set for a whole program; nil for a reconciler
 	reconciler Reconciler
 	queue      *queue
 	workers    []*worker
@@ -33,32 +33,32 @@ type Process struct {
 	synced     bool         // every informer has delivered its initial list
 	news       []sim.Action // the possible deliveries: see notice
 	offers     []sim.Action // its last offer
-	touched    bool         // its offer may have changed
-	busy       int          // workers in a sync
-	restarts   bool         // down, and free to restart
-	from       uint64       // revision the next start lists at; 0 for the latest
+	touched    bool         // its last offer may be out of date
+	busy       int          // workers in a reconcile
+	restarts   bool         // down, and allowed to restart
+	from       uint64       // revision of the next start's lists; 0 for the latest
 
 	slow time.Duration // the duration of each write
 
-	exits    int // of its program, in a row, without a successful write between
+	exits    int // consecutive exits of its program without a successful write in between
 	exitedAt int // the number of records at the last exit
 
 	causes  map[string]int // queued key -> the record that queued it
 	memory  sim.Hash       // everything that it was shown since its start
-	manager *Process       // nil if it is no member of a manager
-	members []*Process     // processes that run while it leads
+	manager *Process       // nil if it is not a member of a manager
+	members []*Process     // processes that run while this one leads
 
 	timed func(func()) // runs the controller's functions in a bubble; nil: they are called directly
 
-	reads sync.Mutex      // guards caches against the goroutines of syncs
+	reads sync.Mutex      // guards caches against the goroutines of reconciles
 	last  *concurrentSync // the last one that began
-	apart string          // what runs outside of syncs, where syncs may start goroutines
+	apart string          // the code that runs outside of reconciles, where reconciles may start goroutines
 
 	names  []string // keys enqueued and observed, in records
 	effect Effect
 }
 
-// engine runs a process that is no reconciler of the stepped host. Such a process has no workers, queue and
+// engine runs a process that is not a reconciler of the stepped host. Such a process has no workers, queue and
 // informers of its own.
 type engine interface {
 	start(p *Process)
@@ -69,7 +69,7 @@ type engine interface {
 
 	// asking returns a request that waits to be executed, or answered.
 	asking() (req *fakeapi.Request, answered, ok bool)
-	// filling reports whether it has only asked for lists and watches yet.
+	// filling reports whether it has so far sent only lists and watches.
 	filling() bool
 	// asker finds a thread that waits to have a request executed.
 	asker(f func(asker) bool) asker
@@ -80,7 +80,7 @@ type engine interface {
 	relist(k *fakeapi.Kind) bool
 	// hold pauses or resumes the watches of a kind. It reports whether it watches the kind.
 	hold(k *fakeapi.Kind, held bool) bool
-	// holding reports whether some watch is paused, withheld whether events wait for one.
+	// holding reports whether some watch is paused, withheld whether events wait for a paused one.
 	holding() bool
 	withheld() bool
 }
@@ -143,8 +143,8 @@ func (p *Process) start() {
 	p.listEmpty()
 }
 
-// listEmpty performs the initial lists of kinds that never had an object. A garbage collector watches every
-// kind, and as many steps would only multiply states.
+// listEmpty performs the initial lists of kinds that never had an object. A garbage collector watches every kind, and a
+// step for each would only multiply states.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
@@ -173,8 +173,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known notes that the process read the server's table. No event announces its changes, so what was read is
-// part of what the process knows.
+// known notes that the process read the server's kinds. No event announces their changes, so the result is part of the
+// process's knowledge.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -196,12 +196,12 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
-// stamp fills in the process as the actor.
+// stamp sets the process as the record's actor.
 func (p *Process) stamp(r *sim.Record) {
 	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
 }
 
-// delivery makes the record of a change that the process is shown.
+// delivery returns the record of a change that the process is shown.
 func (p *Process) delivery(kind *fakeapi.Kind, ch *change, v *version, initial bool) sim.Record {
 	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Verb: "deliver", Object: refOf(kind, v.meta), Version: ch.version,
 		Initial: initial, Tombstone: ch.tombstone}
@@ -212,7 +212,7 @@ func (p *Process) delivery(kind *fakeapi.Kind, ch *change, v *version, initial b
 // IsProgram reports whether the process runs a whole program.
 func (p *Process) IsProgram() bool { return p.controller.program }
 
-// Controller is the process's controller.
+// Controller returns the process's controller.
 func (p *Process) Controller() Controller { return p.controller }
 
 func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexInformer {
@@ -256,8 +256,8 @@ func (p *Process) causeOf(key string) int {
 	return cause
 }
 
-// ownerOf finds the object of a key in the process's own cache. If a controller syncs no kind of its own, the
-// key itself stands for it.
+// ownerOf finds the object of a key in the process's own cache. If a controller reconciles no kind of its own, the key
+// itself stands for it.
 func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	if p.controller.For.Empty() {
 		return sim.Ref{Name: key}, nil
@@ -272,7 +272,7 @@ func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	return ref, v
 }
 
-// forgetReplaced drops versions that no current sync can have read.
+// forgetReplaced drops versions that no current reconcile can have read.
 func (p *Process) forgetReplaced() {
 	if p.busy == 0 {
 		for _, i := range p.order {

@@ -16,29 +16,29 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Program is a whole program on goroutines of its own, which a process runs in place of a reconciler's coroutines:
-// see [Hosting]. Packages bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send
-// return when every goroutine of the program waits for an answer, an event or the clock.
+// Program is a whole program on goroutines of its own, which a process runs in place of a reconciler's coroutines: see
+// [Hosting]. Packages bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send return
+// when every goroutine of the program waits for an answer, an event or the clock.
 type Program interface {
 	// Start begins a new life, with an empty memory.
 	Start()
-	// Kill ends it where it stands. No request is answered any more.
+	// Kill ends the life immediately. No request is answered any more.
 	Kill()
-	// Asked returns the calls since its last call, in any order.
+	// Asked returns the calls since it was last called, in any order.
 	Asked() []*Call
-	// Queried returns the queries that were answered since its last call, in any order.
+	// Queried returns the queries that were answered since it was last called, in any order.
 	Queried() []Query
-	// Ended reports whether the program has returned, and with what.
+	// Ended reports whether the program has returned, and with which error.
 	Ended() (err error, ended bool)
-	// Answer delivers the Response of a call, or the Stream of one that watches.
+	// Answer delivers the Response of a call, or the Stream of a call that watches.
 	Answer(c *Call)
-	// Send delivers an event of a watch. After one of type ERROR the watch is over.
+	// Send delivers an event of a watch. An event of type ERROR ends the watch.
 	Send(s *Stream, e watch.Event)
 }
 
 // Immediate is a Program that may have a call executed at once, in the middle of a step in which time passes.
-// SetExecute is called before Start. After execute, the call has its Response. It is for requests that need
-// no decision of the schedule, such as the renewal of a Lease every two seconds.
+// SetExecute is called before Start. After execute, the call has its Response. It is for requests that need no decision
+// of the schedule, such as the renewal of a Lease every two seconds.
 type Immediate interface {
 	Program
 	SetExecute(execute func(*Call))
@@ -54,28 +54,28 @@ type printer interface {
 type Query struct {
 	Method, URI string         // "GET", "/apis?timeout=32s"
 	Object      runtime.Object // a review
-	Body        []byte         // if there is no object
+	Body        []byte         // set if there is no object
 }
 
-// QueryOf returns a request as a query. The object is that of its body, nil for none.
+// QueryOf returns a request as a query. The object is decoded from its body; nil for none.
 func QueryOf(r *http.Request, obj runtime.Object) Query {
 	q := Query{Method: r.Method, URI: r.URL.RequestURI(), Object: obj}
 	if obj != nil || r.GetBody == nil {
 		return q
 	}
 	if body, err := r.GetBody(); err == nil {
-		q.Body, _ = io.ReadAll(body) // it is in memory
+		q.Body, _ = io.ReadAll(body) // no error: the body is in memory
 	}
 	return q
 }
 
-// Panic is the error of a program that a panic ended, or that had to be ended.
+// Panic is the error of a program that ended by a panic, or that had to be killed.
 type Panic struct {
 	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
-	Hangs bool   // it would never have ended: it is not started again
+	Hangs bool   // it would never have ended, so it is not started again
 }
 
-// Error is the text.
+// Error returns the text.
 func (p *Panic) Error() string { return sim.Panicked + p.Text }
 
 type workerState uint8
@@ -84,31 +84,31 @@ const (
 	idle     workerState = iota
 	asking               // a request waits to be executed
 	answered             // its response waits to be delivered
-	gathered             // a sync is going on whose goroutines send requests: see concurrentSync
+	gathered             // the worker is in a reconcile whose goroutines send requests: see concurrentSync
 )
 
-// Call is a request of a program that waits to be executed, or for its answer.
+// Call is a request of a program that waits to be executed or answered.
 type Call struct {
 	Request  *fakeapi.Request
-	Watches  bool   // it opens a watch on what it lists
-	Thread   uint64 // the goroutine that asks
+	Watches  bool   // it opens a watch on the objects that it lists
+	Thread   uint64 // the goroutine that sent it
 	From     string // the source line of the request, if known
 	Response fakeapi.Response
 	Stream   *Stream // of a call that watches, once it has been executed
 
-	withdrawn func() bool // nobody waits for the answer any more
+	withdrawn func() bool // reports whether the caller has gone
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // distinguishes calls of one key; 0 for a single one
+	digest    uint64 // distinguishes calls with the same key; 0 for a single one
 	asked     int    // the number of records when it was made
 	since     int    // the number of records when the goroutine began its current work
 	at        uint64 // the revision of a list's answer
 	cause     int    // the record that the goroutine was shown last, -1 for none
 
-	// For a call of a sync:
+	// For a call of a reconcile:
 	done            int      // the number of records when it was executed
-	late            uint64   // as [worker]'s
+	late            uint64   // like [worker]'s
 	local, abstract sim.Hash // of the response
 }
 
@@ -119,7 +119,8 @@ type Place interface {
 	AtStop(f func())
 }
 
-// Ask waits, on the calling goroutine, until a request is answered. An error means that it never will be.
+// Ask waits, on the calling goroutine, until a request is answered. It returns an error if the request will never be
+// answered.
 type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
 
 // NewCall makes a call of a goroutine. The function reports whether its caller has gone.
@@ -127,7 +128,7 @@ func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func()
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
 
-// requester is the program or sync of a goroutine that asks.
+// requester is the program or reconcile of a goroutine that sends a request.
 type requester interface {
 	sign(c *Call, r *sim.Record)
 	saw(c *Call, k *fakeapi.Kind, namespace, name string) any
@@ -144,10 +145,10 @@ func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 
 func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 
-// execute has the server execute the call, under a failure, nil for none.
+// execute has the server execute the call. A non-nil failure replaces the answer.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes what a program or a sync with these calls does when it is killed.
+// about describes the work of a program or a reconcile with these calls when it is killed.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {
@@ -188,11 +189,11 @@ type Stream struct {
 	Kind *fakeapi.Kind
 
 	source *fakeapi.Watch
-	scope  string // the selection, as steps name it; "" for all there is
+	scope  string // the selector in the form that steps name it; "" for all objects
 	queue  []pending
 	closed func() bool
 	ended  bool // the server sends nothing more
-	over   bool // and everything has been delivered
+	over   bool // the server sends nothing more, and everything has been delivered
 }
 
 // pending is a waiting event.
@@ -207,7 +208,7 @@ func (s *Stream) SetClosed(f func() bool) { s.closed = f }
 // Closed reports whether the watch is over.
 func (s *Stream) Closed() bool { return s.over || s.closed != nil && s.closed() }
 
-// scopeOf describes what a request selects of its kind.
+// scopeOf describes the selector of a request.
 func scopeOf(req *fakeapi.Request) string {
 	scope := req.Namespace
 	if req.Name != "" {

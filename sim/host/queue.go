@@ -9,9 +9,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// queue is client-go's rate-limiting work queue on virtual time, without locks or goroutines. It is first in,
-// first out. A key is in the queue at most once, and never with two workers at once. A key that is added
-// during its sync is queued again afterwards (WRITE-1).
+// queue is client-go's rate-limiting work queue on virtual time, without locks or goroutines. It is first in, first
+// out. A key is in the queue at most once, and never with two workers at once. A key that is added during its reconcile
+// is queued again afterwards (WRITE-1).
 type queue struct {
 	clock      *sim.Clock
 	owner      string // process name, for timers
@@ -20,14 +20,14 @@ type queue struct {
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
-	steps      int // failures after which the limiter's back-off stays the same
+	steps      int // failures after which the limiter's backoff stays the same
 	waiting    map[string]*sim.Alarm
 	shut       bool
-	cause      *int                         // the record that caused what happens now
-	pushed     *bool                        // set when a key is put into the queue
+	cause      *int                         // the record that caused the current event
+	pushed     *bool                        // set when a key is added to the queue
 	delayed    func(key string)             // called for each key that is to be added later
 	added      func(key string, fresh bool) // called at each Add; fresh if the key was not queued already
-	careless   bool                         // mutant: hands a key out twice at once
+	careless   bool                         // mutant: returns a key to two workers at once
 	hasty      bool                         // mutant: ... when its delay is over
 }
 
@@ -38,7 +38,8 @@ type Backoff struct{ First, Longest time.Duration }
 // over all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns after how many failures the delay stays the same. Further failures do not belong to the state.
+// steps returns the number of failures after which the delay stays the same. Further failures do not belong to the
+// state.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++
@@ -79,8 +80,8 @@ func (q *queue) push(key string) {
 
 func (q *queue) Len() int { return len(q.ready) }
 
-// Get takes the oldest key. It does not wait. Without a ready key it reports shutdown, since only the host
-// takes keys.
+// Get takes the oldest key. It does not wait. Without a ready key it reports shutdown, because only the host takes
+// keys.
 func (q *queue) Get() (string, bool) {
 	if len(q.ready) == 0 {
 		return "", true
@@ -89,7 +90,7 @@ func (q *queue) Get() (string, bool) {
 	if len(q.ready) < 64 {
 		q.ready = slices.Delete(q.ready, 0, 1)
 	} else {
-		q.ready[0], q.ready = "", q.ready[1:] // a long queue is not moved for each key
+		q.ready[0], q.ready = "", q.ready[1:] // this does not move a long queue for each key
 	}
 	q.line.pop(sim.HashString(key))
 	q.processing[key] = true
@@ -106,7 +107,7 @@ func (q *queue) Done(key string) {
 
 func (q *queue) ShutDown() { q.shut = true }
 
-// ShutDownWithDrain is ShutDown: nothing can be in flight while it is called.
+// ShutDownWithDrain is ShutDown: no key is being processed while it is called.
 func (q *queue) ShutDownWithDrain() { q.shut = true }
 
 func (q *queue) ShuttingDown() bool { return q.shut }
@@ -142,10 +143,10 @@ func (q *queue) AddRateLimited(key string) { q.AddAfter(key, q.limiter.When(key)
 
 func (q *queue) Forget(key string) { q.limiter.Forget(key) }
 
-// NumRequeues is the number of failures since the last Forget.
+// NumRequeues returns the number of failures since the last Forget.
 func (q *queue) NumRequeues(key string) int { return q.limiter.NumRequeues(key) }
 
-// digest folds the queue's state; timers are the clock's.
+// digest folds the queue's state. The timers are part of the clock's state.
 func (q *queue) digest(h *sim.Hash) {
 	h.Word(uint64(len(q.ready)))
 	for _, k := range q.ready {
@@ -175,11 +176,11 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, the oldest item first. It is updated when
-// items come and go, since fight detection needs it after every write and most queues have not changed.
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, the oldest item first. It is updated when items
+// are added and removed, because fight detection needs it after every write and most queues have not changed.
 type fifo struct {
 	sum   uint64
-	power uint64 // fifoBase to the power of the number of items; 0 for 1 at first
+	power uint64 // fifoBase to the power of the number of items; 0 stands for 1 at first
 }
 
 const (

@@ -8,12 +8,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// caller is one thread of a process that sends a request: a worker of the stepped host, or a goroutine of a
-// program. The records of a request need no more of it.
+// caller is one thread of a process that sends a request: a worker of the stepped host, or a goroutine of a program.
+// The records of a request need nothing else from it.
 type caller interface {
-	// sign fills in the actor and the cause.
+	// sign sets the actor and the cause.
 	sign(r *sim.Record)
-	// sawObject returns the version of an object that the thread had last read, nil if it had not.
+	// sawObject returns the version of an object that the thread last read, or nil.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
 	// told notes the object of an answer.
 	told(k *fakeapi.Kind, m metav1.Object)
@@ -22,7 +22,7 @@ type caller interface {
 // Fail adds a failure.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault returns the failure that hits a pending request of a process, nil for none.
+// fault returns the failure for a pending request of a process, or nil.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
@@ -37,7 +37,7 @@ func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	return hit
 }
 
-// serve executes a pending request under a failure, nil for none.
+// serve executes a pending request. A non-nil failure replaces the answer.
 func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
 	var t sim.Record
 	by.sign(&t)
@@ -102,13 +102,13 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
 		for _, k := range c.server.Kinds() {
-			c.state(k) // a new kind is known before it has objects
+			c.state(k) // registers a new kind before it has objects
 		}
 	}
 }
 
-// follows turns a record into one of the server's own change to another kind than the request's. A quota or a
-// budget is charged. Objects are deleted with their CRD, and a CRD after its last object.
+// follows marks a record as the server's own change of a kind other than the request's: a quota or a budget is updated,
+// objects are deleted with their CRD, or a CRD is deleted after its last object.
 func follows(r *sim.Record) {
 	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),
 		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}
@@ -159,7 +159,7 @@ func guards(req *fakeapi.Request) sim.Guards {
 // fact records a fault, a paused watch or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
-// factOn is fact about a process and one kind.
+// factOn records a fact about a process and one kind.
 func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail}
 	p.stamp(&r)
@@ -168,8 +168,8 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 
 func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
 
-// linger lets the time pass that a write of a slow process takes. Timers that are due meanwhile fire late. A
-// settle with an end time is not carried beyond it.
+// linger lets the time of a slow process's write pass. Timers that are due in this time fire late. A settle with an end
+// time does not run longer than that.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
 	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {

@@ -14,12 +14,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server keeps the stored objects and a log of changes, and forgets old revisions when told to. For each revision
-// the cluster notes what the server does not know: the versions before and after with their digests, and the record
-// of the change. Lists and watches that begin in the past are answered by the server and looked up in these notes.
+// The server keeps the stored objects and a log of changes, and forgets old revisions when it is told to. For each
+// revision the cluster notes what the server does not know: the versions before and after with their digests, and the
+// record of the change. The server answers lists and watches that begin in the past, and the cluster looks them up in
+// these notes.
 
-// note takes down a change that the server has just stored, and sends it to the watches of its kind. A
-// process that is down keeps its old events until it restarts.
+// note records a change that the server has just stored, and sends it to the watches of its kind. A process that is
+// down keeps its old events until it restarts.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
@@ -28,7 +29,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	}
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
-		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a dead watch receives nothing
+		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a closed watch receives nothing
 			i.stream.push(ch)
 			i.notice()
 		}
@@ -36,7 +37,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget lets the server forget old revisions, if the world forgets its history. As many revisions stay as records.
+// forget lets the server forget old revisions if the world forgets its history. It keeps as many revisions as records.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
 	if keep == 0 || c.server.Version() < c.compacted+2*keep {
@@ -54,8 +55,8 @@ func (c *Cluster) forget() {
 	c.forgetKinds()
 }
 
-// forgetKinds drops states of kinds under forms that a CRD no longer has. A kind stays known under its first
-// form and its current one. A late request under another form finds the same state again.
+// forgetKinds drops states of kinds in forms that a CRD no longer has. A kind stays known in its first form and its
+// current one. A late request in another form finds the same state again.
 func (c *Cluster) forgetKinds() {
 	served := c.server.Kinds()
 	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
@@ -63,7 +64,7 @@ func (c *Cluster) forgetKinds() {
 	})
 }
 
-// find returns the index of the first note about a revision or a later one.
+// find returns the index of the first note about this revision or a later one.
 func (c *Cluster) find(revision uint64) int {
 	i, _ := slices.BinarySearchFunc(c.noted, revision, func(ch change, r uint64) int {
 		return cmp.Compare(ch.version, r)
@@ -94,15 +95,15 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 	return out
 }
 
-// listAt returns a list of a kind at a revision, in key order, and the changes after it. If the server has
-// forgotten the revision, it is the oldest one that it knows, which is returned.
+// listAt returns a list of a kind at a revision, in key order, and the changes after it. If the server has forgotten
+// the revision, the oldest known one is used. It returns the revision used.
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
 	if at < s.met {
 		return nil, later, at
 	}
-	then := make(map[string]*version, len(later)) // the earlier versions of what has changed
+	then := make(map[string]*version, len(later)) // the earlier versions of changed objects
 	for _, ch := range slices.Backward(later) {
 		then[ch.key()] = ch.before
 	}
@@ -124,8 +125,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore folds a list at a revision and the changes after it: a process that restarts from a lagging
-// server's lists depends on them.
+// digestBefore folds a list at a revision and the changes after it. A process that restarts from a lagging server's
+// lists depends on them.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -142,8 +143,8 @@ func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
 	}
 }
 
-// digestLast folds the last changes of all kinds in order, with the versions before each. Lists at one of the
-// last n revisions depend on them.
+// digestLast folds the last changes of all kinds in order, with the versions before each. Lists at one of the last n
+// revisions depend on them.
 func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	now := c.server.Version()
 	for _, s := range c.order {
@@ -167,9 +168,9 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 	}
 }
 
-// behind returns how many deliveries the process's cache of a kind is behind a resource version: see [Env].
-// The answer is folded into the sync like a read from the cache. The answer 0 is not: then a sync that asked
-// continues like one that had no reason to ask.
+// behind returns how many deliveries the process's cache of a kind is behind a resource version: see [Env]. A positive
+// answer is folded into the reconcile like a read from the cache. The answer 0 is not folded, because the reconcile
+// then continues as if it had not called Behind.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	p.reads.Lock()
 	defer p.reads.Unlock()
@@ -188,7 +189,7 @@ func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) in
 	return n
 }
 
-// behind counts the deliveries after which the cache is as new as a revision.
+// behind counts the deliveries until the cache is as new as a revision.
 func (i *informer) behind(revision uint64) int {
 	switch {
 	case i.synced && i.cache.rv >= revision:
@@ -203,7 +204,7 @@ func (i *informer) behind(revision uint64) int {
 	return len(i.backlog) + upTo(i.stream.waiting(), revision)
 }
 
-// upTo returns how many changes lead to the first that is as new as a revision.
+// upTo returns the number of changes up to the first one that is as new as a revision.
 func upTo(changes []change, revision uint64) int {
 	for n := range changes {
 		if changes[n].version >= revision {
@@ -213,14 +214,14 @@ func upTo(changes []change, revision uint64) int {
 	return len(changes)
 }
 
-// kindState is the cluster's knowledge of one kind besides the server's: the latest version of every key, and
+// kindState is what the cluster knows about one kind in addition to the server: the latest version of every key, and
 // digests of the stored versions.
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
 	met             uint64              // the revision at which the cluster met the kind
 	latest          map[string]*version // a removed key keeps its last version, without an object
-	removed         []removal           // oldest first, if the cluster forgets
+	removed         []removal           // oldest first; used if the cluster forgets
 	exact, abstract uint64
 	buf             []byte // for look-ups
 }
@@ -231,7 +232,7 @@ type removal struct {
 	revision uint64
 }
 
-// current returns the latest version of an object without allocating; nil if there never was one.
+// current returns the latest version of an object without allocating, or nil if there never was one.
 func (s *kindState) current(namespace, name string) *version {
 	s.buf = s.buf[:0]
 	if namespace != "" {
@@ -241,8 +242,8 @@ func (s *kindState) current(namespace, name string) *version {
 	return s.latest[string(s.buf)]
 }
 
-// commit stores a new version of a key, with a nil obj for a removal. It returns the versions before and
-// after; nil for none.
+// commit stores a new version of a key. obj is nil for a removal. It returns the versions before and after; nil for
+// none.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	return s.commitVersion(key, obj, newVersion)
 }
@@ -262,7 +263,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // another UID makes another state
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // another UID means another state
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)
@@ -273,8 +274,8 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops versions of keys that were removed at or before a revision and not created again. The digest
-// still counts them.
+// forget drops versions of keys that were removed at or before a revision and not created again. The digest still
+// counts them.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {

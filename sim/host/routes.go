@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// namesKept is how many names of keys share one array.
+// namesKept is the number of key names that share one array.
 const namesKept = 1024
 
 // notify calls routes and handlers for one change, and records their effect.
@@ -54,8 +54,8 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c.cause = before
 }
 
-// route runs the controller's routes on an event and applies their effect. It returns the keys whose
-// expectations moved.
+// route runs the controller's routes on an event and applies their effect. It returns the keys whose expectations
+// changed.
 func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect
 	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],
@@ -112,7 +112,7 @@ func (i *informer) handle(e Event, initial bool) {
 	}
 }
 
-// view is a process's caches for routes.
+// view gives routes a process's caches.
 type view Process
 
 func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object {

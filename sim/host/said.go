@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// say reports the program's requests to the world, for the run's hash and for the comparison of two runs.
-// Requests that are pending at the same time are ordered by their digests, since any goroutine may have been
-// first. The world's answers follow from its state and need no folding.
+// say reports the program's requests to the world, for the run's hash and for the comparison of two runs. Requests that
+// are pending at the same time are ordered by their digests, because any goroutine may have been first. The world's
+// answers follow from its state and need not be folded.
 func (g *hosted) say(calls []*Call, queries []Query) {
 	said := make([]sim.Request, 0, len(calls)+len(queries))
 	for _, c := range calls {
@@ -61,8 +61,8 @@ func (r sent) String() string {
 	return strings.Join(strings.Fields(verb+" "+of+" "+at+" "+scopeOf(&fakeapi.Request{List: r.List})), " ")
 }
 
-// digest folds the whole request. Unlike [Call.content] it counts resource versions, which are equal in two
-// runs of a schedule.
+// digest folds the whole request. Unlike [Call.content] it includes resource versions, which are equal in two runs of a
+// schedule.
 func (r sent) digest() uint64 {
 	var h sim.Hash
 	h.String(string(r.Verb))
@@ -101,7 +101,7 @@ func (r sent) options() []runtime.Object {
 	}
 	if r.watches && r.List.TimeoutSeconds != nil {
 		list := r.List
-		list.TimeoutSeconds = nil // client-go draws it, and no watch of a program ends by it
+		list.TimeoutSeconds = nil // client-go draws it at random, and no watch of a program ends because of it
 		return []runtime.Object{&list}
 	}
 	return []runtime.Object{&r.List}
@@ -132,7 +132,7 @@ func content(obj runtime.Object) any {
 	return obj
 }
 
-// leaves describes where two values differ, with a prefix for their paths.
+// leaves describes where two values differ. Paths begin with the prefix.
 func leaves(at string, a, b any) (all []string) {
 	for _, l := range objectdiff.Of(a, b) {
 		was, is := objectdiff.Shorten(text(l.Was), text(l.Is))
@@ -167,7 +167,7 @@ func (q *Query) Differences(other sim.Content) []string {
 	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
 }
 
-// tree decodes a body of any encoding: the value of JSON, or of YAML for an apply, otherwise its text.
+// tree decodes a body: from JSON, or from YAML for an apply. Any other encoding is returned as text.
 func tree(body []byte, form types.PatchType) (v any) {
 	if len(body) == 0 {
 		return nil

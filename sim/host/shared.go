@@ -24,8 +24,7 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	return r, nil
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the scenario ([Process.Resync]),
-// not timers.
+// AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the scenario ([Process.Resync]), not timers.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
 	_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
@@ -52,7 +51,7 @@ func (i *informer) AddIndexers(x cache.Indexers) error { return i.cache.AddIndex
 
 func (i *informer) HasSynced() bool { return i.synced }
 
-// LastSyncResourceVersion is the newest delivered revision.
+// LastSyncResourceVersion returns the newest delivered revision.
 func (i *informer) LastSyncResourceVersion() string { return i.cache.LastStoreSyncResourceVersion() }
 
 // Run and RunWithContext do nothing: the scheduler delivers.
@@ -61,12 +60,12 @@ func (i *informer) RunWithContext(context.Context) {}
 
 func (i *informer) IsStopped() bool { return i.process.Down }
 
-// GetController returns a controller that only knows whether it has synced.
+// GetController returns a controller that can only report whether it has synced.
 func (i *informer) GetController() cache.Controller { return controllerStub{i} }
 
 func (i *informer) HasSyncedChecker() cache.DoneChecker { return doneChecker{i} }
 
-// The following have no meaning without a connection. A transform is refused, because it would change the
+// The following methods have no meaning without a connection. A transform is refused, because it would change the
 // cached objects.
 func (i *informer) SetWatchErrorHandler(cache.WatchErrorHandler) error { return nil }
 func (i *informer) SetWatchErrorHandlerWithContext(cache.WatchErrorHandlerWithContext) error {

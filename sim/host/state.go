@@ -7,12 +7,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The state of a current sync is its place in its program and its variables. Both are invisible, but both
-// follow from its inputs: the key, the versions it read from caches, its controller's memory at each of its
-// turns, and the responses. So these inputs are folded as they come, and the pending request. Memory changes
-// only between two turns, so it is folded once a turn.
+// The state of a current reconcile is its place in its program and its variables. Both are invisible, but follow from
+// its inputs: the key, the versions that it read from caches, its controller's memory at each of its turns, and the
+// responses. These inputs and the pending request are therefore folded. Memory changes only between two turns, so it is
+// folded once a turn.
 
-// resumeSync runs a sync: from its start, or with a response.
+// resumeSync runs a reconcile: from its start, or with a response.
 func (w *worker) resumeSync() {
 	w.listen()
 	if w.process.concurrent() {
@@ -22,7 +22,7 @@ func (w *worker) resumeSync() {
 	w.run()
 }
 
-// listen folds what a sync finds at its turn into its state.
+// listen folds the inputs of a reconcile's turn into its state.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // it may read the clock
@@ -31,12 +31,12 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory folds the controller's memory: its own digest, or everything it was ever shown.
+// digestMemory folds the controller's memory: its own digest, or everything that it was ever shown.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
 		d.Digest(h)
-	case Stateless: // it declares to have none
+	case Stateless: // it declares that it has no memory
 	default:
 		h.Word(uint64(p.memory))
 	}
@@ -68,7 +68,7 @@ func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 	}
 }
 
-// foldRead folds a read of the running sync into its state.
+// foldRead folds a read of the running reconcile into its state.
 func (w *worker) foldRead(digest uint64) {
 	if w.concurrentSync != nil {
 		w.concurrentSync.read += sim.Mix(digest)
@@ -77,7 +77,7 @@ func (w *worker) foldRead(digest uint64) {
 	w.local.Word(digest)
 }
 
-// foldRequest folds the pending request of a sync into its state.
+// foldRequest folds the pending request of a reconcile into its state.
 func (w *worker) foldRequest() {
 	c := w.process.cluster
 	if !c.world.Compared() {
@@ -96,7 +96,7 @@ func (w *worker) foldRequest() {
 	h.Word(optionsDigest(r))
 }
 
-// noteRead notes a cached version that the running sync reads.
+// noteRead notes a cached version that the running reconcile reads.
 func (w *worker) noteRead(v *version) {
 	w.foldRead(v.exact)
 	w.abstract += sim.Hash(sim.Mix(v.abstract))
@@ -123,7 +123,7 @@ func (i *informer) noteRead(v *version) {
 	}
 }
 
-// noteNamed notes keys that were handed out without their objects.
+// noteNamed notes keys that were returned without their objects.
 func (i *informer) noteNamed(keys []string) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {

@@ -25,7 +25,7 @@ func (x *indexer) ListKeys() []string {
 	return x.keys(x.takeKeys())
 }
 
-// lock serializes reads by the goroutines of a sync, since reads leave notes.
+// lock serializes reads by the goroutines of a reconcile, because reads are noted.
 func (x *indexer) lock() (unlock func()) {
 	if x.reads == nil {
 		return func() {}
@@ -34,7 +34,7 @@ func (x *indexer) lock() (unlock func()) {
 	return x.reads.Unlock
 }
 
-// keys hands out keys or values of an index. They count as reads of the cache.
+// keys returns keys or values of an index. They count as reads of the cache.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)
@@ -124,7 +124,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return all
 }
 
-// AddIndexers adds indexes, also of what is cached already.
+// AddIndexers adds indexes, including for cached objects.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
 	names := sortedKeys(more)
 	for _, name := range names {
@@ -140,7 +140,8 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 	return nil
 }
 
-// LastStoreSyncResourceVersion is the newest delivered revision. The consistency store of Kubernetes 1.36 reads it.
+// LastStoreSyncResourceVersion returns the newest delivered revision. The consistency store of Kubernetes 1.36 reads
+// it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
 	defer x.lock()()
 	x.asked = true
@@ -156,7 +157,7 @@ func (x *indexer) Bookmark(rv string) {
 // Resync does nothing: see [Process.Resync].
 func (x *indexer) Resync() error { return nil }
 
-// Writes to an informer's cache are bugs of the controller, and refused.
+// A write to an informer's cache is a bug of the controller, and refused.
 func (x *indexer) Add(obj any) error           { return x.meddled("Add", obj) }
 func (x *indexer) Update(obj any) error        { return x.meddled("Update", obj) }
 func (x *indexer) Delete(obj any) error        { return x.meddled("Delete", obj) }

@@ -16,26 +16,26 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// version is one stored version of one object. The log and all caches that hold it share it. It holds facts
-// that are computed once.
+// version is one stored version of one object. The log and all caches that hold it share it. It holds facts that are
+// computed once.
 type version struct {
 	obj  runtime.Object
 	meta metav1.Object
 	key  string
 	n    uint32 // counts the versions of all objects that ever had this key
 
-	// exact digests the content with n in place of the resource version. So it does not depend on changes to
-	// other objects.
+	// exact digests the content with n in place of the resource version, so that it does not depend on changes to other
+	// objects.
 	exact uint64
 	// abstract leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
-	views   []*version // the same object in other versions of its kind
-	encoded []byte     // its stored encoding; a cached object that encodes differently was changed in place
-	sync    uint64     // the sync that last checked it, since each sync checks once
+	views   []*version // the same object in other API versions
+	encoded []byte     // its stored encoding; a cached object with another encoding was changed in place
+	sync    uint64     // the reconcile that last checked it, because each reconcile checks it once
 }
 
-// as converts the version to a version of its kind.
+// as converts the version to another API version.
 func (v *version) as(k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
@@ -101,14 +101,14 @@ func encode(obj runtime.Object) []byte {
 	return buf
 }
 
-// intact reports whether the object still is as it was stored. The buffer has the length of the stored
-// encoding: asking an object for its size takes almost as long as encoding it.
+// intact reports whether the object is still as it was stored. The buffer has the length of the stored encoding:
+// calling Size on an object takes almost as long as encoding it.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
 		return bytes.Equal(encode(v.obj), v.encoded)
 	}
-	defer func() { _ = recover() }() // from an object that no longer fits
+	defer func() { _ = recover() }() // an object that no longer fits panics
 	n, err := p.MarshalToSizedBuffer(buf)
 	return err == nil && n == len(buf) && bytes.Equal(buf, v.encoded)
 }
@@ -164,14 +164,15 @@ func isCreatedBy(field []byte) bool {
 	return num == 1 && string(message(key)) == createdByAnnotation
 }
 
-// message strips tag and length from a length-delimited field.
+// message removes tag and length from a length-delimited field.
 func message(field []byte) []byte {
 	_, t := binary.Uvarint(field)
 	_, l := binary.Uvarint(field[t:])
 	return field[t+l:]
 }
 
-// protoField splits the first field off an encoded message: its number, its bytes with tag and length, and the rest.
+// protoField returns the first field of an encoded message: its number, its bytes with tag and length, and the
+// remaining message.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n
@@ -192,7 +193,7 @@ func protoField(data []byte) (num int, field, rest []byte) {
 	return int(tag >> 3), data[:end], data[end:]
 }
 
-// standing keeps versions of large objects with which clusters begin. Many begin with the same CRDs of a
+// standing keeps versions of large objects that exist when clusters begin. Many clusters begin with the same CRDs of a
 // megabyte each, and encoding them takes longer than a whole run.
 var standing standingVersions
 
@@ -202,7 +203,7 @@ type standingVersions struct {
 	order []runtime.Object // oldest first
 }
 
-// An object of so many encoded bytes is large, and so many are kept.
+// Encoded bytes from which an object is large, and the number of large objects kept.
 const (
 	largeObject   = 16 << 10
 	mostStandings = 256
@@ -237,8 +238,8 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	return v
 }
 
-// mutationOf returns the record of a cached object that was changed in place, with the changed field. The
-// original is decoded from its stored encoding.
+// mutationOf returns the record of a cached object that was changed in place, with the changed field. The original is
+// decoded from its stored encoding.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"

@@ -14,15 +14,15 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// worker is one thread of a process: a coroutine that syncs keys and yields at every API call.
+// worker is one thread of a process: a coroutine that reconciles keys and yields at every API call.
 type worker struct {
 	process *Process
 	id      int
 	label   string // in action keys; "" in a process with one worker
 
-	goroutine goroutine.ID // of the coroutine
+	goroutine goroutine.ID // the coroutine's goroutine
 
-	concurrentSync *concurrentSync // the current sync, if syncs may start goroutines; nil for a coroutine
+	concurrentSync *concurrentSync // the current reconcile, if reconciles may start goroutines; nil for a coroutine
 
 	resume func() (struct{}, bool)
 	turns  func() // resume, if the controller is timed; otherwise nil
@@ -31,20 +31,20 @@ type worker struct {
 
 	state workerState
 	key   string
-	sync  uint64 // number of the sync in the whole cluster
+	sync  uint64 // number of the reconcile in the whole cluster
 	start int    // index of its SyncStart record
 	owner sim.Ref
-	saw   *version // the owner as read when the sync began
+	saw   *version // the owner as read when the reconcile began
 	req   *fakeapi.Request
 	asked int    // the number of records when it was sent
-	late  uint64 // digest of what the process has been shown since, which the laws do not count as known
+	late  uint64 // digest of later deliveries, which the laws do not count as known
 	resp  fakeapi.Response
 	err   error
 
-	live  []liveRead // live reads of this sync
-	reads []*version // cached versions read in this sync, each once
+	live  []liveRead // live reads of this reconcile
+	reads []*version // cached versions read in this reconcile, each once
 
-	// local folds all inputs and requests of the sync since it began. A sync is a function of its inputs, so
+	// local folds all inputs and requests of the reconcile since it began. A reconcile is a function of its inputs, so
 	// this is its whole private state: see resumeSync.
 	local, abstract sim.Hash
 }
@@ -66,18 +66,18 @@ func newWorker(p *Process, id int) *worker {
 		w.stop = func() {}
 		return w
 	}
-	if timed := p.timed; timed != nil { // a coroutine is resumed where it was made
+	if timed := p.timed; timed != nil { // a coroutine must be resumed where it was made
 		timed(func() { w.resume, w.stop = iter.Pull(w.body) })
 		resume, stop := func() { w.resume() }, w.stop
 		w.turns, w.stop = func() { timed(resume) }, func() { timed(stop) }
 	} else {
 		w.resume, w.stop = iter.Pull(w.body)
 	}
-	w.run() // to the first yield
+	w.run() // runs to the first yield
 	return w
 }
 
-// body is the coroutine: one sync after another.
+// body is the coroutine: one reconcile after another.
 func (w *worker) body(yield func(struct{}) bool) {
 	w.yield, w.goroutine = yield, goroutine.Current()
 	defer func() {
@@ -93,7 +93,7 @@ func (w *worker) body(yield func(struct{}) bool) {
 	}
 }
 
-// workerHere returns the worker whose coroutine this is, nil on any other goroutine.
+// workerHere returns the worker whose coroutine this is, or nil on any other goroutine.
 func (p *Process) workerHere() *worker {
 	here := goroutine.Current()
 	for _, w := range p.workers {
@@ -104,8 +104,7 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
-// syncOnce calls the controller's sync function. A panic in it is the controller's bug: it ends the sync and
-// is reported.
+// syncOnce calls the controller's Sync. A panic in it is the controller's bug: it ends the reconcile and is reported.
 func (w *worker) syncOnce(ctx context.Context) (err error) {
 	defer func() {
 		r := recover()
@@ -123,7 +122,7 @@ func (w *worker) syncOnce(ctx context.Context) (err error) {
 type panicError struct {
 	Process, Key string
 	Value        any
-	At           string // the line, if it is the controller's
+	At           string // the line, if it belongs to the controller
 }
 
 func (e *panicError) Error() string {
@@ -147,7 +146,7 @@ func (w *worker) run() {
 	c.running = before
 }
 
-// begin takes the oldest key of the queue and starts to sync it.
+// begin takes the oldest key of the queue and starts to reconcile it.
 func (w *worker) begin() {
 	p := w.process
 	key, _ := p.queue.Get()
@@ -164,8 +163,8 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish puts the key back or forgets it, as workers built on client-go do. It runs on the coroutine, in the
-// sync's last step.
+// finish adds the key again or forgets it, as workers built on client-go do. It runs on the coroutine, in the last step
+// of the reconcile.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
@@ -202,7 +201,7 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	return w.resp
 }
 
-// execute has the server execute the pending request, under a failure, nil for none.
+// execute has the server execute the pending request. A non-nil failure replaces the answer.
 func (w *worker) execute(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.process.linger(w.req)
@@ -210,7 +209,7 @@ func (w *worker) execute(f *FailedRequest) {
 	w.fold()
 }
 
-// sawObject returns the version of an object that the sync had last read, live or cached; nil if it had not.
+// sawObject returns the version of an object that the reconcile last read, live or cached, or nil.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
@@ -220,7 +219,7 @@ func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	if i := w.process.informers[k]; i != nil {
 		key := name
 		if now := i.state.current(namespace, name); now != nil {
-			key = now.key // without building it
+			key = now.key // reuses the string
 		} else if namespace != "" {
 			key = namespace + "/" + name
 		}
@@ -237,7 +236,7 @@ func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
 }
 
-// sign is stamp for a request, which follows from the sync.
+// sign fills in a request's record as stamp does, with the reconcile as its cause.
 func (w *worker) sign(r *sim.Record) {
 	r.Cause, r.Asked = w.start, w.asked
 	w.stamp(r)
@@ -251,8 +250,8 @@ func (w *worker) stamp(r *sim.Record) {
 	}
 }
 
-// checkCaches finds objects that the sync read from its caches and changed in place (WRITE-5). The cache
-// shares them with the server and everybody else.
+// checkCaches finds objects that the reconcile read from its caches and changed in place (WRITE-5). The cache shares
+// them with the server and all other processes.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
 	if w.process.concurrent() { // any goroutine may have read first

@@ -16,27 +16,27 @@ import (
 
 // Process names with a meaning for the laws. Neither is an actor.
 const (
-	User   = "user"      // everyone who acts from outside the world
+	User   = "user"      // any client outside the world
 	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
 )
 
-// Actor is a process that is judged: the controller it runs, and the Contract of that controller.
+// Actor is a process that is judged: it runs a controller with a Contract.
 type Actor struct {
 	Process    string                    // its name in the records
 	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 judges "namespace"
-	For        schema.GroupVersionKind   // the kind it syncs; zero: it has no dependents
+	For        schema.GroupVersionKind   // the kind that it reconciles; zero if it has no dependents
 	Owns       []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
 	Contract
 
-	// Opaque is set for a whole program: it is not known when a sync begins and for which object. Laws that need
-	// [Syncs] or [Queues] are not checked for it.
+	// Opaque is set for a whole program. The records do not say when a reconcile of such a program begins, nor for
+	// which object. Laws that need [Syncs] or [Queues] are not checked for it.
 	Opaque bool
-	// Outside is set for an Opaque program in another process. Only its writes and their answers are known. Only
-	// laws with [Law].Outside are checked for it.
+	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
+	// Only laws with [Law].Outside are checked for it.
 	Outside bool
 
-	moments When // when its invariants are checked
+	moments When // the moments at which its invariants are checked
 }
 
 // objectOf returns a value of a record as an object, or nil.
@@ -45,7 +45,7 @@ func objectOf(value any) runtime.Object {
 	return obj
 }
 
-// collector is the Actor.Controller of the garbage collector. The GC laws judge it.
+// collector is the Actor.Controller of the garbage collector. The GC laws judge this actor.
 const collector = "garbagecollector"
 
 // drainer is the Actor.Controller of the namespace controller.
@@ -53,7 +53,7 @@ const drainer = "namespace"
 
 func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
 
-// looks reports whether an invariant is checked for its owners once all has settled.
+// looks reports whether the actor has an invariant that is checked for its owners once the world has settled.
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 func among(kinds []schema.GroupVersionKind, kind string) bool {
@@ -76,10 +76,10 @@ func (s *Actor) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(objectOf(value)))
 }
 
-// leaves reports whether it ignores an owner ([Contract].Ignores).
+// leaves reports whether the actor ignores an owner ([Contract].Ignores).
 func (s *Actor) leaves(owner any) bool { return s.Ignores != nil && s.Ignores(objectOf(owner)) }
 
-// willing reports whether it would adopt an orphan that an owner selects.
+// willing reports whether the actor would adopt an orphan that an owner selects.
 func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	if s.leaves(owner) {
 		return false
@@ -90,7 +90,7 @@ func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	return s.fits(owner, orphan)
 }
 
-// isOf reports whether apiVersion is that of the kind it syncs, or the version of that kind is not known.
+// isOf reports whether apiVersion belongs to the kind that the actor reconciles, or that kind's version is not known.
 func (s *Actor) isOf(apiVersion string) bool {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	if !grouped {
@@ -121,8 +121,8 @@ func (s *Actor) floor(owner any) int {
 	return n
 }
 
-// roof returns the most active dependents that an owner may have; negative if the contract sets no limit. For an
-// owner that it ignores, it is as if the owner wanted 0.
+// roof returns the most active dependents that an owner may have: 0 if the actor ignores the owner, and a negative
+// number if the contract sets no limit.
 func (s *Actor) roof(owner any) int {
 	n := s.Replicas(objectOf(owner))
 	if s.leaves(owner) {
@@ -134,8 +134,8 @@ func (s *Actor) roof(owner any) int {
 	return n
 }
 
-// mostAtOnce returns the most dependents that an owner may have at a time, by Replicas or MaxActive; negative if
-// the contract sets no limit.
+// mostAtOnce returns the most dependents that an owner may have at one time, by Replicas or MaxActive. It is negative
+// if the contract sets no limit.
 func (s *Actor) mostAtOnce(owner any) int {
 	if s.Replicas == nil {
 		return s.MaxActive(objectOf(owner))
@@ -143,46 +143,46 @@ func (s *Actor) mostAtOnce(owner any) int {
 	return s.roof(owner)
 }
 
-// Contract says what a controller promises. Its functions must not change the objects that they get. Laws that need
-// an unset field are not judged.
+// Contract says what a controller promises. Its functions must not change their arguments. A law that needs an unset
+// field is not judged.
 type Contract struct {
 	Profile Profile // which laws apply
 
-	// Ownership: which objects are whose.
+	// Ownership: which objects belong to which owner.
 
-	Selector    func(owner runtime.Object) labels.Selector // what an owner selects; a nil result: nothing
-	Adoptable   func(owner, orphan runtime.Object) bool    // whether it adopts this orphan that it selects; nil: always
-	Ignores     func(owner runtime.Object) bool            // whether it does nothing (more) for an owner, such as a finished Job
-	Standalone  []sim.Ref                                  // objects that it creates without an owner, such as a Lease
-	SharedKinds []schema.GroupVersionKind                  // kinds that other controllers of its program work on as well
-	MayEdit     []schema.GroupVersionKind                  // kinds that it edits whoever owns them, such as an autoscaler's targets
+	Selector    func(owner runtime.Object) labels.Selector // the owner's selector; a nil result selects nothing
+	Adoptable   func(owner, orphan runtime.Object) bool    // whether the controller adopts an orphan that the owner selects; nil: always
+	Ignores     func(owner runtime.Object) bool            // whether the controller does nothing (more) for an owner, such as a finished Job
+	Standalone  []sim.Ref                                  // objects that the controller creates without an owner, such as a Lease
+	SharedKinds []schema.GroupVersionKind                  // kinds that other controllers of the same program also write
+	MayEdit     []schema.GroupVersionKind                  // kinds that the controller edits whatever their owner is, such as an autoscaler's targets
 	Unwatched   []schema.GroupVersionKind                  // owned kinds whose events enqueue nothing
-	Polls       bool                                       // it lists periodically; created-by annotations link objects to owners
+	Polls       bool                                       // the controller lists periodically; created-by annotations link objects to owners
 
-	// Scale: which dependents an owner wants.
+	// Scale: which dependents an owner should have.
 
-	Replicas       func(owner runtime.Object) int             // how many active ones; negative: it creates none for it
-	MaxSurge       func(owner runtime.Object) int             // how many more it may have temporarily; nil: none
-	MaxUnavailable func(owner runtime.Object) int             // how many fewer by the controller's own deletes; nil: none
-	MaxActive      func(owner runtime.Object) int             // how many at one time, without Replicas; negative: any number
+	Replicas       func(owner runtime.Object) int             // how many active dependents; negative: the controller creates none
+	MaxSurge       func(owner runtime.Object) int             // how many dependents more than Replicas may exist temporarily; nil: none
+	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
+	MaxActive      func(owner runtime.Object) int             // how many active dependents at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
-	Identity       func(dependent runtime.Object) string      // no two of an owner may share it: a node, an ordinal
-	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether two may share an identity temporarily; nil: never
-	Wanted         func(owner, dependent runtime.Object) bool // whether an owner wants this very dependent; nil: any will do
-	BlocksCreate   func(owner, dependent runtime.Object) bool // whether no more are created while this one is so; nil: never
+	Identity       func(dependent runtime.Object) string      // no two dependents of an owner may have the same identity: a node, an ordinal
+	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether two dependents may share an identity temporarily; nil: never
+	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
+	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never
 
-	// Status: what an owner says of its dependents.
+	// Status: what an owner's status says about its dependents.
 
-	Counts  []Count                        // the numbers that count them
-	Counted func(owner runtime.Object) int // how many it says it has
+	Counts  []Count                        // the fields that count dependents
+	Counted func(owner runtime.Object) int // how many dependents the status reports
 
-	// Finalizers that it adds and removes, and why a terminating object keeps one ("": it may be removed). all
-	// lists the stored objects of a kind.
+	// The finalizers that the controller adds and removes. The function returns why a terminating object must keep one,
+	// or "" if it may be removed. all lists the stored objects of a kind.
 
 	Finalizers      []string
 	FinalizerReason func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
-	// RetryOf names what is retried when a failed dependent is replaced, "" for nothing. Retries need a backoff
+	// RetryOf names the work that is retried when a failed dependent is replaced, or returns "". Retries need a backoff
 	// (WRITE-8).
 	RetryOf func(owner, failed runtime.Object, all func(kind string) []runtime.Object) string
 
@@ -193,13 +193,13 @@ type Contract struct {
 // Count is one number in an owner's status that counts its dependents (EXACT-8).
 type Count struct {
 	Name string // "readyReplicas"
-	// Of returns the number in the status; negative if it does not follow from the dependents alone.
+	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
-	Ever bool // it includes deleted ones: once settled it is at least the number of matching ones that exist
-	Once bool // each that ever matched counts once and for good; it may lag (EXACT-12)
-	// Is reports whether it counts a dependent that the owner controls, terminating or not.
+	Ever bool // the number includes deleted dependents: once settled it is at least the number of matching ones that exist
+	Once bool // each dependent that ever matched counts once and for good; the number may lag (EXACT-12)
+	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
 	Is func(owner, dependent runtime.Object) bool
-	// Each replaces Is: how many a dependent stands for. A Deployment adds up numbers of its ReplicaSets.
+	// Each replaces Is and returns the weight of a dependent. A Deployment adds up numbers of its ReplicaSets.
 	Each func(owner, dependent runtime.Object) int
 }
 
@@ -221,8 +221,8 @@ type Profile uint8
 
 const (
 	Ownership Profile = iota // laws that every controller must keep
-	Writing                  // and the guidelines of Writing Controllers
-	Upstream                 // and the conventions of kube-controller-manager
+	Writing                  // also the guidelines of Writing Controllers
+	Upstream                 // also the conventions of kube-controller-manager
 
 	profiles = 3
 )

@@ -55,9 +55,9 @@ func adoptAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// statusOnly checks ADOPT-3. For a terminating object a controller may write status and remove finalizers. It may
-// delete the object's dependents while its own finalizer holds the object. It may always remove its own finalizers
-// from dependents, or they could not go.
+// statusOnly checks ADOPT-3. For a terminating object, a controller may write its status and remove finalizers. It may
+// delete the object's dependents while its own finalizer is on the object. It may always remove its own finalizers from
+// dependents, because otherwise they would never be deleted.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -94,7 +94,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 }
 
 // tidies reports whether a write updates a dependent without changing its owners or finalizers. The EndpointSlice
-// controller does this for terminating objects; controllers of profile Upstream do not.
+// controller does this for terminating objects. Controllers of profile Upstream do not.
 func (w *Write) tidies(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
 		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
@@ -102,7 +102,7 @@ func (w *Write) tidies(r *sim.Record) bool {
 }
 
 // cleansUp reports whether a write to a dependent is part of its owner's finalization: it deletes the dependent,
-// removes its finalizer, or releases it.
+// removes the finalizer, or releases the dependent.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&
@@ -129,7 +129,7 @@ func recheck(j *Judge, r *sim.Record) {
 	j.Exercise()
 	k := w.process.work(r)
 	if w.Actor.Opaque {
-		k = nil // it may have read live, but it is not known when
+		k = nil // the actor may have read live, at an unknown time
 	}
 	switch {
 	case k != nil && !k.read:

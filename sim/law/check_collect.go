@@ -1,4 +1,4 @@
-// Checks of the GC laws on what is collected: GC-1 and GC-5 to GC-9.
+// Checks of the GC laws on garbage collection: GC-1 and GC-5 to GC-9.
 
 package law
 
@@ -32,8 +32,8 @@ func collectAll(j *Judge, r *sim.Record) {
 	})
 }
 
-// cutLive reports that the collector removed a reference to an owner that exists and whose deletion does not ask
-// for it.
+// cutLive reports that the garbage collector removed a reference to an existing owner, although no deletion of the
+// owner requires it.
 func (j *Judge) cutLive(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || r.Verb != "patch" && r.Verb != "update" {
@@ -50,15 +50,16 @@ func (j *Judge) cutLive(r *sim.Record) {
 			continue
 		}
 		if j.state.orphanings.find(w.Before.GetUID(), refs[i].UID) != nil {
-			continue // an accepted deletion asked for it; its finalizer was removed first
+			continue // an accepted deletion required it; its finalizer was removed first
 		}
 		s := committedIf(w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()))
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
 	}
 }
 
-// leavesBehind reports that the collector's deletion orphans the dependents of the deleted object without its
-// finalizer asking for that. A delete without a policy uses the default of the kind, which may be to orphan.
+// leavesBehind reports that a deletion by the garbage collector orphans the dependents of the deleted object, although
+// no finalizer of the object requires it. A delete without a policy uses the default of the kind, which may be to
+// orphan.
 func (j *Judge) leavesBehind(r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -180,8 +181,8 @@ func deleteByUID(j *Judge, r *sim.Record) {
 	}
 }
 
-// eachOwned calls f for every stored object that has owner references, is not terminating, and whose references can
-// all be resolved by the collector.
+// eachOwned calls f for every stored object that has owner references, is not terminating, and whose owners the garbage
+// collector can resolve.
 func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	watched := j.survey().collector.Actor.Owns
 	for _, l := range j.state.kinds {
@@ -196,7 +197,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	}
 }
 
-// eachDangling counts each of them as exercised, and calls f for those with an absent owner.
+// eachDangling counts each such object as exercised, and calls f for those with an absent owner.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
 		j.Exercise()
@@ -206,9 +207,9 @@ func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	})
 }
 
-// resolvable reports whether it can be told which of an object's owners exist. It cannot if the server does not
-// know the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). The
-// collector leaves such objects alone.
+// resolvable reports whether the garbage collector can resolve an object's owners. It cannot if the server does not
+// know the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). It does not
+// touch such objects.
 func (j *Judge) resolvable(o *Object) bool {
 	refs := o.Meta.GetOwnerReferences()
 	for i := range refs {
@@ -220,7 +221,7 @@ func (j *Judge) resolvable(o *Object) bool {
 	return true
 }
 
-// served reports whether the server serves objects of this object's kind at present. A CRD may have stopped serving
+// served reports whether the server currently serves objects of this object's kind. A CRD may have stopped serving
 // their version.
 func (j *Judge) served(o *Object) bool {
 	obj, ok := o.Value.(runtime.Object)
@@ -232,7 +233,7 @@ func (j *Judge) served(o *Object) bool {
 	return kind == "" || served
 }
 
-// resolveAll checks GC-6. To break a cycle the collector removes blockOwnerDeletion, and nowhere else.
+// resolveAll checks GC-6. The garbage collector sets blockOwnerDeletion to false only to break a cycle.
 func resolveAll(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.unblocked(r)
@@ -258,9 +259,10 @@ func resolveAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// unblocked reports that the collector made a reference non-blocking though no dependent of the object waits for
-// its own: there is no cycle to break. It need not be proven that the object waits for itself (RULES K100). It is
-// Committed if the collector had been shown otherwise, or was shown it meanwhile.
+// unblocked reports that the garbage collector made a reference non-blocking although no dependent of the object waits
+// for its own dependents, so there is no cycle to break. The law does not require proof that the object waits for
+// itself (RULES K100). The violation is Committed if the garbage collector had been shown something else, or was shown
+// it in the meantime.
 func (j *Judge) unblocked(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {
@@ -269,7 +271,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	j.Exercise()
 	uid := w.Before.GetUID()
 	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
-		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // of two deletions the second decides
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // of two deletions the second one counts
 	}) {
 		return
 	}

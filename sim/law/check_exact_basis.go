@@ -1,5 +1,5 @@
-// Checks of EXACT-4 and EXACT-5 (writes on an old view), and of EXACT-9, EXACT-10 and FIN-3: what a dependent needs
-// stays, and what belongs to it goes with it.
+// Checks of EXACT-4 and EXACT-5 (writes on an old view), and of EXACT-9, EXACT-10 and FIN-3 (objects that a dependent
+// needs stay, and objects that belong to it are deleted with it).
 
 package law
 
@@ -15,14 +15,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// sameIncarnation checks EXACT-4: a write lands on another incarnation than the one the actor had read. It is
-// always Informed: a UID precondition of a delete or patch, or the resourceVersion of an update, would have
+// sameIncarnation checks EXACT-4: a write lands on another incarnation of the object than the actor read. The violation
+// is always Informed. A UID precondition of a delete or patch, or the resourceVersion of an update, would have
 // prevented it. In contrast, no UID precondition prevents the race of LAW-2.
 //
-// A server-side apply is decided for a name, and the deletion of a collection for a selector. Neither is about an
-// incarnation.
+// A server-side apply names an object by its name, and the deletion of a collection uses a selector. Neither refers to
+// an incarnation.
 //
-// ADOPT-8 covers writes to a recreated object with the name of the synced object.
+// ADOPT-8 covers writes to a recreated object with the name of the reconciled one.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
@@ -38,17 +38,19 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	j.Report(Informed, what(r)+" meant for an earlier "+r.Object.Kind+" of that name")
 }
 
-// ofFor reports whether a record is about the object that its actor syncs, or about another one of its name.
+// ofFor reports whether a record is about the object that its actor reconciles, or about another object of the same
+// name.
 func ofFor(r *sim.Record) bool {
 	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
 
-// noOlderView checks EXACT-5. It is Informed if this life of the process had been shown a newer version before the
-// sync began. What arrives during a sync does not count. It is Committed if only an earlier life had been shown
-// one: the actor could not know, but a write with the version it read would have been refused. Such a conditional
-// write is never checked.
+// noOlderView checks EXACT-5. The violation is Informed if this life of the process was shown a newer version before
+// the reconcile began. Deliveries during a reconcile do not count. It is Committed if only an earlier life was shown a
+// newer version. Then the actor could not know, but a write with the version that it read would have been refused. Such
+// conditional writes are never violations.
 //
-// Nor is a server-side apply to another object than the synced one: it takes nothing from a view of that object.
+// A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on a view
+// of that object.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
@@ -73,9 +75,9 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes by the newest version in its cache, and only answers to its own
-// requests were newer. Operators do not keep those. It holds only if the cached object has the same controller as
-// the stored one. It never holds for profile Upstream: those controllers have expectations, or read the object
+// byItsCache reports whether the actor deletes by the newest version in its cache, and only answers to its own requests
+// were newer. Operators do not keep such answers. The result is true only if the cached object has the same controller
+// as the stored one. It is always false for profile Upstream: those controllers have expectations, or read the object
 // again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
@@ -93,7 +95,7 @@ func (w *Write) undoes(r *sim.Record) bool {
 		!meta.SameBody(r.Saw, r.Before)
 }
 
-// asSeen reports whether an object is as the actor saw it, whatever its version. An object that was adopted,
+// asSeen reports whether an object equals what the actor saw, apart from its version. An object that was adopted,
 // released and adopted again is unchanged.
 func (w *Write) asSeen(r *sim.Record) bool {
 	a, b := w.Saw, w.Before
@@ -104,7 +106,7 @@ func (w *Write) asSeen(r *sim.Record) bool {
 }
 
 // destroys reports whether a write loses something: it deletes an object that has changed since the actor read it,
-// scales down, or overwrites or reverts what others have changed since. A status write loses nothing.
+// scales down, or reverts a change by another client. A status write loses nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:
@@ -121,8 +123,8 @@ func (w *Write) destroys(r *sim.Record) bool {
 	return r.Verb == "update" || meta.SameBody(r.Saw, r.After)
 }
 
-// restsOnWhatStays checks an invariant at creations, such as EXACT-9: a controller creates no dependent without
-// what it needs, and deletes nothing that a dependent needs.
+// restsOnWhatStays checks an invariant at creations, such as EXACT-9: a controller creates a dependent only if the
+// objects that it needs exist, and never deletes an object that a dependent needs.
 func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil {
@@ -139,17 +141,18 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks checks the invariant of creations for a dependent, in a world with the objects that all returns.
+// lacks checks the invariant of creations for a dependent. all returns the objects of the world.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})
 }
 
-// nothing is a world without objects. A dependent that lacks nothing there needs nothing.
+// nothing is an empty world. A dependent that lacks nothing in it needs no other object.
 func nothing(string) []runtime.Object { return nil }
 
-// madeOnNothing reports a creation without what it needs. It is Informed if the caches of the actor lack it too, as
-// they were when the sync began. The actor may have created what they do not show.
+// madeOnNothing reports a creation although a needed object is missing. It is Informed if that object is also missing
+// in the actor's caches, and was when the reconcile began. The actor may have created objects that its caches do not
+// show yet.
 func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	what := j.lacks(v, r, r.After, j.state.values)
@@ -168,9 +171,8 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	j.Report(s, "made though "+what)
 }
 
-// believes returns the objects of a kind that a process may take to exist: those in its cache, those from answers,
-// and the other stored ones. unsure is set if one of the stored ones is terminating, which the process need not
-// know.
+// believes returns the objects of a kind that a process may assume to exist: those in its cache, those from answers,
+// and the other stored ones. unsure is set if one of the stored ones is terminating, which the process may not know.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
 	all = append(p.shows(kind), p.createdUnseen.of(kind)...)
@@ -222,8 +224,8 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	}
 }
 
-// knewToRest reports whether a process knew a dependent before its sync began, or from an answer, and that the
-// dependent needs what is deleted.
+// knewToRest reports whether a process knew that the dependent exists and needs the deleted object, before its
+// reconcile began or from an answer.
 func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, left func(kind string) []runtime.Object) bool {
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
@@ -231,8 +233,8 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 		j.lacks(v, r, e.Value, left) != ""
 }
 
-// takenAlong checks an invariant at the deletion of a dependent, such as EXACT-10. It is Informed if the actor's
-// caches showed what is left behind, and did so when the sync began. What the actor has done about it since is
+// takenAlong checks an invariant at the deletion of a dependent, such as EXACT-10. It is Informed if the actor's caches
+// showed the object that is left behind, and did so when the reconcile began. The actor's own changes since then are
 // stored.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
@@ -259,8 +261,9 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// usedIsKept checks FIN-3. Caches that show no use prove nothing: a use may be too new. It is Committed if the
-// actor listed from the server in this sync and found no use, or had read the object as one that nothing uses.
+// usedIsKept checks FIN-3. A cache that shows no use of the object proves nothing, because a use may be too recent. The
+// violation is Committed if the actor listed from the server in this reconcile and found no use, or had read the object
+// as unused.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

@@ -1,4 +1,4 @@
-// Checks of EXACT-8 and EXACT-12: the numbers in a status.
+// Checks of EXACT-8 and EXACT-12: the counts in a status.
 
 package law
 
@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// exactStatus checks EXACT-8. During a run, a count may have any value that follows from reading each dependent at
-// some moment between the start of the sync and the request. Once settled it must match the stored objects. A count
-// that a write leaves unchanged is checked once settled only. A count of all that ever existed may lag, but never
-// exceed the true number; once settled it must include all.
+// exactStatus checks EXACT-8. During a run, a count may have any value that is possible if each dependent is read at
+// some moment between the start of the reconcile and the request. Once settled it must match the stored objects. If a
+// write does not change a count, the count is checked only once settled. A count that includes deleted dependents may
+// lag, but never exceed the true number; once settled it must include all of them.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledStatuses()
@@ -28,7 +28,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	k := w.counting(r)
-	if k == nil || k.listed { // what a list showed is not known for each object
+	if k == nil || k.listed { // the list does not record what it showed of each object
 		return
 	}
 	j.Exercise()
@@ -67,10 +67,10 @@ func between(low, high int) string {
 	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
 }
 
-// explained returns the bounds of a count: the dependents that matched during the whole sync, and those that
-// matched at some moment of it, by the actor's cache or by answers to it. Dependents that the owner does not select
-// or would not adopt need not be counted; this is checked only if needed, that is if low is too high. The same
-// holds for those that a request found gone.
+// explained returns the bounds of a count: the dependents that matched during the whole reconcile, and those that
+// matched at some moment of it, by the actor's cache or by answers. Two groups need not be counted: dependents that the
+// owner does not select or would not adopt, and dependents that a request found gone. This is checked only if low is
+// too high.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
@@ -106,26 +106,26 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 		}
 	}
 	if c.Each != nil && k.missed > 0 {
-		return 0, high // how many each of them stood for is not known
+		return 0, high // it is not known how much each of them counted
 	}
 	return low - k.missed, high
 }
 
-// moments holds how many of a count one object stands for: at most, at the moments of a sync when the owner may
-// have owned it, and at least, at all moments.
+// moments holds how much one object adds to a count during the reconcile: the most at any moment when the owner may
+// have owned it, and the least over all moments.
 type moments struct {
 	c     *Count
 	seen  any // the owner
 	owner types.UID
-	mine  bool // the owner had it at some moment
-	most  int  // that it stood for, whoever owned it
-	least int  // as a dependent of the owner: 0 while it was not one; negative before the first moment
+	mine  bool // the owner owned it at some moment
+	most  int  // the most it counted, whoever owned it
+	least int  // the least it counted as a dependent of the owner; 0 while it was not one, negative before the first moment
 
 	state *State // set if least also checks the owner's selector
 	sub   *Actor
 }
 
-// sight records an object as it is known now; nil for one that is not known any more.
+// sight records the current knowledge of an object; nil if the object is not known any more.
 func (m *moments) sight(e *view.Sight) {
 	if e == nil {
 		m.least = 0
@@ -145,7 +145,7 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. An actor counts an object that it adopts as it read it before the adoption.
+// at records an object at one moment. An actor counts an adopted object as it read it before the adoption.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)
@@ -203,7 +203,7 @@ type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // that another process, or an unknown one, wrote into the status
+	more map[tally]int // added to the status by another or an unknown process
 }
 
 type tally struct {
@@ -220,7 +220,7 @@ func (c *once) Reset() {
 	clear(c.more)
 }
 
-// Digest hashes what has matched. The state of the world does not tell this about deleted objects.
+// Digest hashes which dependents have matched. The state of the world does not contain this for deleted objects.
 func (c *once) Digest(h *sim.Hash) {
 	var sum uint64
 	for t, uids := range c.ever { //detcheck:ordered a sum
@@ -272,14 +272,14 @@ func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	c.ever[t][w.After.GetUID()] = true
 }
 
-// again reports whether the actor's finalizer is added to a dependent again: the dependent then counts once more.
+// again reports whether the actor adds its finalizer to a dependent again. Then the dependent counts once more.
 func again(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)
 	})
 }
 
-// status checks a status whose count grows. What others write into it raises the limit.
+// status checks a status whose count grows. A write of the count by another client raises the limit.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

@@ -1,4 +1,4 @@
-// Checks of EXACT-1 to EXACT-3: how many dependents there are, and which.
+// Checks of EXACT-1 to EXACT-3: the number of dependents, and their identities.
 
 package law
 
@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// neverTooFew checks EXACT-1. It is Informed by the owner as the actor read it and the dependents as it was shown
-// them, if too few are stored as well. It is Committed by what is stored. Inactive dependents may be deleted, and a
-// terminating owner wants none.
+// neverTooFew checks EXACT-1. The violation is Informed if there are too few dependents both in the actor's view and in
+// the stored state. It is Committed if there are too few in the stored state only. Inactive dependents may be deleted,
+// and a terminating owner wants none.
 func neverTooFew(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -44,8 +44,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooMany checks EXACT-2. ADOPT-3 covers a creation for a terminating owner. A creation that replaces what
-// others deleted is not one too many.
+// neverTooMany checks EXACT-2. ADOPT-3 covers a creation for a terminating owner. A creation that replaces a dependent
+// deleted by another client is not a violation.
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -95,9 +95,9 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. It is Informed by what the
-// caches showed when the sync began, and what the actor has created in this sync. It need not remember creations of
-// earlier syncs, because it creates rarely.
+// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. Informed violations consider the
+// caches at the start of the reconcile and the creations of this reconcile. The actor need not remember creations of
+// earlier reconciles, because it creates rarely.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -122,9 +122,9 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	}
 }
 
-// oneForEach checks EXACT-3: by a write a dependent takes an identity that another one of the same owner has. It is
-// Informed if the actor had been shown the other one before the sync began, or had created it. An adoption is not a
-// violation, because a matching orphan must be adopted first (ADOPT-2). One of the two must be gone once settled.
+// oneForEach checks EXACT-3: a write gives a dependent the identity of another dependent of the same owner. It is
+// Informed if the actor was shown the other one before the reconcile began, or created it. An adoption is not a
+// violation, because a matching orphan must be adopted first (ADOPT-2). Once settled, one of the two must be gone.
 func oneForEach(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledIdentities()
@@ -154,8 +154,8 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// settledIdentities checks EXACT-3 for adopted dependents. A controller without Replicas may keep what it adopts, as
-// a Deployment keeps an older ReplicaSet.
+// settledIdentities checks EXACT-3 for adopted dependents. A controller without Replicas may keep an adopted dependent,
+// as a Deployment keeps an older ReplicaSet.
 func (j *Judge) settledIdentities() {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -182,7 +182,7 @@ func (j *Judge) settledIdentities() {
 	}
 }
 
-// mayDuplicate reports whether an owner may have two dependents with one identity.
+// mayDuplicate reports whether an owner may have two dependents with the same identity.
 func (s *State) mayDuplicate(sub *Actor, owner types.UID, a, b any) bool {
 	o := s.Object(owner)
 	return sub.AllowDuplicate != nil && o != nil && sub.AllowDuplicate(objectOf(o.Value), objectOf(a), objectOf(b))
@@ -195,8 +195,8 @@ func (s *Actor) holds(value any, m metav1.Object) string {
 	return s.Identity(objectOf(value))
 }
 
-// knewHolder reports whether the actor knew that an object has the identity: since before the sync, or from an
-// answer to its own request.
+// knewHolder reports whether the actor knew that an object has the identity, before the reconcile or from an answer to
+// its own request.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
 	k := w.process.work(r)
@@ -206,8 +206,8 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	return e.Since < k.begun && w.Actor.Identity(objectOf(w.process.known.ValueAt(e.UID, k.begun))) == id || e.Ahead
 }
 
-// askedFor reports whether the owner wants this dependent: by every version of the owner that the worker may use if
-// every is set, and by any of them otherwise.
+// askedFor reports whether the owner wants this dependent. If every is set, all versions of the owner that the worker
+// may use must want it; otherwise one is enough.
 func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
 	if w.Actor.Wanted == nil {
 		return true
@@ -221,8 +221,8 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 	return is
 }
 
-// neverUnexercised checks EXACT-2 for an owner that wants dependents by name: the created one is wanted, and not too
-// many wanted ones exist.
+// neverUnexercised checks EXACT-2 for an owner that wants dependents by name: the owner wants the created one, and not
+// too many wanted ones exist.
 func (j *Judge) neverUnexercised(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -264,8 +264,8 @@ func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	return n
 }
 
-// knownWanted counts the wanted dependents that the worker must know of: shown before its sync began, or created by
-// its process.
+// knownWanted counts the wanted dependents that the worker must know: it was shown them before its reconcile began, or
+// its process created them.
 func (w *Write) knownWanted(k *work, r *sim.Record) int {
 	n := 0
 	for _, e := range w.process.known.Members(k.owner) {

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold checks FIN-1. Writing a finalizer list that was read before another finalizer was added removes
-// that one too. This race is never excused: a resourceVersion, or a test in a JSON patch, prevents it.
+// finalizersHold checks FIN-1. An actor may write a list of finalizers that it read before another finalizer was added,
+// and so remove that one too. This race is never excused: a resourceVersion, or a test in a JSON patch, prevents it.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
@@ -103,7 +103,7 @@ func (s *State) keptByOthers(namespace *Object) bool {
 	})
 }
 
-// someWorks reports whether a process that is up and watches meets a condition.
+// someWorks reports whether some process that is up and watches meets a condition.
 func (s *State) someWorks(is func(p *process) bool) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.works() && is(p) })
 }

@@ -42,41 +42,41 @@ func dontInterfere(j *Judge, r *sim.Record) {
 	j.Report(s, j.interference(r))
 }
 
-// made reports whether a controller that polls writes to an object without a ControllerRef whose created-by
-// annotation names its object. There is no other link (KIND-CRON-2).
+// made reports whether the created-by annotation of an object without a ControllerRef names the actor's object. A
+// controller that polls has no other link (KIND-CRON-2).
 func (w *Write) made() bool {
 	return w.Actor.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
-// colleaguesOwn reports whether the actor's program created an object, and another controller of the program may
-// own it.
+// colleaguesOwn reports whether the actor's program created an object that another controller of the program may own.
 func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 	o := j.state.Object(j.write.Before.GetUID())
 	return o != nil && o.maker != nil && o.maker.Controller == j.write.Actor.Controller &&
 		j.colleagues(r, j.write.Owner)
 }
 
-// colleaguesFor reports whether another controller of the same program works on the object itself. That controller
-// may write to the object, but not change its owners. It may delete the object if nothing controls it.
+// colleaguesFor reports whether the object itself is reconciled by another controller of the same program. That
+// controller may write to the object, but not change its owners. It may delete the object if the object has no
+// controller.
 func (w *Write) colleaguesFor(r *sim.Record) bool {
 	return among(w.Actor.SharedKinds, r.Object.Kind) &&
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
-// tended reports whether the actor may edit the object whoever owns it (MayEdit). For a deletion this also needs an
-// invariant at writes, which says what to spare.
+// tended reports whether the actor may edit the object, whatever its owner is (MayEdit). For a deletion, the actor also
+// needs an invariant at writes that says which objects to keep.
 func (w *Write) tended(r *sim.Record) bool {
 	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
-// concerns reports whether LAW-2 applies to the written object: it is of a kind that the actor manages, has a
-// controller, or is of a kind that an actor syncs. A ConfigMap of a user without a controller is exempt. The actor
-// may write to the object that it syncs; ADOPT-8 covers a recreated object of that name.
+// concerns reports whether LAW-2 applies to the written object: the actor manages its kind, or the object has a
+// controller, or an actor reconciles its kind. A user's ConfigMap without a controller is exempt. The actor may write
+// to the object that it reconciles. ADOPT-8 covers a recreated object of that name.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor.Outside {
-		return w.Owner != nil // its other creations are not known
+		return w.Owner != nil // the actor's other creations are not known
 	}
 	if w.Dependent {
 		return true
@@ -88,10 +88,10 @@ func (j *Judge) concerns(r *sim.Record) bool {
 	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
 }
 
-// cutsOthers reports that a write to the actor's dependent, or to an object that it may edit, removes a reference
-// to another existing owner. This happens if a list of owners is replaced, or written from an old copy. An actor
-// may remove references to owners of the kind it syncs, to its own dependents, and that it added itself. An
-// invariant at writes says which objects it may hand over. Other laws judge deletions and releases.
+// cutsOthers reports that a write removes a reference to another existing owner from the actor's dependent, or from an
+// object that the actor may edit. This happens if a write replaces the list of owners, or uses an old copy of it. An
+// actor may remove references to owners of the kind that it reconciles, to its own dependents, and references that it
+// added itself. An invariant at writes says which objects it may hand over. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -130,9 +130,9 @@ func (s *Actor) written() *Invariant {
 	return nil
 }
 
-// inFamily reports whether an owner is the object that the actor syncs, or a dependent of it. The actor decides
-// which of them owns an object: a StatefulSet gives a claim to a pod. A Deployment may not do this with pods of its
-// ReplicaSets, because those have a controller that manages pods.
+// inFamily reports whether an owner is the object that the actor reconciles, or a dependent of it. The actor decides
+// which of these owns an object: a StatefulSet gives a claim to a pod. A Deployment may not do this with pods of its
+// ReplicaSets, because the ReplicaSets have a controller that manages pods.
 func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if w.isFor(ref) {
@@ -142,7 +142,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 		return false
 	}
 	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
-		return true // the actor put it there, though the owner may be gone now
+		return true // the actor added it, though the owner may be gone now
 	}
 	if o := j.state.Object(ref.UID); o != nil {
 		return meta.ControlledBy(o.Meta, uidOf(w.For))

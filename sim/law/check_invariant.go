@@ -1,5 +1,5 @@
-// Which invariants are checked for a record, and the check at a write to a dependent, such as EXACT-11: a rollout stays
-// within its bounds.
+// This file selects the invariants for a record, and checks invariants at a write to a dependent, such as EXACT-11 (a
+// rollout stays within its bounds).
 
 package law
 
@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the New of a law that is an [Invariant] in the contracts of controllers.
+// invariantLaw returns the New of a law that stands for an [Invariant] in the contracts of controllers.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {
@@ -39,8 +39,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant at a write of its controller: to a dependent of the synced owner, or to another
-// object if the controller syncs no kind or has MayEdit.
+// written checks an invariant at a write of its controller. The write is to a dependent of the reconciled owner, or to
+// another object if the controller reconciles no kind or has MayEdit.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -107,9 +107,9 @@ func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 	return all
 }
 
-// withinBounds checks an invariant at a write to a dependent. The violation is Informed if it also holds by what
-// the actor knows: for every version of the owner it may have used, and with the other dependents as known when the
-// sync began or as the actor has changed them since.
+// withinBounds checks an invariant at a write to a dependent. The violation is Informed if the actor's knowledge also
+// violates the invariant: for every version of the owner that it may have used, and with the other dependents as known
+// when the reconcile began or as changed by the actor since.
 func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -147,8 +147,9 @@ func (w *Write) uid() types.UID {
 	return w.Before.GetUID()
 }
 
-// knewBounds reports whether a write violates the invariant by what the actor knows: by what it was shown, and by
-// its caches. The clock may have any value since the sync began. What was shown during the sync does not count.
+// knewBounds reports whether a write violates the invariant by the actor's knowledge: by the objects that it was shown,
+// and by its caches. The clock may have any value since the reconcile began. Deliveries during the reconcile do not
+// count.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process
@@ -192,7 +193,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	return knew && !late
 }
 
-// toldOf returns the owner's other dependents that the actor knows of.
+// toldOf returns the owner's other dependents that the actor knows.
 func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	for _, e := range w.process.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil {
@@ -202,8 +203,8 @@ func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	return others
 }
 
-// cached returns the owner's other dependents in the actor's caches, with the actor's own changes of this sync. An
-// object that it adopted in this sync is as the cache has it.
+// cached returns the owner's other dependents in the actor's caches, with the actor's own changes of this reconcile. An
+// object adopted in this reconcile is as the cache shows it.
 func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }

@@ -1,4 +1,4 @@
-// Invariants once all has settled, such as KIND-DS, and at writes to other objects than dependents, such as
+// Invariants of the settled world, such as KIND-DS, and invariants at writes to objects other than dependents, such as
 // PODGC-1 and TTL-1.
 
 package law
@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner, once all has settled. A change that enqueues nothing may wait until
-// the controller looks at the owner for another reason.
+// oneOnEach checks an invariant for each owner once the world has settled. A change that enqueues nothing may wait
+// until the controller reconciles the owner for another reason.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -49,9 +49,9 @@ func (s *Actor) settled(id string) *Invariant {
 	return nil
 }
 
-// sparing checks an invariant at a write to another object than a dependent, such as PODGC-1. It is Committed if
-// the write was allowed by what the actor had been shown or had found gone, or if the cause was shown only after
-// its sync began. An object counts as gone only after the time in [Invariant].Recent, because it may come back.
+// sparing checks an invariant at a write to an object other than a dependent, such as PODGC-1. The violation is
+// Committed if the actor's knowledge allowed the write, or if it was shown the cause only after its reconcile began. An
+// object counts as gone only after the time in [Invariant].Recent, because it may come back.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {
@@ -99,7 +99,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// facts returns the facts of a write to another object than a dependent.
+// facts returns the facts of a write to an object other than a dependent.
 func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime.Object,
 	get func(kind, namespace, name string) runtime.Object) *Facts {
 	f := &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(before), All: all, Get: get}
@@ -127,8 +127,9 @@ func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	return nil
 }
 
-// inTime checks an invariant at the deletion of another object than a dependent, such as TTL-1. It is Committed if
-// the object as shown to the actor was due, as when its time has been extended since.
+// inTime checks an invariant at the deletion of an object other than a dependent, such as TTL-1. The violation is
+// Committed if the object was due in the version that the actor was shown, for example if its time has been extended
+// since.
 func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if !w.Deletes || r.Before == nil {
@@ -143,7 +144,7 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// overdue checks an invariant of the settled world for a controller that syncs no kind. It leaves out terminating
+// overdue checks an invariant of the settled world for a controller that reconciles no kind. It leaves out terminating
 // objects, and objects whose deletion the server forbids.
 func (j *Judge) overdue(id string, r *sim.Record) {
 	for _, p := range j.state.processes {
@@ -152,7 +153,7 @@ func (j *Judge) overdue(id string, r *sim.Record) {
 			continue
 		}
 		j.actor = p
-		if v.When == WhenSettled { // an invariant of deletions is exercised by a deletion
+		if v.When == WhenSettled { // an invariant of deletions counts as exercised at a deletion
 			j.Exercise()
 		}
 		what := j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,

@@ -58,7 +58,7 @@ func (j *Judge) unreleased() {
 	for i := range c.owners {
 		o := &c.owners[i]
 		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
-			continue // without a selector it is not known what to release
+			continue // without a selector nothing is known about releases
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if !meta.ControlledBy(d.Meta, o.Meta.GetUID()) || !among(o.sub.Owns, d.Ref.Kind) ||
@@ -121,8 +121,8 @@ func (j *Judge) forsaken(o *Object) string {
 	return ""
 }
 
-// bitBlind checks ORPHAN-4: the collector looks at controlling references only. It deletes what another owner
-// keeps, or keeps what has no owner.
+// bitBlind checks ORPHAN-4: the garbage collector considers only controlling references. It deletes an object that
+// another owner keeps, or keeps an object without an existing owner.
 func bitBlind(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.plainDangling()
@@ -246,10 +246,10 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	}
 	for _, o := range left {
 		if o.Meta.GetUID() == owner || !j.served(o) {
-			continue // it goes too, or it is out of reach
+			continue // it is deleted too, or cannot be reached
 		}
 		if q := j.state.orphanings.find(o.Meta.GetUID(), owner); q != nil && q.again {
-			continue // it had been orphaned; ADOPT-7 reports the adoption
+			continue // the object had been orphaned; ADOPT-7 reports the adoption
 		}
 		if w.process.knewTied(r, o, owner) != nil {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
@@ -277,7 +277,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.actor = j.state.collecting()
-		j.Exercise() // from here on they must not be deleted because of it
+		j.Exercise() // from now on this deletion must not delete them
 		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
@@ -296,12 +296,12 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
 			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.record {
-				s = Committed // the deletion it was working on was another one
+				s = Committed // the garbage collector was working on another deletion
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
 		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
-			return // what its finalizer holds the owner for is its own affair
+			return // the finalizer's controller decides what it waits for
 		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := informedIf(meta.Deleting(meta.Of(r.SawFor)))
 			j.Report(s, "deleted for "+r.For.String()+", whose deletion was to orphan it")
@@ -310,8 +310,8 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruled reports a deletion that removed the orphan finalizer from an object with dependents, which must then
-// stay (RULES K101). An object that goes because an owner waits for it goes as that owner does
+// overruled reports a deletion that removed the orphan finalizer from an object whose dependents must then stay (RULES
+// K101). An object that is deleted because an owner waits for it is deleted with that owner's policy
 // (garbagecollector.go, attemptToDeleteItem).
 func overruled(j *Judge, w *Write) {
 	left := j.state.Dependents(w.Before.GetUID())

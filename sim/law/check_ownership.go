@@ -1,5 +1,5 @@
-// Checks of LAW-1, LAW-1b and LAW-3, and of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs. It is not known for which
-// object a program's sync is, nor when the program read.
+// Checks of LAW-1, LAW-1b and LAW-3, and of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs. For a program it is not
+// known which object a reconcile is for, nor when the program read.
 
 package law
 
@@ -44,8 +44,8 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 }
 
-// colleagues reports whether another controller of the actor's program may sync the owner: the program watches the
-// owner's kind, no other actor syncs that kind, and the owner exists or was shown to the program.
+// colleagues reports whether another controller of the actor's program may reconcile the owner: the program watches the
+// owner's kind, no other actor reconciles that kind, and the owner exists or was shown to the program.
 func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if !w.Actor.Opaque || ref == nil || ref.Kind == w.Actor.For.Kind || j.state.subjectFor(ref.Kind) != nil {
@@ -66,9 +66,9 @@ func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	return false
 }
 
-// ownedLate reports that the actor adds a reference to its own object only after it created the dependent without
-// one, for the same spec. A crash in between leaves a dependent that is never cleaned up. The actor is excused if
-// it has read a newer spec since, or another program created the dependent.
+// ownedLate reports that the actor adds a reference to its own object only after it created the dependent without one,
+// for the same spec. A crash in between leaves a dependent that is never cleaned up. The actor is excused if it has
+// read a newer spec since, or another program created the dependent.
 func (j *Judge) ownedLate(r *sim.Record) {
 	w := &j.write
 	own := uidOf(w.For)
@@ -83,7 +83,7 @@ func (j *Judge) ownedLate(r *sim.Record) {
 	}
 }
 
-// strangeOwner describes a ControllerRef, on a created object, to another object than the synced one.
+// strangeOwner describes the ControllerRef of a created object if it names another object than the reconciled one.
 func (j *Judge) strangeOwner(r *sim.Record) string {
 	ref := j.write.NewOwner
 	switch {
@@ -97,8 +97,7 @@ func (j *Judge) strangeOwner(r *sim.Record) string {
 	return "another " + refName(ref) + " than the one that is being synced"
 }
 
-// misnamed reports a ControllerRef that has its owner's UID and another wrong field: the kind and name do not
-// resolve.
+// misnamed reports a ControllerRef with its owner's UID and a wrong kind or name, which cannot be resolved.
 func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref := w.NewOwner
@@ -117,8 +116,7 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	}
 }
 
-// claimOrphansOnly checks LAW-1b, and API-6 with it: the server accepts a write that replaces the list of owner
-// references.
+// claimOrphansOnly checks LAW-1b and API-6. The server accepts a write that replaces the list of owner references.
 func claimOrphansOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -133,7 +131,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		s = w.inherits(r)
 	}
 	if w.isFor(w.Owner) && w.process.tookForOwn(r, w.NewOwner.UID, uidOf(w.For)) {
-		s = Committed // it may give to one of its own owners, which it takes the other for
+		s = Committed // the actor may give the object to one of its own owners, and mistakes the other owner for it
 	}
 	text := "taken from " + refName(w.Owner) + " by " + refName(w.NewOwner)
 	if o, n := w.Owner, w.NewOwner; o.Kind == n.Kind && o.Name == n.Name {
@@ -142,8 +140,8 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	j.Report(s, text)
 }
 
-// dontShare checks LAW-3. During a run, a status may count no more than the process can have seen its owner own in
-// this sync. Once settled, the stored objects are counted.
+// dontShare checks LAW-3. During a run, the count in a status may not exceed the dependents that the process can have
+// seen its owner own in this reconcile. Once settled, it is compared with the stored objects.
 func dontShare(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.sharing()
@@ -159,8 +157,8 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 }
 
-// overcounted reports whether a write raises the count in a status above what the worker can have seen its owner
-// own.
+// overcounted reports whether a write raises the count in a status above the number of dependents that the worker can
+// have seen its owner own.
 func overcounted(w *Write, r *sim.Record) (*work, bool) {
 	if w.Actor == nil || w.Actor.Counted == nil || w.Before == nil || w.After == nil ||
 		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
@@ -213,9 +211,9 @@ func (j *Judge) shared(o *ownerCount) int {
 	return n
 }
 
-// tooManyOfItsOwn reports a dependent that a program creates after answers had shown it as many of its own as the
-// owner ever asked for. It does not count dependents that others created or that it adopted: the program may learn
-// late of the former, and take the latter for released.
+// tooManyOfItsOwn reports that a program creates a dependent although answers had shown it as many of its own as the
+// owner ever wanted. Dependents that others created or that the program adopted do not count: it may learn of the
+// former late, and assume that the latter were released.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
 	sub, p := w.Actor, w.process
@@ -251,13 +249,13 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		", and was told that it has made "+strconv.Itoa(own))
 }
 
-// settled reports whether the world has settled in this life of the write's process.
+// settled reports whether the world has settled since the write's process last started.
 func (w *Write) settled(r *sim.Record) bool {
 	return w.process.settled && r.Incarnation == w.process.incarnation
 }
 
-// forTheGoing reports that a program creates or adopts a dependent for an owner that was terminating when the world
-// last settled.
+// forTheGoing reports that a program creates or adopts a dependent for an owner that was already terminating when the
+// world last settled.
 func (j *Judge) forTheGoing(r *sim.Record) {
 	w := &j.write
 	if !w.settled(r) || w.NewOwner == nil || w.NewOwner.Kind != w.Actor.For.Kind || w.Before != nil && !w.Claims {
@@ -273,9 +271,9 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 	}
 }
 
-// ofTheGone reports a program's write to a dependent of an owner that was gone when the world last settled, though
-// the program has been shown the recreated owner. It may always remove its own finalizers. It is a race if the
-// dependent was recreated since.
+// ofTheGone reports that a program writes to a dependent of an owner that no longer existed when the world last
+// settled, although the program has been shown the recreated owner. The program may always remove its own finalizers.
+// If the dependent was recreated since, the write is a race.
 func (j *Judge) ofTheGone(r *sim.Record) {
 	w := &j.write
 	if !w.settled(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// nothingStays checks EXACT-6. It asks for each object whether the holders of its finalizers are up and watch. A
-// process that is down excuses only its own finalizers.
+// nothingStays checks EXACT-6. For each object, it asks whether the processes responsible for its finalizers are up and
+// watch. A process that is down excuses only its own finalizers.
 func nothingStays(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := &j.write; w.process != nil && w.Before != nil && len(w.Before.GetFinalizers()) > 0 &&
@@ -38,15 +38,15 @@ func nothingStays(j *Judge, r *sim.Record) {
 	}
 }
 
-// excused reports whether something other than finalizers of running controllers keeps a terminating object: an
-// unknown finalizer, a grace period, the condition that the finalizer waits for, or another object for which this
-// holds. Objects in way are already being checked and do not excuse each other.
+// excused reports whether something other than finalizers of running controllers keeps a terminating object: an unknown
+// finalizer, a grace period, the condition that the finalizer waits for, or another excused object. Objects in way are
+// already being checked and do not excuse each other.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false
 	}
 	if len(way) > 0 && !meta.Deleting(o.Meta) {
-		return !j.resolvable(o) // its owners hold it; an owner that cannot be found (GC-7) cannot act
+		return !j.resolvable(o) // its owners hold it; an owner that cannot be found (GC-7) does not act
 	}
 	way = append(way, o)
 	finalizers := o.Meta.GetFinalizers()
@@ -84,16 +84,17 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// SameEnd is the clause that is violated by a world that settles otherwise than in a quiet run of the same actions.
+// SameEnd is the clause about the final state: with any schedule, a world settles as in a quiet run of the same
+// actions.
 const SameEnd = "EXACT-13"
 
-// AlwaysSettles is the clause that is violated by a world that does not settle.
+// AlwaysSettles is the clause that every world settles.
 const AlwaysSettles = "EXACT-7"
 
-// Disturbed is the Reason of an Unsettled record about a world in which a process is down or a watch is paused.
+// Disturbed is the Reason of an Unsettled record of a world in which a process is down or a watch is paused.
 const Disturbed = "disturbed"
 
-// comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it gives up waiting.
+// comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it stops waiting.
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()
 	if r.Op != sim.Settled && r.Reason != Disturbed {

@@ -1,4 +1,4 @@
-// Checks of WATCH-1 to WATCH-8, and of WRITE-9, which is about routing too.
+// Checks of WATCH-1 to WATCH-8, and of WRITE-9, which also concerns routing.
 
 package law
 
@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// reportKeys reports a key that a delivery should have enqueued, or should not have.
+// reportKeys reports a key that a delivery should have enqueued and did not, or the reverse.
 func (j *Judge) reportKeys() {
 	if o := &j.route; o.missing != "" {
 		j.Report(Informed, o.missing+" was not synced")
@@ -88,8 +88,8 @@ func relabelOffers(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverHang checks WATCH-7. In a terminating namespace nothing can be created: a controller that waits there for
-// what it could not create is exempt (RULES C41).
+// neverHang checks WATCH-7. In a terminating namespace nothing can be created, so a controller that waits there after a
+// refused create is exempt (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled { // Stuck records come first
 		j.askEach()
@@ -166,7 +166,7 @@ const (
 	resync                  // WRITE-9
 )
 
-// route compares what one delivery enqueued with what it should have.
+// route compares the keys that one delivery enqueued with those that it should have enqueued.
 type route struct {
 	event    event
 	process  *process
@@ -199,7 +199,7 @@ func (o *route) fill(s *State, r *sim.Record, p *process) {
 	o.compare(r, after)
 }
 
-// classify sets the clause. A deletion and a creation under one name that arrive as one update are a change of
+// classify sets the clause. A deletion and a creation under one name that arrive as one update count as a change of
 // owner.
 func (o *route) classify(before, after metav1.Object) {
 	o.old, o.now = meta.ControllerOf(before), meta.ControllerOf(after)
@@ -266,7 +266,7 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 	for _, k := range r.Enqueued {
-		// A key without an object of the kind belongs to other work.
+		// A key without an object of the kind belongs to another queue.
 		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) && o.process.keyed(k) != nil {
 			o.extra = k
 			break

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneWorker checks WRITE-1: two workers of a process never sync one key, and a change that arrives during a sync of
-// a key is synced afterwards.
+// oneWorker checks WRITE-1: two workers of a process never reconcile the same key at the same time, and a change that
+// arrives during a reconcile leads to another reconcile.
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		for _, p := range j.state.processes {
@@ -44,8 +44,8 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the New of WRITE-2, WRITE-3 and WRITE-7: once settled, every owner of a process that met the
-// hardship has what it wants.
+// converges returns the New of WRITE-2, WRITE-3 and WRITE-7: once settled, every owner of a process that had the given
+// fault has its desired dependents.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
@@ -61,7 +61,7 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	}, sim.Settled)
 }
 
-// unconverged returns the first owner that does not have what it wants of the process's controller, or nil.
+// unconverged returns the first owner without its desired dependents from the process's controller, or nil.
 func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
@@ -96,8 +96,7 @@ func neverMutate(j *Judge, r *sim.Record) {
 	j.Report(Informed, text)
 }
 
-// waitForCaches checks WRITE-6. A write came too early if an initial list of the process continues or ends after
-// it.
+// waitForCaches checks WRITE-6. A write came too early if an initial list of the process continues or ends after it.
 type waitForCaches struct {
 	opSet
 	j       *Judge
@@ -185,8 +184,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 	}
 }
 
-// replacesAgain reports that a failed dependent is replaced less than a second after the one before it. The time
-// counts from the start of the sync of the first replacement.
+// replacesAgain reports that a failed dependent is replaced less than a second after the previous replacement. The time
+// counts from the start of the reconcile of the first replacement.
 func (j *Judge) replacesAgain(r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Actor.RetryOf == nil || !w.Dependent || !w.Mine || !w.Deletes {

@@ -7,17 +7,17 @@ import "strings"
 type Evidence uint8
 
 const (
-	Commits      Evidence = 1 << iota // who wrote what, and what was refused
+	Commits      Evidence = 1 << iota // writes and refusals, with their authors
 	Reads                             // what the writers had read: Read records, Saw
 	Deliveries                        // what was delivered to informers
 	Syncs                             // SyncStart, SyncEnd, and For on all records in between
 	SettledWorld                      // Settled, Stuck and Fighting records, and which processes were down or paused
 	Table                             // which kinds the server knows: Judge.Kinds
-	Queues                            // what event handlers enqueued, and whose expectations they lowered
+	Queues                            // the keys that event handlers enqueued, and those whose expectations they lowered
 
 	everything = Commits | Reads | Deliveries | Syncs | SettledWorld | Table | Queues
 
-	// ofPrograms is what is known about a whole program ([Actor].Opaque).
+	// ofPrograms is the evidence about a whole program ([Actor].Opaque).
 	ofPrograms = everything &^ (Syncs | Queues)
 )
 

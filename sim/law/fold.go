@@ -1,4 +1,4 @@
-// How each record changes the state, and the process that it is about.
+// How each record changes the state and the record's process.
 
 package law
 
@@ -54,7 +54,7 @@ func (s *State) rest(r *sim.Record) {
 	}
 }
 
-// noteBare notes an object that was created without a reference to the synced object.
+// noteBare notes an object that was created without a reference to the reconciled object.
 func (s *State) noteBare(r *sim.Record, w *Write) {
 	if w.Actor == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
 		w.For.UID || meta.RefTo(w.After, uidOf(w.For)) != nil {
@@ -145,7 +145,7 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
-// lookedAt notes a sync without error that began after everything shown to the process.
+// lookedAt notes a successful reconcile that began after everything had been shown to the process.
 func (p *process) lookedAt(k *work, r *sim.Record) {
 	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
@@ -182,7 +182,7 @@ func (p *process) deliver(r *sim.Record) {
 	if r.Object.Kind == p.Actor.For.Kind && before == nil {
 		p.meet(view.KeyOf(r.Object))
 	}
-	// Another UID under the same name is as good as a deletion, which a relist may have swallowed.
+	// Another UID under the same name means a deletion, which a relist may have hidden.
 	if m := meta.Of(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
 		p.gone[m.GetUID()] = true
 	}
@@ -204,7 +204,7 @@ func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	}
 }
 
-// oneMore counts one more dependent for the workers at an owner.
+// oneMore counts one more dependent for the workers that reconcile an owner.
 func (p *process) oneMore(owner types.UID) {
 	for i := range p.workers {
 		if p.workers[i].owner == owner {
@@ -213,7 +213,7 @@ func (p *process) oneMore(owner types.UID) {
 	}
 }
 
-// noteWrite updates the process with a commit of any process.
+// noteWrite updates the process with a commit by any process.
 func (p *process) noteWrite(r *sim.Record, w *Write) {
 	p.cuts(r, w)
 	if p.Actor.For.Kind == "" {
@@ -240,7 +240,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	}
 }
 
-// gives notes references that a write adds to others than the synced object.
+// gives notes references to owners other than the reconciled object that a write adds.
 func (p *process) gives(w *Write) {
 	if w.After == nil {
 		return
@@ -256,8 +256,8 @@ func (p *process) gives(w *Write) {
 	}
 }
 
-// hangs notes finalizers that a write adds to an existing object, except the server's. Those of a creation may come
-// from a template.
+// hangs notes finalizers that a write adds to an existing object, except the server's. The finalizers of a creation may
+// come from a template.
 func (p *process) hangs(w *Write) {
 	if w.Before == nil || w.After == nil {
 		return

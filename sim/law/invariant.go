@@ -8,11 +8,11 @@ import (
 )
 
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An invariant in a
-// [Contract] is checked for that controller, one of a case or a conformance Subject for the whole world.
-// Exploration, minimization and reports treat it as a law.
+// [Contract] is checked for that controller. An invariant of a case or a conformance Subject is checked for the whole
+// world. Exploration, minimization and reports treat it as a law.
 type Invariant struct {
-	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") makes it that law for its controller
-	Sentence string // what must hold, in one sentence; may be empty if ID is a law's
+	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") makes the invariant that law for its controller
+	Sentence string // what must hold, in one sentence; may be empty if ID names a law
 	When     When   // when Check is called
 	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
 	Check func(f *Facts) string
@@ -32,23 +32,23 @@ type memo struct {
 type When uint8
 
 const (
-	WhenSettled  When = 1 << iota // once all has settled: for each object that the controller syncs, or for the world
+	WhenSettled  When = 1 << iota // once the world has settled: for each object that the controller reconciles, or for the world
 	BeforeCreate                  // at the create of a dependent; at a delete, for each active dependent as if it were new
 	AtWrite                       // at each create, update and delete
 	AtDelete                      // when a deletion is requested or completed
 )
 
-// Facts holds the facts that an [Invariant] is checked against. A write that violates it is judged twice: by what is stored, and
-// by what its controller had been shown ([Informed]).
+// Facts holds the arguments of an [Invariant]'s Check. A write that violates it is judged twice: by the stored state,
+// and by what its controller had been shown ([Informed]).
 type Facts struct {
 	Now        time.Time
-	Owner      runtime.Object   // the synced object; nil in an invariant of a world
-	Dependents []runtime.Object // what Owner controls, without the written object
-	// The written object. Before is nil for a create, After for a delete, both once all has settled.
+	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world
+	Dependents []runtime.Object // the objects that Owner controls, without the written object
+	// The written object. Before is nil for a create, After for a delete, and both are nil once the world has settled.
 	Before, After runtime.Object
 
-	Reconciled bool // settled: Owner was synced without error after its controller was shown everything
-	Forever    bool // settled: for good, not because the time of the world is over
+	Reconciled bool // settled: Owner was reconciled without error after its controller was shown everything
+	Forever    bool // settled for good, not because the time of the world is over
 
 	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world after the write
 	Get func(kind, namespace, name string) runtime.Object

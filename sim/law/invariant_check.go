@@ -40,7 +40,7 @@ func panicked(stack []byte) string {
 	return ""
 }
 
-// guarded is ask for an invariant of a user. It panics with a [Misuse] if Check reads an unknown kind or changes an
+// guarded calls the Check of a user's invariant. It panics with a [Misuse] if Check reads an unknown kind or changes an
 // object.
 func (j *Judge) guarded(v *Invariant, f *Facts) string {
 	given := map[runtime.Object]uint64{}

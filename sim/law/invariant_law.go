@@ -1,4 +1,4 @@
-// Invariants as laws, and mistakes in an invariant or a contract.
+// Conversion of invariants to laws, and mistakes in an invariant or a contract.
 
 package law
 
@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// Law returns the invariant as a law of a world, the same one at each call.
+// Law returns the invariant as a law of a world. Each call returns the same value.
 func (v *Invariant) Law() *Law {
 	v.ofWorld.once.Do(func() { v.ofWorld.law = v.asLaw(ofWorld(v)) })
 	return v.ofWorld.law.(*Law)
 }
 
-// own returns the invariant as a law of the controllers that have it in their Contract; nil where it is one of the laws.
+// own returns the invariant as a law of the controllers that have it in their Contract, or nil if it stands for a
+// built-in law.
 func (v *Invariant) own() *Law {
 	v.ofContract.once.Do(func() {
 		if ByID(v.ID) == nil {
@@ -33,7 +34,7 @@ func (v *Invariant) asLaw(asks func(*Judge) Check) *Law {
 	return l
 }
 
-// Laws returns the invariants of a contract that are none of the laws, as laws.
+// Laws returns the invariants of a contract that do not stand for a built-in law, as laws.
 func (c *Contract) Laws() (all []*Law) {
 	for _, v := range c.Invariants {
 		if l := v.own(); l != nil {
@@ -43,7 +44,7 @@ func (c *Contract) Laws() (all []*Law) {
 	return all
 }
 
-// mistake says what is wrong with the invariant itself; "" for nothing.
+// mistake returns what is wrong with the invariant itself, or "".
 func (v *Invariant) mistake() string {
 	switch {
 	case v.ID == "":
@@ -60,8 +61,8 @@ func (v *Invariant) mistake() string {
 	return ""
 }
 
-// CheckInvariants reports a mistake in invariants, in one line that names the invariant: one that cannot be asked, two
-// with one ID, or one with the name of a law that no invariant is.
+// CheckInvariants reports a mistake in invariants, in one line that names the invariant: one that cannot be checked,
+// two with the same ID, or one with the name of a law that cannot be an invariant.
 func CheckInvariants(invariants []*Invariant) error {
 	seen := map[string]bool{}
 	for i, v := range invariants {
@@ -88,7 +89,8 @@ func CheckInvariants(invariants []*Invariant) error {
 	return nil
 }
 
-// Check reports what is wrong with a contract itself, in one line that names the field; nil for nothing.
+// Check reports what is wrong with a contract itself, in one line that names the field. It returns nil for a valid
+// contract.
 func (c *Contract) Check() error {
 	switch {
 	case c.Profile >= profiles:

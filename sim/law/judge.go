@@ -10,9 +10,9 @@ import (
 
 const numOps = int(sim.Unsettled) + 1
 
-// Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and knows
-// the world only from records. The runner calls Observe, and reads First, Violations and Verdicts. Checks call Write,
-// State, Ask and Report.
+// Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and knows the
+// world only from records. The runner calls Observe, and reads First, Violations and Verdicts. Checks call Write,
+// State, Exercise and Report.
 type Judge struct {
 	Strict bool // a Committed violation fails the run too
 
@@ -20,18 +20,18 @@ type Judge struct {
 	Handovers int // NOFIGHT-2: handovers of one object between two user actions
 	HotLoop   int // WRITE-8: consecutive retries of one key with hardly any wait
 	Keep      int // violations kept of each law; later ones are only counted
-	// Memory is for at least how many records the judge remembers facts about objects that nothing names any more.
-	// It bounds the memory of a judge of an endless world. The judge never reports what it may have forgotten. Zero
-	// means for ever.
+	// Memory is the number of records for which the judge at least remembers facts about objects that nothing names any
+	// more. It bounds the memory of a judge of an endless world. The judge never reports a violation that depends on
+	// forgotten facts. Zero means for ever.
 	Memory int
 
-	// Evidence is what the source of the records provides; zero means all that a world provides. Kinds says what
-	// the server serves, to resolve references to kinds without objects; nil if not known. Both are set before the
-	// first record.
+	// Evidence says what the source of the records provides; zero means all that a world provides. Kinds lists the
+	// kinds that the server serves, to resolve references to kinds without objects; nil if they are not known. Set both
+	// before the first record.
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
-	evaluating atomic.Pointer[Invariant] // whose Check is running
+	evaluating atomic.Pointer[Invariant] // the invariant whose Check is running
 
 	state         State
 	write         Write
@@ -47,8 +47,8 @@ type Judge struct {
 	byOp       [3][profiles][numOps][]int // indexes into checks, in order of report; [1] for Opaque actors, [2] for Outside ones
 	current    int                        // the index of the running check
 	record     *sim.Record
-	actor      *process      // the process that the record, or the running check, is about; nil for none
-	now        time.Duration // of the last record
+	actor      *process      // the process of the record or of the running check; nil for none
+	now        time.Duration // time of the last record
 	violations []Violation
 	informed   int // index in violations of the first Informed one
 	forgiven   int // records before this one are not judged
@@ -73,8 +73,8 @@ func NewJudge(actors []Actor, laws []*Law) *Judge {
 // the process has seen.
 func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
 
-// AddLaw adds a law, such as an invariant of a new actor ([Contract.Laws]), from the next record on. It does
-// nothing if a law with that ID is there.
+// AddLaw adds a law, such as an invariant of a new actor ([Contract.Laws]), from the next record on. It has no effect
+// if a law with that ID exists.
 func (j *Judge) AddLaw(l *Law) {
 	if l.New == nil || slices.ContainsFunc(j.laws, func(k *Law) bool { return k.ID == l.ID }) {
 		return
@@ -84,8 +84,8 @@ func (j *Judge) AddLaw(l *Law) {
 	j.assigned = false
 }
 
-// Begin tells the judge what exists before the history begins: a creation each, which is not judged. Call it before
-// the first record.
+// Begin gives the judge the objects that exist before the history begins, as creations that are not judged. Call it
+// before the first record.
 func (j *Judge) Begin(standing []sim.Record) {
 	for i := range standing {
 		j.write.fill(&j.state, &standing[i], nil, 0)
@@ -93,10 +93,10 @@ func (j *Judge) Begin(standing []sim.Record) {
 	}
 }
 
-// State returns what the records so far add up to. While a check runs, its record is not yet part of it.
+// State returns the state after all earlier records. While a check runs, its record is not part of it yet.
 func (j *Judge) State() *State { return &j.state }
 
-// Write returns what the commit of the current record does. It is meaningless for other records.
+// Write returns the meaning of the current record's commit. It is undefined for other records.
 func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
@@ -122,8 +122,8 @@ func (j *Judge) Observe(r *sim.Record) {
 	j.forget(r.Index)
 }
 
-// heldTo returns the profile of the record's process. A record of no actor, such as Settled, is shown to every law:
-// each law looks up the actors itself.
+// heldTo returns the profile of the record's process. A record without an actor, such as Settled, is passed to every
+// law: each law looks up the actors itself.
 func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
@@ -131,7 +131,7 @@ func (p *process) heldTo() Profile {
 	return p.Actor.Profile
 }
 
-// opaque returns 2 for an Outside actor, 1 for another Opaque one, and 0 for the rest.
+// opaque returns 2 for an Outside actor, 1 for another Opaque one, and 0 otherwise.
 func (p *process) opaque() int {
 	if p == nil {
 		return 0
@@ -149,7 +149,8 @@ func (s *Actor) opaque() int {
 	return 0
 }
 
-// Exercise records that the current record exercises the law of the check: it could have violated it. Checks call it.
+// Exercise records that the current record exercises the law of the check: the record could have violated it. Checks
+// call it.
 func (j *Judge) Exercise() {
 	j.checks[j.current].asked++
 	if j.actor != nil {
@@ -157,7 +158,7 @@ func (j *Judge) Exercise() {
 	}
 }
 
-// askEach is Ask for every process that the law applies to.
+// askEach calls Exercise for every process to which the law applies.
 func (j *Judge) askEach() {
 	j.checks[j.current].asked++
 	for _, p := range j.state.processes {
@@ -167,7 +168,7 @@ func (j *Judge) askEach() {
 	}
 }
 
-// collecting reports whether a garbage collector works, and makes it the process that the running check is about.
+// collecting reports whether a garbage collector is up and watches, and makes it the subject of the running check.
 func (j *Judge) collecting() bool {
 	j.actor = j.survey().collector
 	return j.actor != nil
@@ -179,8 +180,8 @@ func (j *Judge) binds(s *Actor) bool {
 	return l.Profile <= s.Profile && l.asks(s.opaque())
 }
 
-// settled reports whether an owner must keep the law of the running check: its controller works, and the law
-// applies to it. It makes that process the one that the check is about.
+// settled reports whether the law of the running check must hold for an owner: its controller works, and the law
+// applies to it. It makes that controller's process the subject of the check.
 func (j *Judge) settled(o *ownerCount) bool {
 	j.actor = j.state.byProcess[o.sub.Process]
 	return o.works && j.binds(o.sub)
@@ -223,10 +224,10 @@ func (j *Judge) Reset() {
 	}
 }
 
-// Digest hashes what the judge remembers beyond the world's own state: duties of orphaning deletions, lost races,
+// Digest hashes what the judge remembers beyond the world's own state: obligations of orphaning deletions, lost races,
 // and what the garbage collector was shown and has read. An exhaustive search merges two histories only if the laws
 // have the same future too. Digest leaves out facts that only decide which law's name a violation of NOFIGHT-3 gets:
-// whether a process was off, saw events reordered, or had others change what it manages.
+// whether a process was off, saw events reordered, or manages objects that others changed.
 func (j *Judge) Digest(h *sim.Hash) {
 	j.state.digest(h, j.HotLoop, j.now)
 	for i := range j.checks {
@@ -236,7 +237,7 @@ func (j *Judge) Digest(h *sim.Hash) {
 	}
 }
 
-// Undigested returns the first law whose check may remember something and is no [sim.Digester], or "".
+// Undigested returns the first law whose check may have state and is no [sim.Digester], or "".
 func (j *Judge) Undigested() string {
 	for i := range j.checks {
 		switch j.checks[i].check.(type) {
@@ -259,8 +260,8 @@ func (j *Judge) addCheck(l *Law) {
 	j.checks = append(j.checks, lawCheck{law: l, check: l.New(j)})
 }
 
-// assignRecords decides which records are shown to which law: the evidence must suffice, and the law must apply to
-// the process. It runs at the first record, when everything has been set.
+// assignRecords decides which records each law receives: the evidence must suffice, and the law must apply to the
+// process. It runs at the first record, when everything has been set.
 func (j *Judge) assignRecords() {
 	j.assigned, j.evidence = true, j.given()
 	order := inOrder(j.checks)
@@ -268,7 +269,7 @@ func (j *Judge) assignRecords() {
 	for i, n := range order {
 		wants[i] = j.wants(&j.checks[n])
 	}
-	slab := make([]int, 0, 8*len(order)) // backing of all the lists: a judge is made for each run
+	slab := make([]int, 0, 8*len(order)) // one allocation for all the lists: a judge is made for each run
 	for opaque := range j.byOp {
 		for p := range j.byOp[opaque] {
 			for op := range numOps {
@@ -285,7 +286,7 @@ func (j *Judge) assignRecords() {
 	}
 }
 
-// wants returns the operations whose records a law is shown: none if the evidence does not suffice.
+// wants returns the operations whose records a law receives: none if the evidence does not suffice.
 func (j *Judge) wants(s *lawCheck) opSet {
 	var all opSet
 	if s.law.Needs&^j.evidence != 0 {
@@ -300,14 +301,14 @@ func (j *Judge) wants(s *lawCheck) opSet {
 	return all
 }
 
-// named orders the reports of one record, because only the first one is reported. Laws come in the order of the
-// clause list, except those with a value here. ADOPT-8 comes first: that the owner was recreated says more than
-// that the object was another's (LAW-1b, LAW-2). The laws with 1 come last, because they only say how a violation
-// came about: a replaced list of owners (API-6), a collector that looks at controllers only (ORPHAN-4), a lost
+// named orders the reports of one record, because only the first one is reported. Laws come in the order of the clause
+// list, except those with a value here. ADOPT-8 comes first: a recreated owner says more than the fact that another
+// owner has the object (LAW-1b, LAW-2). Laws with the value 1 come last, because they only say how a violation came
+// about: a replaced list of owners (API-6), a garbage collector that considers only controllers (ORPHAN-4), a lost
 // finalizer (FIN-1).
 var named = map[string]int{"ADOPT-8": -1, "API-6": 1, "ORPHAN-4": 1, "FIN-1": 1}
 
-// inOrder returns the indexes of the checks in this order.
+// inOrder returns the indexes of the checks in the order of named.
 func inOrder(checks []lawCheck) []int {
 	places := make([]int, len(checks))
 	order := make([]int, 0, len(checks))

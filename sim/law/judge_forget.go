@@ -11,13 +11,13 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// forgetting lets a judge with limited memory ([Judge].Memory) drop facts about UIDs that nothing has named for so
-// many records. Named are stored and cached objects, their owners, and the objects that workers sync. UIDs are not
-// reused, so no later write is about a deleted object.
+// forgetting lets a judge with limited memory ([Judge].Memory) drop facts about UIDs that nothing has named for that
+// many records. Stored and cached objects, their owners, and objects being reconciled are named. UIDs are not reused,
+// so no later write is about a deleted object.
 type forgetting struct {
-	next          int // the record at which it next forgets
+	next          int // the record at which it next drops facts
 	named, doomed map[types.UID]bool
-	unnamed       map[types.UID]bool // UIDs met in this round that nothing names
+	unnamed       map[types.UID]bool // UIDs in this round that nothing names
 }
 
 type forgetter interface {
@@ -51,7 +51,7 @@ func (o *forgetting) gone(uid types.UID) bool {
 	return o.doomed[uid]
 }
 
-// name calls f with the UIDs of everything that is stored, cached or being synced, and of their owners.
+// name calls f with the UIDs of all objects that are stored, cached or being reconciled, and of their owners.
 func (s *State) name(f func(types.UID)) {
 	object := func(value any) {
 		m := meta.Of(value)
@@ -136,7 +136,7 @@ func (c *once) forget(gone func(types.UID) bool) {
 	maps.DeleteFunc(c.more, func(t tally, _ int) bool { return gone(t.owner) })
 }
 
-// Handovers count within an epoch only.
+// Handovers count only within an epoch.
 func (h *handovers) forget(func(types.UID) bool) {
 	maps.DeleteFunc(h.seen, func(_ types.UID, n handover) bool { return n.epoch != h.j.state.epoch })
 }

@@ -6,28 +6,28 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Law is a clause that can be checked on a run.
+// Law is a clause that a program can check on a run.
 type Law struct {
 	ID        string // of the clause: "LAW-2"
 	Name      string // "dont-interfere"
 	Sentence  string // what must hold: one sentence, or a list (a), (b)
-	Source    string // the document and section it comes from
+	Source    string // its source: document and section
 	Category  Category
 	Profile   Profile  // the law applies to controllers of this profile and larger ones
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
 	Races     bool     // programs are judged although Needs has [Syncs]; their violations are Committed
 
-	// FromSettled: programs are judged although Needs has [Syncs], by what the settled world had shown them.
+	// FromSettled: programs are judged although Needs has [Syncs], by what they had been shown when the world settled.
 	FromSettled bool
 	Ends        bool // programs are judged although Needs has [Syncs], by how they end
 
-	Outside bool // programs in other processes are judged, by what they wrote
+	Outside bool // programs in other processes are judged, by their writes
 
-	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil for a law that is checked elsewhere
+	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil for a law that a test checks
 	Where string               // the test that checks a law with a nil New
 
-	byInvariant bool       // it applies to controllers that have an [Invariant] of its ID
+	byInvariant bool       // it applies to controllers that have an [Invariant] with its ID
 	invariant   *Invariant // the invariant that this law stands for; nil for the laws of this package
 }
 
@@ -45,7 +45,7 @@ func (l *Law) asks(opaque int) bool {
 // IsInvariant reports whether the law was made from an [Invariant].
 func (l *Law) IsInvariant() bool { return l.invariant != nil }
 
-// ofPrograms reports whether a law applies to whole programs. It is not known when their syncs begin.
+// ofPrograms reports whether a law applies to whole programs, whose reconciles have no known start.
 func (l *Law) ofPrograms() bool {
 	return l.Races || l.FromSettled || l.Ends || l.Needs&^ofPrograms == 0
 }
@@ -64,9 +64,9 @@ const (
 
 // Check is a law's state for one run. It sees each record, in order, before the judge's State is updated with it.
 //
-// A Check with a method Wants(sim.Op) bool sees only the records that it wants. A Check with a method Reset is
-// reused for the next run; others are created again ([Judge.Reset]). An exhaustive search needs a [sim.Digester] if
-// the check remembers anything that matters later.
+// A Check with a method Wants(sim.Op) bool receives only the records for which Wants is true. A Check with a method
+// Reset is reused for the next run; other checks are created again ([Judge.Reset]). An exhaustive search needs a
+// [sim.Digester] if the check has state that matters later.
 type Check interface {
 	Record(r *sim.Record)
 }
@@ -101,7 +101,7 @@ func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
 
 func (p *pure) Reset() {}
 
-// On returns the New of a law with a check function that remembers nothing. f sees the records of these operations.
+// On returns the New of a law with a stateless check function. f receives the records of these operations.
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }
@@ -113,8 +113,8 @@ type Verdict struct {
 	Why       string     // why it was not judged: "needs deliveries"; "" if it was
 	Count     int        // violations of any strength
 	First     *Violation // the first that fails the run, or the first of any strength; nil for none
-	Exercised int        // how often the run exercised it; 0 without a violation says nothing
-	By        []Share    // by controller, in the order of actors; without those that did not exercise it
+	Exercised int        // how often the run exercised it; 0 without a violation proves nothing
+	By        []Share    // by controller, in the order of actors; controllers that did not exercise it are left out
 }
 
 // shares returns the shares of a check, added up by controller.

@@ -11,46 +11,46 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// process is what the records say about an actor's process: what it has been shown, and what it is doing.
+// process is the state of an actor's process by the records: what it has been shown, and what it is doing.
 type process struct {
 	Actor Actor
 
 	incarnation int
 	down        bool
-	stopped     bool     // for good: it is not expected to act
+	stopped     bool     // for good: it will not act again
 	held        []string // kinds whose watch is paused; "" for all
 	caches      []*view.Cache
 	workers     []work
-	former      []work // of the incarnation before: its last requests may still arrive
+	former      []work // the work of the previous incarnation: its last requests may still arrive
 	queue       view.Queue
 
 	settled bool // the world has settled in this life
 	synced  bool // every informer of this incarnation has had its initial list
-	early   int  // index of its first write before that; -1 for none
+	early   int  // index of its first write before the initial lists; -1 for none
 	version uint64
-	kind    string // of the delivery with that version
+	kind    string // the kind delivered with that version
 
 	reordered bool // events of two kinds reached it in another order than they happened
 	wasOff    bool // it was down, paused or late for a while
 	disturbed bool // others changed its dependents
 
-	tried map[try]time.Duration // retries by replacing a failed dependent; when the sync of each began
+	tried map[try]time.Duration // retries by replacing a failed dependent, with the start of each one's reconcile
 
-	gone    map[types.UID]bool // collector: owners that it was shown to be gone
+	gone    map[types.UID]bool // garbage collector: owners that it was shown to be gone
 	lookups map[coords]lookup  // result of the last live read of each name
-	forgot  bool               // some of these two were forgotten
-	cut     map[types.UID]cut  // collector: by object, references that it removed and has not been shown to be gone
+	forgot  bool               // gone or lookups is incomplete
+	cut     map[types.UID]cut  // garbage collector: by object, references that it removed and that its cache may still show
 
 	shares []Share // by index of the check
 
-	looked map[view.Key]bool // keys synced without error since it was last shown anything; for invariants
+	looked map[view.Key]bool // keys reconciled without error since the last delivery; for invariants
 	news   int               // the record of the last delivery to it
 
-	met           map[view.Key]bool // keys of the synced kind that it was ever shown
+	met           map[view.Key]bool // keys of the reconciled kind that it was ever shown
 	puts          map[string]bool   // finalizers that it has added to objects
 	gave          map[race]bool     // references to other owners that it has added
-	known         view.Known        // about the kinds that it syncs and manages
-	roofs         map[types.UID]int // programs: the most dependents that it was ever shown an owner to want
+	known         view.Known        // objects of the kinds that it reconciles and manages
+	roofs         map[types.UID]int // programs: the largest number of dependents that each owner was ever seen to want
 	createdUnseen createdUnseen
 }
 
@@ -61,34 +61,35 @@ type work struct {
 	at    time.Duration
 	key   view.Key
 
-	read    bool      // it has read For live in this sync
-	live    types.UID // what it found there, unless that was terminating
-	refuses bool      // what it read forbids adoption: gone, recreated or terminating
+	read    bool      // it has read For live in this reconcile
+	live    types.UID // the UID that it found there, unless that object was terminating
+	refuses bool      // the object that it read forbids adoption: gone, recreated or terminating
 
-	counted int // dependents of For it can have seen in this sync
-	shown   int // active ones in its cache when the sync began, if MaxActive is declared
+	counted int // dependents of For that it can have seen in this reconcile
+	shown   int // active ones in its cache when the reconcile began, if MaxActive is set
 
 	busy   bool
-	began  int         // active dependents of For that it knew when the sync began (EXACT-1)
-	more   int         // that it has been shown since
-	fewer  int         // that have since been shown to be inactive or gone
-	own    int         // net number that its own writes of this sync added
-	listed bool        // it has listed dependents live, or possible users of what its finalizer keeps
+	began  int         // active dependents of For that it knew when the reconcile began (EXACT-1)
+	more   int         // dependents that it has been shown since
+	fewer  int         // dependents that have since been shown to be inactive or gone
+	own    int         // net number of dependents that its own writes in this reconcile added
+	listed bool        // it has listed dependents live, or possible users of the object that its finalizer keeps
 	missed int         // dependents that its requests found gone
 	used   []types.UID // objects with its finalizer that were in use at its last list
 
 	release string // the error of a release that found the object gone; "" for none
-	refused bool   // another request of the sync was refused
+	refused bool   // another request of the reconcile was refused
 }
 
-// fewest returns the least number of active dependents of its owner that the worker may have seen in this sync. The
-// worker may have looked at each of them at another moment, but knows what it did itself and what it found gone.
+// fewest returns the smallest number of active dependents of its owner that the worker may have seen in this reconcile.
+// The worker may have looked at each of them at another moment, but knows its own writes and which dependents its
+// requests found gone.
 func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 
-// most returns the greatest number that it may have seen.
+// most returns the largest number that the worker may have seen.
 func (k *work) most() int { return k.began + k.more + k.own }
 
-// lookup is the result of a live read: the UID, "" for nothing, and whether the object waited for its dependents.
+// lookup is the result of a live read: the UID ("" if not found), and whether the object waited for its dependents.
 type lookup struct {
 	uid     types.UID
 	waiting bool
@@ -150,7 +151,7 @@ func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	return e.Text
 }
 
-// keyed returns the cached object of the synced kind with that key.
+// keyed returns the cached object of the reconciled kind with that key.
 func (p *process) keyed(key string) *view.Entry {
 	ns, name, ok := strings.Cut(key, "/")
 	if !ok {
@@ -198,7 +199,7 @@ func (p *process) forgetRun() {
 	clear(p.tried)
 }
 
-// Share is the verdict on a law for one controller. With Exercised 0 and no violation, nothing is known.
+// Share is the verdict on a law for one controller. If Exercised is 0 and there is no violation, nothing is known.
 type Share struct {
 	Controller string
 	Exercised  int // how often it exercised the law

@@ -1,5 +1,4 @@
-// What a process learns about an object from deliveries and answers, and how that changes the counts of its
-// workers.
+// What a process learns about an object from deliveries and answers, and the effect on the counts of its workers.
 
 package law
 
@@ -32,7 +31,7 @@ func (p *process) shown(r *sim.Record) {
 	}
 }
 
-// told notes the answer to a request of the process. A lost answer tells nothing.
+// told notes the answer to a request of the process. A lost answer has no effect.
 func (p *process) told(r *sim.Record) {
 	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
 		return
@@ -48,7 +47,7 @@ func (p *process) told(r *sim.Record) {
 		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
 	} else if before := meta.Of(r.Before); before != nil {
 		if e = n.ByUID[before.GetUID()]; e != nil {
-			p.set(e, nil, nil, r.Index, k) // kept: an older event about it may be on its way
+			p.set(e, nil, nil, r.Index, k) // kept: an older event about it may still arrive
 		}
 	}
 	if e != nil && p.makes(r) {
@@ -69,8 +68,8 @@ func (p *process) makes(r *sim.Record) bool {
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 
-// gap forgets what is known from answers only about a kind that was listed again: what the list does not contain is
-// gone, and no event will say so. Workers in a sync have known it until then.
+// gap forgets what is known only from answers about a kind that was listed again. An object missing from the list is
+// gone, and no event will report it. Workers in a reconcile have known it until then.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
 	p.createdUnseen.gap(p, kind)
@@ -84,8 +83,7 @@ func (p *process) gap(kind string, record int) {
 	}
 }
 
-// learn notes a version of an object, unless a newer one is known. by is the worker that wrote it, nil for an
-// event.
+// learn notes a version of an object, unless a newer one is known. by is the worker that wrote it, or nil for an event.
 func (p *process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
 	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
 	e := n.ByUID[uid]
@@ -106,8 +104,8 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 	return e
 }
 
-// raise keeps the most dependents that a program was ever shown an owner to want. It is not known which version the
-// program uses.
+// raise keeps the largest number of dependents that a program was ever shown an owner to want. Which version the
+// program uses is not known.
 func (p *process) raise(kind string, uid types.UID, value any) {
 	sub := &p.Actor
 	if !sub.Opaque || kind != sub.For.Kind || sub.Replicas == nil && sub.MaxActive == nil {
@@ -129,11 +127,11 @@ func (p *process) removed(uid types.UID, record int) {
 		delete(p.known.ByUID, uid)
 		delete(p.known.Past, uid)
 		p.known.Confirm(e)
-		*e = view.Sight{} // its memory is shared with other entries: drop the values
+		*e = view.Sight{} // its memory is shared with other entries, so clear the values
 	}
 }
 
-// set changes what is known about an object, and adjusts the counts of the workers at its owner.
+// set changes the knowledge about an object, and adjusts the counts of the workers that reconcile its owner.
 func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
 	n := &p.known
 	p.note(record, e)
@@ -155,7 +153,7 @@ func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by 
 	e.Value, e.Meta = value, m
 }
 
-// moved adjusts the workers' counts for an owner by one active dependent more or less.
+// moved adjusts the workers' counts for an owner by one active dependent.
 func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	if owner == "" || !active {
 		return
@@ -174,7 +172,7 @@ func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	}
 }
 
-// note keeps what was known about an object until now, while any worker is in a sync.
+// note keeps the knowledge about an object that was valid until now, while any worker is in a reconcile.
 func (p *process) note(record int, e *view.Sight) {
 	if !p.atWork() || e == nil {
 		return
@@ -185,7 +183,7 @@ func (p *process) note(record int, e *view.Sight) {
 	p.known.Journal.Note(e, record)
 }
 
-// oldestSync returns the record at which the oldest sync began, among current ones and ended ones whose last
+// oldestSync returns the record at which the oldest reconcile began, among current ones and ended ones whose last
 // requests may still arrive.
 func (p *process) oldestSync() int {
 	oldest := math.MaxInt
@@ -199,7 +197,7 @@ func (p *process) oldestSync() int {
 	return oldest
 }
 
-// atWork reports whether any worker is in a sync. If none is, the journal of changes starts again.
+// atWork reports whether any worker is in a reconcile. If none is, the journal of changes starts again.
 func (p *process) atWork() bool {
 	for i := range p.workers {
 		if p.workers[i].busy {
@@ -210,7 +208,7 @@ func (p *process) atWork() bool {
 	return false
 }
 
-// mayHaveSeen notes a change of an object that an Outside program syncs. The program may have been shown either
+// mayHaveSeen notes a change of an object that an Outside program reconciles. The program may have been shown either
 // version. A deleted object is forgotten.
 func (p *process) mayHaveSeen(w *Write, r *sim.Record) {
 	switch {

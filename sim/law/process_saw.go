@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// owners calls f with every version of its owner that the process knew during the worker's sync. The answer of a
+// owners calls f with every version of its owner that the process knew during the worker's reconcile. The answer of a
 // live read counts, even if a newer version or the deletion was delivered since.
 func (p *process) owners(k *work, f func(owner any)) {
 	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {
@@ -26,14 +26,14 @@ func (p *process) owners(k *work, f func(owner any)) {
 	}
 }
 
-// owns reports whether an owner controls an object, by what the process knows.
+// owns reports whether an owner controls an object, by the process's knowledge.
 func (p *process) owns(object, owner types.UID) bool {
 	e := p.known.ByUID[object]
 	return e != nil && e.Owner == owner
 }
 
-// tookForOwn reports whether the record's worker may have taken an object for a dependent of an owner: by what the
-// process knows, or has known since the sync began.
+// tookForOwn reports whether the record's worker may have considered an object a dependent of an owner: by the
+// process's knowledge now, or at some moment since the reconcile began.
 func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	k := p.work(r)
 	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
@@ -41,15 +41,16 @@ func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	})
 }
 
-// sawGoing reports whether the collector's cache shows that an owner's deletion releases its dependents or waits
+// sawGoing reports whether the garbage collector's cache shows that an owner's deletion orphans its dependents or waits
 // for them.
 func (p *process) sawGoing(owner *Object) bool {
 	c := p.Cache(owner.Ref.Kind).Get(owner.Ref.Namespace, owner.Ref.Name)
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore returns a dependent's reference as the process had been shown it before it sent the record's request,
-// or nil. If the record does not say when that was, it is when the sync began, and otherwise now.
+// sawBefore returns a dependent's reference as the process had been shown it before it sent the record's request, or
+// nil. If the record does not say when that was, the start of the reconcile counts, or the current record if there is
+// none.
 func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
 	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
@@ -65,8 +66,8 @@ func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.O
 	return meta.RefTo(c.Meta, owner)
 }
 
-// knewTied is sawBefore for an existing reference. A cached reference that the process itself has removed says
-// nothing about one that was added since.
+// knewTied is sawBefore for an existing reference. A cached reference that the process itself has removed proves
+// nothing about a reference that was added later.
 func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
 		return nil
@@ -74,13 +75,13 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 	return p.sawBefore(r, o, owner)
 }
 
-// cut holds the references that a collector has removed from an object by a write that it has not been shown yet.
+// cut holds the references that a garbage collector removed from an object by a write that its cache does not show yet.
 type cut struct {
 	owners  []types.UID
 	version uint64 // of the write
 }
 
-// cuts notes the references that a collector's write removed.
+// cuts notes the references that a garbage collector's write removed.
 func (p *process) cuts(r *sim.Record, w *Write) {
 	if !w.GC || w.process != p || r.Lost || r.Incarnation != p.incarnation || w.Before == nil || w.After == nil {
 		return
@@ -105,15 +106,15 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the process knew another incarnation of the commit's object when its sync began.
+// tookForAnother reports whether the process knew another incarnation of the commit's object when its reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
-// knowsAbsent reports whether a collector knew that an owner is gone: by a live read in each namespace where it
-// could be, or by the event of its deletion. To have read it as terminating suffices. A judge that has forgotten
-// cannot deny it.
+// knowsAbsent reports whether a garbage collector knew that an owner is gone: by a live read in each namespace where it
+// could be, or by the event of its deletion. A read that showed it terminating is enough. If the judge has forgotten
+// facts, the answer is yes.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
 	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true
@@ -126,7 +127,7 @@ func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool
 	return false
 }
 
-// readWaiting reports whether the collector's last live read of an owner found it waiting for its dependents.
+// readWaiting reports whether the garbage collector's last live read of an owner found it waiting for its dependents.
 func (p *process) readWaiting(ref *metav1.OwnerReference, namespace string) bool {
 	for _, ns := range [2]string{namespace, ""} {
 		if l := p.lookups[coords{ref.Kind, ns, ref.Name}]; l.uid == ref.UID && l.waiting {

@@ -1,5 +1,5 @@
-// A worker's sync: its start, its live reads and its refused requests. A process's cache and the answers to its own
-// requests may differ, and a worker may use either.
+// A worker's reconcile: its start, its live reads and its refused requests. A process's cache and the answers to its
+// own requests may differ, and a worker may use either.
 
 package law
 
@@ -106,7 +106,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 	}
 }
 
-// used returns the terminating objects that the actor's finalizers hold and that are in use.
+// used returns the terminating objects that have the actor's finalizer and are in use.
 func (p *process) used(s *State) (all []types.UID) {
 	if p.Actor.FinalizerReason == nil {
 		return nil
@@ -120,9 +120,8 @@ func (p *process) used(s *State) (all []types.UID) {
 	return all
 }
 
-// lists notes what a live list may have shown about the owner's dependents: new ones that exist, and known ones
-// that do not. If its options left some out, the range of counts that the worker may have used is larger than
-// needed.
+// lists notes what a live list may have shown about the owner's dependents: new ones that exist, and known ones that do
+// not. If the list's options exclude some dependents, the resulting range of counts is larger than needed.
 func (p *process) lists(s *State, r *sim.Record, k *work) {
 	if k.owner == "" {
 		return
@@ -145,8 +144,8 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 	}
 }
 
-// refused notes a refused write. The refusal may say that a dependent is gone, except for a creation, where the
-// name is in use. A refused release of an object that is gone or recreated must not fail the sync (ORPHAN-2).
+// refused notes a refused write. The refusal may say that a dependent is gone. A refused creation says that the name is
+// in use. A refused release of an object that is gone or recreated must not fail the reconcile (ORPHAN-2).
 func (p *process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
@@ -175,14 +174,14 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
 }
 
-// tookFor reports whether an object that is inactive by the answer to a write was active when the actor read it.
+// tookFor reports whether an object was active when the actor read it, and is inactive by the answer to a write.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
-// eitherWay adjusts the counts of a worker that starts a sync while its cache does not show yet what the process
-// adopted or released. The worker may use either. It must remember what the process created and deleted, as
+// eitherWay adjusts the counts of a worker that starts a reconcile while its cache does not yet show the process's own
+// adoptions and releases. The worker may use either state. It must remember the process's creations and deletions, as
 // expectations do. Upstream's consistency store does not note releases either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
@@ -203,8 +202,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an object that it adopted twice: its cache showed an active orphan at
-// some moment of the sync.
+// takesFor reports whether a worker may count an object twice that it adopted: its cache showed an active orphan at
+// some moment of the reconcile.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]
@@ -226,14 +225,14 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 	return false
 }
 
-// countsStill reports whether an object is active by the process's cache and inactive by an answer. A controller
-// does not look in answers for changes by others, such as a deletion.
+// countsStill reports whether an object is active by the process's cache and inactive by an answer. A controller does
+// not look in answers for changes by others, such as a deletion.
 func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
 }
 
 // createdUnseen holds objects that a process created and has not been shown since, for kinds that are not followed
-// otherwise. The process takes them to exist, and may be wrong (EXACT-9).
+// otherwise. The process assumes that they exist, and may be wrong (EXACT-9).
 type createdUnseen []created
 
 type created struct {
@@ -251,13 +250,13 @@ func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
 	*m = append(*m, created{coordsOf(r.Object), objectOf(r.After)})
 }
 
-// shown forgets an object that the process is shown, or that an answer tells it about.
+// shown forgets an object that a delivery or an answer shows.
 func (m *createdUnseen) shown(what sim.Ref) {
 	at := coordsOf(what)
 	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at == at })
 }
 
-// gap forgets the objects of a kind that is listed again, unless a sync is under way, which may have looked before.
+// gap forgets the objects of a kind that is listed again, unless a current reconcile may have used them before.
 func (m *createdUnseen) gap(p *process, kind string) {
 	if slices.ContainsFunc(p.workers, func(k work) bool { return k.busy }) {
 		return
@@ -287,7 +286,7 @@ func (m createdUnseen) digest() (sum uint64) {
 
 func coordsOf(r sim.Ref) coords { return coords{r.Kind, r.Namespace, r.Name} }
 
-// try is what an owner retries when its failed dependent is replaced.
+// try identifies what an owner retries when its failed dependent is replaced.
 type try struct {
 	owner types.UID
 	what  string

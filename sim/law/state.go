@@ -38,8 +38,8 @@ type State struct {
 
 const selectorCache = 4096
 
-// selecting is the key of a cached selector: two controllers may sync a kind, and two eras may read different
-// selectors.
+// selecting is the key of a cached selector: two controllers may reconcile the same kind, and two eras may read
+// different selectors.
 type selecting struct {
 	sub   *Actor
 	owner any
@@ -158,11 +158,11 @@ func (s *State) get(kind, namespace, name string) runtime.Object {
 	return nil
 }
 
-// everOwned counts the dependents that owners have ever had, for kinds whose status counts deleted ones too. The
-// status can count no more (EXACT-8).
+// everOwned counts the dependents that owners have ever had, for kinds whose status also counts deleted ones. The
+// status may not exceed this number (EXACT-8).
 type everOwned struct {
 	kinds []string
-	had   map[types.UID]int // by owner; what others write into its status is taken as true
+	had   map[types.UID]int // by owner; status values written by other clients are taken as true
 }
 
 // know adds an actor whose owners are followed.
@@ -190,7 +190,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns by how much a write raises the numbers that include deleted dependents.
+// told returns how much a write raises the numbers that include deleted dependents.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -223,9 +223,8 @@ func (e *everOwned) digest() uint64 {
 	return sum
 }
 
-// uncertainCounts holds owners for which a restarted process wrote something before it had been shown everything.
-// No later life can tell what that one counted for good. Violations of such counts are only Committed (EXACT-8,
-// EXACT-12).
+// uncertainCounts holds owners whose status a restarted process wrote before it had been shown everything. No later
+// life can tell what that process counted. Violations of such counts are only Committed (EXACT-8, EXACT-12).
 type uncertainCounts map[types.UID]bool
 
 // fold handles a commit: a status write, or the removal of a finalizer from a dependent whose owner is not in the
@@ -263,13 +262,13 @@ func (v uncertainCounts) digest() (sum uint64) {
 // forGood reports whether a number includes deleted dependents.
 func forGood(c Count) bool { return c.Once || c.Ever }
 
-// guesses reports whether counts for good in a process's write may be a guess of this life or an earlier one.
+// guesses reports whether permanent counts in a process's write may be a guess of this life or an earlier one.
 func (s *State) guesses(p *process, r *sim.Record, owner types.UID) bool {
 	return s.uncertainCounts[owner] || p.incarnation > 0 && p.behind(s, r, owner)
 }
 
-// behind reports whether a process has been shown an old version of a dependent of the owner, or none, or one only
-// since its sync began. Then it cannot tell what an earlier life has counted.
+// behind reports whether the process has not been shown the current version of some dependent of the owner, or only
+// since its reconcile began. Then it cannot tell what an earlier life has counted.
 func (p *process) behind(s *State, r *sim.Record, owner types.UID) bool {
 	k := p.work(r)
 	for _, gvk := range p.Actor.Owns {

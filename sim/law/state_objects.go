@@ -15,18 +15,18 @@ type Object struct {
 	Value any
 	Meta  metav1.Object // of Value
 	slot  int           // index in the list of its kind
-	maker *Actor        // the actor that created it; nil for others
+	maker *Actor        // the actor that created it; nil if no actor did
 	bare  bareness
 }
 
-// bareness is the owner for which an object was created without a reference to it, and the generation of the
-// owner's spec; zero for none.
+// bareness names the owner for which an object was created without a reference, and the generation of the owner's spec;
+// zero for none.
 type bareness struct {
 	owner types.UID
 	spec  int64
 }
 
-// stored holds the objects that exist by the records, by UID, name, kind and owner.
+// stored holds the objects that exist by the records, indexed by UID, name, kind and owner.
 type stored struct {
 	byUID  map[types.UID]*Object
 	byName map[coords]*Object
@@ -77,8 +77,7 @@ func (s *stored) Named(kind, namespace, name string) *Object {
 	return s.byName[coords{kind, namespace, name}]
 }
 
-// Kind returns the stored objects of a kind, in an order that depends on the history only. The state owns the
-// slice.
+// Kind returns the stored objects of a kind, in an order that depends only on the history. The state owns the slice.
 func (s *stored) Kind(kind string) []*Object {
 	for _, l := range s.kinds {
 		if l.kind == kind {
@@ -108,7 +107,8 @@ func (s *stored) Dependents(owner types.UID) []*Object {
 	return nil
 }
 
-// put notes a change of an object. before is nil for a creation, after for a removal. maker is who created it.
+// put notes a change of an object. before is nil for a creation, after for a removal. maker is the actor that created
+// it.
 func (s *stored) put(kind string, value any, before, after metav1.Object, maker *Actor) {
 	if after == nil {
 		if before != nil {
@@ -180,7 +180,7 @@ func (s *stored) remove(uid types.UID) {
 	s.spare = append(s.spare, o)
 }
 
-// index moves an object from the owners of its old references to those of its new ones.
+// index moves an object from its old owners' lists to those of its new owners.
 func (s *stored) index(o *Object, old, now []metav1.OwnerReference) {
 	if meta.SameOwners(old, now) {
 		return

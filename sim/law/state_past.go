@@ -20,7 +20,7 @@ type recentlyDeleted struct {
 	gone map[coords]deletion
 }
 
-// deletion is when an object was deleted, and its last value. If it came back and was deleted again, the first time
+// deletion holds when an object was deleted, and its last value. If it came back and was deleted again, the first time
 // counts.
 type deletion struct {
 	value any
@@ -40,7 +40,7 @@ func (l *recentlyDeleted) fold(r *sim.Record) {
 	}
 }
 
-// within returns the object if it was deleted no longer than long ago, and how long ago; nil otherwise.
+// within returns the object and the time since its deletion if that is no longer than long, and nil otherwise.
 func (l *recentlyDeleted) within(at coords, long, now time.Duration) (any, time.Duration) {
 	if p, was := l.gone[at]; was && now-p.at < long {
 		return p.value, now - p.at
@@ -62,9 +62,9 @@ func (l *recentlyDeleted) digest(now time.Duration) uint64 {
 	return sum
 }
 
-// deletedSinceSettled holds objects whose deletion was requested or completed since the world last settled.
-// Anything else that is terminating or gone was so then. It is kept for programs, whose worlds are never searched
-// exhaustively, so Digest leaves it out.
+// deletedSinceSettled holds objects whose deletion was requested or completed since the world last settled. Any other
+// terminating or deleted object was already so at that time. The set is kept for programs only. Their worlds are never
+// searched exhaustively, so Digest leaves it out.
 type deletedSinceSettled map[types.UID]bool
 
 func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
@@ -73,9 +73,9 @@ func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
 	}
 }
 
-// forbidden maps the UID of an owner to the process that was forbidden to create its dependents, by a quota or for
-// lack of permission. A change by anybody else may lift that, so it removes the entry, and the process has to try
-// again. The UID "" stands for any owner: it is not known for which one a program created.
+// forbidden maps the UID of an owner to the process that the server forbade to create its dependents, by a quota or for
+// lack of permission. A change by another client may lift that, so it removes the entry, and the process has to try
+// again. The UID "" stands for any owner, because it is not known for which one a program creates.
 type forbidden map[types.UID]string
 
 // refused records the server's answer to a create.
@@ -86,7 +86,7 @@ func (f *forbidden) refused(r *sim.Record, program bool) {
 	f.note(uidOf(r.For), r)
 }
 
-// spared records that a deletion is forbidden, by the UID of the object to be deleted.
+// spared records that the server forbids a deletion, by the UID of the object.
 func (f *forbidden) spared(r *sim.Record) {
 	if r.Code == http.StatusForbidden && r.Verb == "delete" && r.Saw != nil {
 		f.note(meta.Of(r.Saw).GetUID(), r)
@@ -100,7 +100,7 @@ func (f *forbidden) note(uid types.UID, r *sim.Record) {
 	(*f)[uid] = r.Process
 }
 
-// fold updates it with a commit. Heartbeats and events change nothing.
+// fold updates the map with a commit. Heartbeats and events change nothing.
 func (f forbidden) fold(r *sim.Record) {
 	if len(f) == 0 || r.Object.Kind == "Event" ||
 		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
@@ -120,7 +120,7 @@ func (f forbidden) more(owner *Object) bool {
 	return is || anyOfThem
 }
 
-// asksAgain reports whether a process has retried a key whose creations are forbidden. Such an error is not lost.
+// asksAgain reports whether a process has retried a key whose creations are forbidden. Then the error was not ignored.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)
@@ -135,8 +135,8 @@ func (f forbidden) digest() uint64 {
 }
 
 // missingNamed holds dependents with names chosen by their controller that another actor deleted, or that the
-// controller deleted after they had finished. They are not interchangeable: web-0 is created again although web-1
-// is one too many, and web-1 is deleted although web-0 is missing. Neither violates EXACT-1 or EXACT-2.
+// controller deleted after they had finished. They are not interchangeable: web-0 is created again although web-1 is
+// surplus, and web-1 is deleted although web-0 is missing. Neither violates EXACT-1 or EXACT-2.
 type missingNamed struct {
 	names map[place]bool
 	count map[types.UID]int // by owner
@@ -204,22 +204,22 @@ func (t *missingNamed) restores(owner types.UID, r *sim.Record) bool {
 	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, view.KeyOf(r.Object)}]
 }
 
-// orphaning is the duty of an accepted orphaning deletion to one dependent: to remove its reference, and never to
-// delete it because of that owner.
+// orphaning is the obligation of an accepted orphaning deletion to one dependent: its reference must be removed, and it
+// must never be deleted because of that owner.
 type orphaning struct {
 	owner    types.UID
 	record   int      // the record that accepted the deletion
 	lost     bool     // the reference was removed
-	again    bool     // and an adopter added it again (ADOPT-7)
-	strength Strength // of the violation if it is deleted: Committed if its cause could not be known
+	again    bool     // an adopter added it again (ADOPT-7)
+	strength Strength // of the violation if the dependent is deleted: Committed if the cause could not be known
 }
 
-// orphanings holds these duties by dependent.
+// orphanings holds these obligations by dependent.
 type orphanings struct {
 	byObject map[types.UID][]orphaning
 }
 
-// find returns the duty of an owner's deletion to an object, or nil.
+// find returns the obligation of an owner's deletion to an object, or nil.
 func (p *orphanings) find(object, owner types.UID) *orphaning {
 	list := p.byObject[object]
 	for i := range list {
@@ -249,7 +249,7 @@ func (p *orphanings) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// orphaned notes that the collector removed a reference that was added after the owner's deletion had been
+// orphaned notes that the garbage collector removed a reference that was added after the owner's deletion had been
 // accepted.
 func (p *orphanings) orphaned(s *stored, r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
@@ -271,8 +271,8 @@ func (p *orphanings) make(s *stored, owner types.UID, record int) {
 	}
 }
 
-// ownerDone handles the removal of an owner's orphan finalizer. Dependents that still refer to the owner were
-// missed, and knowingly if the collector had seen them. If somebody else removes the finalizer, the duty ends.
+// ownerDone handles the removal of an owner's orphan finalizer. A dependent that still refers to the owner was missed,
+// and knowingly if the garbage collector had seen it. If another client removes the finalizer, the obligation ends.
 func (p *orphanings) ownerDone(s *stored, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {

@@ -17,24 +17,24 @@ import (
 // settledCounts holds the owners and orphans of the settled world. It is computed once for all laws.
 type settledCounts struct {
 	done      bool
-	collector *process     // a garbage collector that works; nil for none
-	owners    []ownerCount // every object that a controller syncs, once per controller; without terminating ones
+	collector *process     // a garbage collector that is up and watches; nil for none
+	owners    []ownerCount // every object that a controller reconciles, once per controller; without terminating ones
 	orphans   []*Object    // dependents without a ControllerRef; without terminating ones
 	slots     map[types.UID]int
 }
 
 // ownerCount is an owner with the number of active dependents that it owns and wants, by the contract of one of the
-// controllers that sync it.
+// controllers that reconcile it.
 type ownerCount struct {
 	*Object
 	sub   *Actor
-	next  int // index of the same object under the next controller that syncs it; -1 for none
+	next  int // index of the same object under the next controller that reconciles it; -1 for none
 	owned int
 	held  int  // dependents that it owns, inactive ones included
 	want  int  // -1 if the contract does not say
 	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
-	turns bool // nor does it remove any: it wants dependents by name, one after the other
-	works bool // every process of its controller is up and watches: it must have converged
+	turns bool // nor does it remove any: the owner wants dependents by name, one after the other
+	works bool // every process of its controller is up and watches: the owner must have converged
 }
 
 // short reports whether an owner has another number of dependents than it wants, without an excuse.
@@ -42,15 +42,15 @@ func (o *ownerCount) short() bool {
 	return o.want >= 0 && o.owned != o.want && !o.excused()
 }
 
-// excused reports whether its controller waits before it changes how many dependents the owner has.
+// excused reports whether the owner's controller has to wait before it changes the number of dependents.
 func (o *ownerCount) excused() bool { return o.waits && (o.owned < o.want || o.turns) }
 
 func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
-// detail describes an owner with dependents of several kinds: how many of each it owns, and up to two orphans of
-// each kind, which its controller may have counted. It leaves out kinds that have neither.
+// detail describes an owner with dependents of several kinds: how many of each it owns, and up to two orphans of each
+// kind, which its controller may have counted. It leaves out kinds without either.
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {
@@ -110,8 +110,8 @@ func (c *settledCounts) take(s *State) {
 	}
 }
 
-// described reports whether an earlier process runs the same controller for the same kind. If two controllers share
-// a kind, each is judged for its own work.
+// described reports whether an earlier process runs the same controller for the same kind. If two controllers share a
+// kind, each is judged for its own work.
 func (s *State) described(i int) bool {
 	sub := &s.processes[i].Actor
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.runs(sub) })
@@ -127,7 +127,7 @@ func (s *State) counted(i int, kind string) bool {
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.manages(kind) })
 }
 
-// allWork reports whether every process works that runs the actor's controller for its kind.
+// allWork reports whether all processes that run the actor's controller for its kind are up and watch.
 func (s *State) allWork(sub *Actor) bool {
 	return !slices.ContainsFunc(s.processes, func(p *process) bool { return p.runs(sub) && !p.stopped && !p.works() })
 }
@@ -187,7 +187,7 @@ func (s *State) wouldOwn(o *ownerCount, orphan *Object) bool {
 		s.Selects(o.sub, o.Value, orphan.Meta)
 }
 
-// awaits reports whether an owner's controller creates no more because of the state of a dependent.
+// awaits reports whether the state of a dependent keeps an owner's controller from creating more.
 func (s *State) awaits(sub *Actor, owner *Object) bool {
 	return sub.BlocksCreate != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
 		return meta.ControlledBy(d.Meta, owner.Meta.GetUID()) && sub.BlocksCreate(objectOf(owner.Value), objectOf(d.Value))
@@ -210,8 +210,8 @@ func (s *Actor) contradicts(owner *Object) string {
 	return ""
 }
 
-// agrees panics if an actor's contract contradicts itself for its stored owners: a negative number, or a selector
-// that cannot match anything for any owner.
+// agrees panics if an actor's contract contradicts itself for its stored owners: it returns a negative number, or a
+// selector that can never match.
 func (s *State) agrees(a *Actor) {
 	unselective := (*Object)(nil)
 	for _, o := range s.Kind(a.For.Kind) {
@@ -259,7 +259,7 @@ func (s *stored) refState(ref *metav1.OwnerReference, namespace string) refState
 	return solid
 }
 
-// reaches reports whether an owner reference leads to an existing owner in reach.
+// reaches reports whether an owner reference leads to an existing owner that the reference can reach.
 func (s *stored) reaches(ref *metav1.OwnerReference, namespace string) bool {
 	return ref != nil && s.refState(ref, namespace) > foreign
 }

@@ -33,7 +33,7 @@ func (b Violation) String() string {
 // Report records that the current record violates the law of the check. Checks call it.
 func (j *Judge) Report(s Strength, text string) {
 	if j.actor != nil && j.actor.Actor.Opaque && j.checks[j.current].law.Races && j.record.Op == sim.Commit {
-		s = Committed // what it had seen when it read is not known
+		s = Committed // what the process had seen when it read is not known
 	}
 	j.report(Violation{Strength: s, Record: j.record.Index, Text: text})
 }
@@ -107,8 +107,7 @@ func (j *Judge) Since(index int) {
 	}
 }
 
-// CutShort is the Reason of a Settled record if only timers of retries were left when the time of the world was
-// over.
+// CutShort is the Reason of a Settled record if only timers of retries were left when the time of the world was over.
 const CutShort = "cut short"
 
 // ownedBy describes a ControllerRef: "owned by rs/web-b", "owned by none".

@@ -11,24 +11,24 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Write holds the meaning of one commit: who controlled the object before, who does now, and what the actor did by it. It
-// is computed once for all laws, and valid until the next record.
+// Write holds the meaning of one commit: the object's controller before and after, and what the actor did by the write.
+// It is computed once for all laws, and valid until the next record.
 type Write struct {
-	For   sim.Ref // what the actor was syncing; if not recorded, inferred from references
-	Actor *Actor  // nil if it is no actor, or syncs no kind
+	For   sim.Ref // the object that the actor was reconciling; inferred from references if not recorded
+	Actor *Actor  // nil if the writer is no actor, or reconciles no kind
 	GC    bool    // the actor is the garbage collector
 
-	Before, After, Saw        metav1.Object          // the object, and as the actor had read it; nil for none
+	Before, After, Saw        metav1.Object          // the object, and the version that the actor had read; nil for none
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
 
-	Dependent bool // the object is of a kind that the actor manages
+	Dependent bool // the actor manages the object's kind
 	Mine      bool // Owner is For
 	SawMine   bool // and was when the actor last read the object
 	Claims    bool // an existing object gets another ControllerRef
-	Adopts    bool // and that is For
+	Adopts    bool // the new ControllerRef names For
 	Drops     bool // the ControllerRef to For is removed, and the object stays
 	Deletes   bool // a deletion is requested or completed
-	Unread    bool // it is not known what the actor had read
+	Unread    bool // it is not known which version the actor had read
 
 	process *process // of the actor; nil for none
 	read    bool     // For is the incarnation that the actor read live, not the cached one
@@ -43,7 +43,7 @@ func (w *Write) maker() *Actor {
 	return &w.process.Actor
 }
 
-// isFor reports whether a ControllerRef names the synced object, as the process saw it.
+// isFor reports whether a ControllerRef names the reconciled object, as the process saw it.
 func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
@@ -53,8 +53,8 @@ func (w *Write) adds(r *sim.Record, owner string) bool {
 	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
 
-// onlyRefs reports whether a write changes only owner references, finalizers that the actor declares, and what the
-// server changes itself. (Job adds a finalizer to what it adopts.)
+// onlyRefs reports whether a write changes only owner references, finalizers that the actor declares, and fields that
+// the server sets. (Job adds a finalizer to a pod that it adopts.)
 func (w *Write) onlyRefs(r *sim.Record) bool {
 	a, b := w.Before, w.After
 	return a != nil && b != nil &&
@@ -66,9 +66,9 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 		meta.SameBody(r.Before, r.After)
 }
 
-// takesByName reports whether an actor without a selector adopts an orphan with the name of what it would create,
-// and sets it to what it wants in the same write, as CreateOrUpdate does. One update or apply does what two allowed
-// writes would do. Metadata of others stays.
+// takesByName reports whether an actor without a selector adopts an orphan that has the name of its desired object, and
+// sets the desired state in the same write, as CreateOrUpdate does. One update or apply does the work of two allowed
+// writes. Metadata from other clients stays.
 func (w *Write) takesByName(r *sim.Record) bool {
 	return w.Actor.Selector == nil && w.SawOwner == nil &&
 		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
@@ -76,8 +76,8 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes the actor's own finalizers. The object is gone then if nothing else
-// held it.
+// unhands reports whether a write only removes the actor's own finalizers. This deletes the object if nothing else kept
+// it.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -90,8 +90,9 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
-// unhandsTerminating is unhands for a terminating object, whoever owns it: an operator added its finalizer itself.
-// Controllers of profile Upstream may do this only if an earlier object with the name of the synced one owns it.
+// unhandsTerminating is unhands for a terminating object, whatever its owner is: an operator added its finalizer
+// itself. Controllers of profile Upstream may do this only if the owner is an earlier object with the name of the
+// reconciled one.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false
@@ -102,7 +103,7 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 }
 
 // harmless reports whether a write to an object of another owner is allowed: adoption of an orphan, removal of the
-// actor's own reference, or removal of its own finalizers from an object that is terminating or not controlled.
+// actor's own reference, or removal of its own finalizers from an object that is terminating or has no controller.
 func (w *Write) harmless(r *sim.Record) bool {
 	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
 		return true
@@ -111,7 +112,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		return false
 	}
 	own := uidOf(w.For)
-	// An adopter's reference may exist without controller set: it is completed (API-2).
+	// An adopter's reference may exist without controller set; then the write completes it (API-2).
 	if w.Owner == nil && (w.Adopts || w.dropped && meta.RefTo(w.Before, own) == nil) {
 		return w.adds(r, w.For.UID) || w.takesByName(r)
 	}
@@ -149,7 +150,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.GC = w.process.Actor.Controller == collector
 	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {
-		// It had read a version that the request carries.
+		// The request carries the version that the actor had read.
 		if w.Unread = !r.Guards.ResourceVersion; !w.Unread {
 			w.Saw = w.Before
 		}
@@ -171,8 +172,8 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether the synced object is not known: the record does not name one, no such object
-// exists or was shown, or the key is of another watched kind. A controller may have several queues.
+// keyedOtherwise reports whether the reconciled object is not known: the record does not name one, no such object
+// exists or was shown, or the key belongs to another watched kind. A controller may have several queues.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true
@@ -185,8 +186,8 @@ func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	return false
 }
 
-// readFor sets For to the incarnation that the actor has read live, if the written object is that one, or belongs
-// to it before or after the write. The actor's cache may still show an earlier incarnation.
+// readFor sets For to the incarnation that the actor has read live, if that is the written object, or its owner before
+// or after the write. The actor's cache may still show an earlier incarnation.
 func (w *Write) readFor(r *sim.Record) {
 	k := w.process.work(r)
 	if k == nil || k.live == "" || string(k.live) == w.For.UID {
@@ -199,7 +200,8 @@ func (w *Write) readFor(r *sim.Record) {
 	}
 }
 
-// outOfReach reports whether the actor itself created an object where no owner reference can reach its owner.
+// outOfReach reports whether the actor itself created an object in a place where no owner reference can lead to its
+// owner.
 func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) ||
 		w.isFor(w.NewOwner) {
@@ -212,9 +214,9 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	return o != nil && o.maker == &w.process.Actor
 }
 
-// inferFor sets For from the ControllerRef of the written object, if it is of the synced kind: the reference before
-// the write, after it, or as the actor read it. If the write changes the reference to the recreated owner of the
-// same name, For is the new one. A recreated object with the name of the key is not meant.
+// inferFor sets For from the ControllerRef of the written object, if it names an owner of the reconciled kind: the
+// reference before the write, after it, or as the actor read it. If the write moves the reference to the recreated
+// owner of the same name, For is the new owner. Otherwise a recreated object with the name of the key is ignored.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {

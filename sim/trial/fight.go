@@ -17,13 +17,13 @@ type watch struct {
 	own      ownTrigger
 	threads  map[[2]string]string
 	deed     stepped
-	rounds   int   // recurrences since the last act of the user or fault
+	rounds   int   // recurrences since the last user action or fault
 	cycle    []int // a fight that was found and not yet recorded
 }
 
 // tally counts writes.
 type tally struct {
-	writes    int // commits, without those of status, since the trial began
+	writes    int // commits, without status writes, since the trial began
 	committed int // the step of the last commit
 }
 
@@ -32,15 +32,15 @@ type stepped struct {
 	thread  string // a process, or the events of one kind to one process
 	record  int    // its last commit, -1 for none
 	object  sim.Ref
-	outside bool // the user or a fault took part
+	outside bool // a user action or a fault was part of it
 }
 
-// fightRounds is how often a state must recur before it is called a fight. Two instances of one controller
-// may undo each other's work once by chance.
+// fightRounds is how often a state must recur to count as a fight. Two instances of one controller may undo each
+// other's work once by chance.
 const fightRounds = 3
 
-// programRounds is fightRounds for worlds with whole programs. Their queues are invisible, so states that
-// look equal may differ.
+// programRounds is fightRounds for worlds with whole programs. Their queues are invisible, so states that look equal
+// may differ.
 const programRounds = 12
 
 func (t *Trial) enough() int {
@@ -64,10 +64,10 @@ func (w *watch) reset() {
 	w.deed = stepped{record: -1}
 }
 
-// observer counts the writes of a run, and notes who did what in the step.
+// observer counts the writes of a run, and notes which process did what in the step.
 type observer Trial
 
-// Observe takes in one record. A removal in the step of its deletion request counts as one write with it.
+// Observe handles one record. A deletion request and the removal in the same step count as one write.
 func (o *observer) Observe(r *sim.Record) {
 	w := &o.fight
 	d := &w.deed
@@ -92,11 +92,11 @@ func (o *observer) Observe(r *sim.Record) {
 	}
 }
 
-// Digest folds nothing. The counters only decide when a settle is given up, and a fight continues from its
-// state whatever was counted before.
+// Digest folds nothing. The counters only decide when a settle is stopped, and a fight continues from its state
+// whatever was counted before.
 func (o *observer) Digest(*sim.Hash) {}
 
-// watch shows the last step to the fight detector.
+// watch passes the last step to the fight detector.
 func (t *Trial) watch() {
 	w := &t.fight
 	d := w.deed
@@ -130,8 +130,8 @@ func (w *watch) thread(process, kind string) string {
 	return name
 }
 
-// busy lists the threads that can do something now. A cycle in which one of them did nothing is an artifact
-// of the schedule. A process whose events are withheld does not fight, however often it retries.
+// busy lists the threads that have an enabled action. A cycle in which one of them did nothing is an artifact of the
+// schedule. A process whose events are withheld does not fight, however often it retries.
 func (t *Trial) busy() []string {
 	var names []string
 	for _, a := range t.World.Enabled() {
@@ -145,8 +145,8 @@ func (t *Trial) busy() []string {
 	return names
 }
 
-// fought reports whether the last step completed a fight: a cycle, a controller that triggers itself, or
-// growth without end. It records the fight in the history.
+// fought reports whether the last step completed a fight: a cycle, a controller that triggers itself, or endless
+// growth. It records the fight in the history.
 func (t *Trial) fought() bool {
 	t.watch()
 	w := &t.fight
@@ -177,7 +177,7 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether a process of the cycle has withheld events: with them it might stop.
+// blindIn reports whether a process of the cycle has withheld events, which might end the cycle.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -196,7 +196,7 @@ func (t *Trial) disturbed() bool {
 	})
 }
 
-// After firstLook writes, and whenever they have quadrupled, the last lines of a disturbed world are searched
+// After firstLook writes, and whenever the number has quadrupled, the last records of a disturbed world are searched
 // for a repetition. The law does not call that a fight.
 const (
 	firstLook   = 512

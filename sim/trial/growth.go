@@ -10,17 +10,17 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights whose state never recurs because it grows: a counter in an annotation, objects that
-// pile up. A process that writes for one object again and again, in the same way, does not settle.
+// growth finds fights whose state never recurs because it grows: a counter in an annotation, an increasing number of
+// objects. A process that writes for one object again and again, in the same way, does not settle.
 type growth struct {
-	writes int // since the last act of the user or fault
+	writes int // since the last user action or fault
 	doing  map[doing]*done
-	hit    *done // what has just reached its limit
-	most   int   // entries of doing that are kept; 0: all
+	hit    *done // the way of writing that has just reached its limit
+	most   int   // the number of entries of doing that are kept; 0: all
 }
 
-// doing is one way of writing: the writer, its purpose and its target. A created object has no name here,
-// since each has another.
+// doing is one way of writing: the writer, its purpose and its target. A created object has no name here, because each
+// creation has another name.
 type doing struct {
 	process, verb, subresource string
 	owner, object              sim.Ref
@@ -33,8 +33,8 @@ type done struct {
 	last  [3]int // its last records
 }
 
-// The first growthFrom writes are not counted, so that worlds that settle pay nothing. A way of writing is
-// examined after every growthMost uses.
+// The first growthFrom writes are not counted, so that worlds that settle have no cost. A way of writing is examined
+// after every growthMost uses.
 const (
 	growthFrom = 250
 	growthMost = 1000
@@ -45,7 +45,8 @@ func (g *growth) reset() {
 	clear(g.doing)
 }
 
-// reportsOnly reports whether a commit only reports something, as an Event does, which counts how often it happened.
+// reportsOnly reports whether a commit only reports an occurrence, as an Event does, which counts how often it
+// happened.
 func reportsOnly(r *sim.Record) bool { return r.Object.Kind == "Event" }
 
 func (g *growth) note(r *sim.Record) {
@@ -78,8 +79,8 @@ func (g *growth) note(r *sim.Record) {
 	}
 }
 
-// endless reports whether repeated writes have no end in sight. An owner that declares its number of
-// dependents is judged by that (EXACT-2). In a large world one object may be written once for every other.
+// endless reports whether repeated writes have no visible end. An owner that declares its number of dependents is
+// judged by EXACT-2 instead. In a large world one object may be written once for every other.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -109,15 +110,16 @@ func (t *Trial) grows(d *done) string {
 	return text
 }
 
-// ownTrigger finds a controller that triggers itself: it writes only a time of day, the event of that write starts
-// its next reconcile, and that writes the time again. The state never recurs, since time passes, and nothing grows.
+// ownTrigger finds a controller that triggers itself: it writes only the current time, the event of that write starts
+// its next reconcile, and the reconcile writes the time again. The state never recurs, because time passes, and nothing
+// grows.
 type ownTrigger struct {
-	runs map[int][]int // a write -> the writes that led to it, and itself
+	runs map[int][]int // maps a write to the writes that led to it, itself included
 	hit  []int
 }
 
-// ownRounds is how many writes in a row must each follow from the one before. A timer in between, as for a
-// heartbeat or a renewal, starts the count again.
+// ownRounds is the number of consecutive writes of which each must follow from the previous one. A timer in between, as
+// for a heartbeat or a renewal, starts the count again.
 const ownRounds = 3
 
 func (o *ownTrigger) reset() {
@@ -129,7 +131,7 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if r.Before == nil || r.After == nil || reportsOnly(r) || r.Object.Kind == "Lease" {
 		return
 	}
-	// Only the passing of time allows such a write again, and it passes in few worlds.
+	// Such a write can recur only when time passes, which happens in few worlds.
 	before := triggerOf(h, r)
 	if before == nil && r.At == 0 || !fight.OnlyTimes(r.Before, r.After) {
 		return
@@ -150,9 +152,9 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	}
 }
 
-// triggerOf returns the write whose event started the reconcile that made a write, if one process made both;
-// otherwise nil. Reconciles of programs are invisible: their event must be less than a second old, or a timer
-// may be the trigger.
+// triggerOf returns the write whose event started the reconcile that made a write, if one process made both, and nil
+// otherwise. Reconciles of programs are invisible: their event must be less than a second old, because otherwise a
+// timer may be the trigger.
 func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	event := h.At(r.Cause)
 	switch {

@@ -13,16 +13,16 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A world in which only timers are left has settled when each of them has fired several times, over a long
-// time, and only the time of day has changed. A controller that looks again every ten minutes must not keep a
-// world from being judged. If a later look changes something, the settle needs Limits.For.
+// A world in which only timers are left has settled when each of them has fired several times, over a long time, and
+// only the current time has changed. A controller that polls every ten minutes must not prevent a verdict. If a later
+// poll changes something, the settle needs Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
-	// The same for whole programs, whose every look takes many steps. It is longer than the back-off of
-	// client-go's queues.
+	// The same for whole programs, whose every poll takes many steps. It is longer than the backoff of client-go's
+	// queues.
 	pollsFor  = 20 * time.Minute
-	beatsMost = 1000 // rounds, when they are short
+	beatsMost = 1000 // the number of rounds, if they are short
 
 	// A timer with doubling delays fires three times within this many times the first one.
 	beatsAway = 1 << beatsTimes
@@ -34,9 +34,9 @@ type resting struct {
 	due     []*sim.Alarm // timers that could fire in the last step
 	since   time.Duration
 	rounds  int
-	lull    time.Duration // until this time only timers that are far away are left to wait for; 0: no lull
+	lull    time.Duration // until this time only timers that are far away are left; 0: no lull
 	changed bool
-	knocks  map[worker][]string // refusals (403) of each worker in its current sync
+	knocks  map[worker][]string // refusals (403) of each worker in its current reconcile
 }
 
 type worker struct {
@@ -53,11 +53,11 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest folds the part of the past that decides when a settle takes the world for settled: the time of the
-// last change, and the timers that have fired since. The due timers follow from the clock's.
+// digest folds the part of the past that decides when a settle considers the world settled: the time of the last
+// change, and the timers that have fired since. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	if h.Bool(r.changed); r.changed {
-		return // the rest does not count then
+		return // the due timers do not count then
 	}
 	h.Word(uint64(min(now-r.since, beatsFor)))
 	h.Word(uint64(min(r.rounds, beatsMost)))
@@ -73,9 +73,9 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(sum)
 }
 
-// note takes in a record. It decides whether the record is a change. A failed sync or request is none if
-// events are withheld from its process: it may wait for just those. A 403 (a quota, a missing permission) is
-// none either: somebody else has to change that, and retrying with growing delays is right.
+// note handles a record. It decides whether the record is a change. A failed reconcile or request is not a change if
+// events are withheld from its process, because it may wait for these events. A 403 (a quota, a missing permission) is
+// not a change either: another actor has to lift it, and retrying with growing delays is right.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -99,8 +99,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// polls reports whether a program looked for an object that does not exist. How it ends the sync after that
-// is invisible.
+// polls reports whether a program read an object that does not exist. How it ends the reconcile after that is
+// invisible.
 func (t *Trial) polls(rec *sim.Record) bool {
 	if rec.Op != sim.Refusal || rec.Code != http.StatusNotFound || rec.Verb != "get" {
 		return false
@@ -164,8 +164,8 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world would count as settled now, except for timers that are far away: a resync
-// in twelve hours, while a lease is renewed every two seconds.
+// lulled reports whether the world would count as settled now, except for timers that are far away: a resync in twelve
+// hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
 // withheld reports whether events are withheld from a process.
@@ -177,9 +177,9 @@ func (t *Trial) withheld(process string) bool {
 // electionFor is longer than an unrenewed lease lasts.
 const electionFor = 30 * time.Second
 
-// patience returns how long timers have to change nothing. A process with withheld events retries with
-// growing delays, and an hour of retries shows no more than three. An election is decided when a lease would
-// have run out. A settle with an end time waits in any case.
+// patience returns how long timers must change nothing. A process with withheld events retries with growing delays, and
+// an hour of retries shows no more than three. An election is decided when a lease would have expired. A settle with an
+// end time waits in any case.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
@@ -196,10 +196,11 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is how many more steps are taken to name a loop: enough for some rounds of a dozen controllers.
+// roundSteps is the number of further steps that are taken to name a loop: enough for some rounds of a dozen
+// controllers.
 const roundSteps = 200
 
-// goingRound takes some more steps and names what is done in them, in the order of its first occurrence.
+// goingRound takes some more steps and names their work, in the order of its first occurrence.
 func (t *Trial) goingRound() string {
 	from := t.World.History.Len()
 	for range roundSteps {
@@ -239,7 +240,7 @@ func round(cast *render.Cast, r *sim.Record) string {
 	return ""
 }
 
-// lastError returns the error of the last failed sync, "" if the last records have none.
+// lastError returns the error of the last failed reconcile, or "" if the last records contain none.
 func (t *Trial) lastError() string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= max(0, h.Len()-lookRecords); i-- {

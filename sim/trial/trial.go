@@ -28,10 +28,10 @@ type Trial struct {
 	rest  resting
 	limit deadline
 
-	brings bool // the invariants of contracts are judged besides the laws
+	brings bool // the invariants of contracts are judged in addition to the laws
 }
 
-// Options are the beginning of a trial. The zero value is an empty cluster under the default schedule and every law.
+// Options set up a trial. The zero value is an empty cluster under the default schedule and every law.
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
@@ -64,7 +64,7 @@ func New(o Options) *Trial {
 	if given {
 		t.World.Do("initial", t.initial)
 	} else {
-		t.Judge.Begin(Standing(o.Server)) // an empty one has its namespaces
+		t.Judge.Begin(Standing(o.Server)) // an empty server has its namespaces
 	}
 	return t
 }
@@ -108,8 +108,8 @@ func (t *Trial) judged(a law.Actor) {
 	}
 }
 
-// Outside declares a program that acts from outside this world ([host.Cluster.As]) under a name. The
-// controller's Contract holds for it. It knows only the answers to its own requests.
+// Outside declares a program that acts from outside this world ([host.Cluster.As]) under a name. The controller's
+// Contract holds for it. The program knows only the answers to its own requests.
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
@@ -144,7 +144,7 @@ func (t *Trial) Switch(p *host.Process, c host.Controller) {
 	p.Switch(c)
 }
 
-// Faults adds a budget of faults, by name ([host.FaultNames]). From now on they strike where the choices say.
+// Faults adds a budget of faults, by name ([host.FaultNames]). From now on the choices decide when they happen.
 func (t *Trial) Faults(counts map[string]int) error {
 	b, err := host.NewBudget(t.Cluster, counts)
 	if err != nil {
@@ -154,30 +154,29 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
-// Forget limits the memory of a trial without end to at least so many records and revisions of the server.
-// That covers the history, the revisions from which watches can start, and what the laws and the fight
-// detector know of deleted objects. Call it before anything happens.
+// Forget limits the memory of an endless trial to at least so many records and revisions of the server. The limit
+// applies to the history, the revisions from which watches can start, and the knowledge of the laws and the fight
+// detector about deleted objects. Call it before the first step.
 func (t *Trial) Forget(keep int) {
 	t.World.History.Forget = keep
 	t.Judge.Memory = max(keep, leastMemory)
 	t.fight.growth.most = max(keep, leastMemory)
 }
 
-// leastMemory is the least number of records that the laws remember: what a controller that is about to act
-// may rely on.
+// leastMemory is the smallest number of records that the laws remember: enough for what a controller may still rely on.
 const leastMemory = 1000
 
-// Broken returns the violation that fails the run: the first informed one, or the first of any strength if
-// the judge is strict; nil if there is none.
+// Broken returns the violation that fails the run: the first informed one, or the first of any strength if the judge is
+// strict. It returns nil if there is none.
 func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.
 func (t *Trial) Stop() { t.Cluster.Stop() }
 
-// records are the histories of finished trials. Explored runs are short and many, and would each grow one again.
+// records holds the memory of finished histories. Explored runs are short and many, and would each allocate it again.
 var records = sync.Pool{New: func() any { return new([]sim.Record) }}
 
-// Recycle stops the trial and gives its history to a later one. Keep nothing that points into it.
+// Recycle stops the trial and gives its history to a later one. Keep no pointers into it.
 func (t *Trial) Recycle() {
 	t.Stop()
 	h := t.World.History.Records
@@ -187,7 +186,7 @@ func (t *Trial) Recycle() {
 	records.Put(&h)
 }
 
-// digest folds what the trial itself will do: crash processes at traps, and end a settle.
+// digest folds the trial's own future actions: crashes at traps, and the end of a settle.
 func (t *Trial) digest(h *sim.Hash) {
 	h.Word(uint64(len(t.traps)))
 	for _, x := range t.traps {
@@ -205,7 +204,7 @@ func (t *Trial) Step() bool {
 	return ok
 }
 
-// Take is Step with one of the enabled actions.
+// Take is Step with a given enabled action.
 func (t *Trial) Take(a sim.Action) {
 	t.World.Take(a)
 	t.spring()

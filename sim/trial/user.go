@@ -16,19 +16,19 @@ func (t *Trial) Do(label string, f func() error) error {
 	return err
 }
 
-// Later queues a user action, which takes place when the schedule says. Queued actions keep their order.
+// Later queues a user action, which happens when the schedule says. Queued actions keep their order.
 func (t *Trial) Later(label string, do func()) {
 	t.LaterUntil(label, func() bool { do(); return true })
 }
 
-// LaterUntil is [Trial.Later] for an action that may have to be repeated: do reports whether it is done. The
-// user waits a second before each further try.
+// LaterUntil is [Trial.Later] for an action that may have to be repeated: do reports whether it is done. The user waits
+// a second before each further try.
 func (t *Trial) LaterUntil(label string, do func() bool) {
 	t.user.clock = &t.World.Clock
 	t.user.queue = append(t.user.queue, deed{label, do})
 }
 
-// Waiting is the number of the user's queued actions.
+// Waiting returns the number of the user's queued actions.
 func (t *Trial) Waiting() int { return len(t.user.queue) }
 
 // Request executes one request of the user at once, as a step of its own. The error is the server's refusal.
@@ -40,7 +40,7 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 	return resp, nil
 }
 
-// user is the person of the trial, as an actor with a queue of actions.
+// user is the user of the trial, as an actor with a queue of actions.
 type user struct {
 	queue []deed
 	clock *sim.Clock

@@ -15,20 +15,20 @@ import (
 
 // Case is a file and its results.
 type Case struct {
-	Name string // the file, as it was named
+	Name string // the file's name, as it was given
 	Took time.Duration
 
 	Problems []Problem // none if it passed
-	Skipped  string    // why it says nothing; "" where it does
-	Page     string    // what was printed of it
+	Skipped  string    // why it has no result; "" if it has one
+	Page     string    // the printed page
 }
 
 // Problem is an error or violation in a file.
 type Problem struct {
-	Error bool   // nothing was learnt: the file is bad, or runs cannot be trusted
-	File  string // where it is in the repository, "" when it is not in it
+	Error bool   // there is no result: the file is bad, or runs cannot be trusted
+	File  string // its path in the repository; "" if it is outside
 	Line  int    // from 1; 0 for the file as a whole
-	Title string // in a few words: a law, "bad file"
+	Title string // a short title: a law, "bad file"
 	Text  string
 }
 
@@ -63,7 +63,7 @@ var (
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// InRepository is a file's path relative to the workspace. A file outside keeps its path.
+// InRepository returns a file's path relative to the workspace. A file outside keeps its path.
 func InRepository(workspace, file string) string {
 	if workspace == "" {
 		return file
@@ -149,7 +149,7 @@ func WriteJUnit(w io.Writer, name string, cases []Case) error {
 	return err
 }
 
-// testcase has the first problem only, since JUnit allows one for each testcase.
+// testcase has only the first problem, because JUnit allows one for each testcase.
 func (c *Case) testcase() testcase {
 	file := filepath.ToSlash(c.Name)
 	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,

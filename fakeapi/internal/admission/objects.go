@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one value of a limit range with what an object asks for.
+// bound is one value of a limit range with the object's request.
 type bound struct {
 	on             corev1.LimitType
 	name           corev1.ResourceName
@@ -37,7 +37,7 @@ func newBound(item *corev1.LimitRangeItem, of corev1.ResourceList, name corev1.R
 	return b
 }
 
-// findings is what a limit range does not allow, in words.
+// findings lists the violations of a limit range, in words.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
@@ -125,17 +125,17 @@ func (f *findings) inRatio(b *bound) {
 // Access describes a request that is authorized.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // "*" is all of a group
+	Verb, Group, Version  string // "*" means all of a group
 	Resource, Subresource string
 	Namespace, Name       string
 }
 
-// Authorize decides whether an access is allowed, and may say why not.
+// Authorize decides whether an access is allowed, and may give the reason of a refusal.
 type Authorize func(Access) (allowed bool, reason string)
 
-// Owners is a write that may change what an object's owners are.
+// Owners is a write that may change an object's owners.
 type Owners struct {
-	Here     Access // the object that is written
+	Here     Access // the written object
 	New, Old []metav1.OwnerReference
 	Created  bool
 	// Resource finds the resource of an owner's kind, and whether it is namespaced.

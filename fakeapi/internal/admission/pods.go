@@ -15,8 +15,8 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Fits refuses resources that the Pod's node lacks. reason is that of a cause, or "". It is the PodResizeValidator
-// plugin (admission/podresize).
+// Fits refuses a resize that exceeds the Pod's node. reason is the status reason of a cause, or "". It is the
+// PodResizeValidator plugin (admission/podresize).
 func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
 	if node == nil {
 		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
@@ -76,7 +76,7 @@ func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return nil
 }
 
-// Overhead refuses a Pod that says for itself what its runtime needs.
+// Overhead refuses a Pod that sets an overhead other than its runtime class's.
 func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	for _, class := range classes {
 		if p.Spec.RuntimeClassName != nil && class.Name == *p.Spec.RuntimeClassName && class.Overhead != nil {
@@ -122,7 +122,7 @@ var (
 	preemptLower = corev1.PreemptLowerPriority
 )
 
-// systemPriorities are those of the classes that every cluster has.
+// systemPriorities are the values of the classes that every cluster has.
 var systemPriorities = map[string]int32{"system-cluster-critical": 2_000_000_000,
 	"system-node-critical": 2_000_001_000}
 
@@ -135,7 +135,7 @@ func SystemPriorityClass(name string) error {
 	return nil
 }
 
-// Priorities are the priority classes that there are.
+// Priorities are the existing priority classes.
 type Priorities []*schedulingv1.PriorityClass
 
 // fallback returns the default class, the lowest of several, or nil.
@@ -148,7 +148,7 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of returns the values of a class. The system classes exist even if nobody created them.
+// of returns the values of a class. The system classes exist even if they were not created.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {

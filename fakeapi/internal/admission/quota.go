@@ -132,11 +132,11 @@ func names(list corev1.ResourceList) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(list))
 }
 
-// Charge is a write that may use some of what quotas limit.
+// Charge is a write that may use resources that quotas limit.
 type Charge struct {
 	Of          schema.GroupResource
 	Subresource string
-	Obj, Old    runtime.Object // Old is nil where an object is created
+	Obj, Old    runtime.Object // Old is nil for a create
 	Now         time.Time
 }
 
@@ -259,7 +259,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 		if used == nil {
 			used = maps.Clone(q.Status.Used)
 		}
-		total := used[name].DeepCopy() // there is one: what is measured and unknown was refused
+		total := used[name].DeepCopy() // it exists: measured unknown resources were refused
 		total.Add(*n)
 		used[name] = total
 		if total.Cmp(hard) > 0 {

@@ -71,7 +71,7 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 }
 
 // mustSpecify are the resources that every container must set if a quota limits them. The real server calls this a
-// mistake that stays.
+// mistake that must stay.
 var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
 	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
 	corev1.ResourceMemory:         requests(corev1.ResourceMemory),
@@ -132,7 +132,7 @@ func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 		return false
 	}
 	for _, list := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list { // a copy of each would take longer than the question
+		for i := range list { // a copy of each would take longer than the check
 			if !specifies(&list[i].Resources) {
 				return true
 			}

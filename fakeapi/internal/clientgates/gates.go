@@ -4,9 +4,9 @@ package clientgates
 
 import "k8s.io/client-go/features"
 
-// own are client-go's gates before k8s.io/kubernetes/pkg/features replaces them when it is
-// initialized: packages that are ready to be are initialized in the order of their paths.
+// own are client-go's gates before k8s.io/kubernetes/pkg/features replaces them during initialization. Packages without
+// uninitialized dependencies are initialized in the order of their paths.
 var own = features.FeatureGates()
 
-// Restore puts the gates back.
+// Restore sets client-go's own gates again.
 func Restore() { features.ReplaceFeatureGates(own) }

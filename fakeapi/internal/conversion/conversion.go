@@ -24,7 +24,7 @@ type object = unstructured.Unstructured
 // Ask converts an object, which it owns. A correct converter returns one object.
 type Ask func(obj *object, to schema.GroupVersion) ([]runtime.RawExtension, error)
 
-// To makes of an object, which stays as it is, that of another version of the definition.
+// To converts an object to another version of the CRD. It does not change its argument.
 func To(obj *object, to schema.GroupVersion, ask Ask) (*object, error) {
 	from := obj.GroupVersionKind()
 	if from.GroupVersion() == to {
@@ -74,7 +74,7 @@ func unpack(x runtime.RawExtension) (*object, error) {
 	return u, u.UnmarshalJSON(x.Raw)
 }
 
-// Review asks for one object.
+// Review returns a request to convert one object.
 func Review(uid types.UID, obj *object, to schema.GroupVersion) *apiextensionsv1.ConversionReview {
 	r := &apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: uid,
 		DesiredAPIVersion: to.String(), Objects: []runtime.RawExtension{{Object: obj}}},
@@ -83,7 +83,7 @@ func Review(uid types.UID, obj *object, to schema.GroupVersion) *apiextensionsv1
 	return r
 }
 
-// Answer returns the converted objects of a review that a webhook has answered.
+// Answer returns the converted objects of a webhook's answer.
 func Answer(uid types.UID, r *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
 	want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
 	switch {

@@ -34,7 +34,7 @@ func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	return in
 }
 
-// Validate checks a new definition.
+// Validate checks a new CRD.
 func Validate(d *Definition) field.ErrorList {
 	in := internalDefinition(d)
 	name := func(name string, prefix bool) []string {
@@ -61,7 +61,7 @@ func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.
 	return errs
 }
 
-// ValidateUpdate checks a change: names and scope are for ever once they are in force.
+// ValidateUpdate checks a changed CRD: names and scope cannot change once they are established.
 func ValidateUpdate(d, old *Definition) field.ErrorList {
 	in, was := internalDefinition(d), internalDefinition(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
@@ -113,7 +113,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		// The second version of a name finds its name taken.
+		// If a name has two versions, the second one finds the name taken.
 		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
@@ -204,7 +204,7 @@ func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status
 	switch {
 	case v == nil || v.OpenAPIV3Schema == nil:
 		return nil
-	case was != nil: // what was wrong before may stay so
+	case was != nil: // errors that the old schema had may stay
 		return checkSchema(v, was, status, path)
 	}
 	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {

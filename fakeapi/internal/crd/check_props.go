@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// propsPlace is where in a schema a part of it stands.
+// propsPlace is the place of a part in a schema.
 type propsPlace struct {
 	root       bool
 	meta       bool   // inside the metadata of the object or of an embedded one
-	noDefaults string // why there may be no default; "": there may
+	noDefaults string // why a default is forbidden; "" if it is allowed
 }
 
 func validateProps(s *apiextensions.JSONSchemaProps, path *field.Path, place propsPlace) (errs field.ErrorList) {

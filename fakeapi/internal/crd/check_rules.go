@@ -26,7 +26,7 @@ import (
 // k8s.io/apiextensions-apiserver, which would link gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
-	same  bool // the schema is as it was: what one rule costs was accepted
+	same  bool // the schema is unchanged, so the cost of each rule was accepted
 	bad   []string
 	errs  field.ErrorList
 	total cost
@@ -37,12 +37,12 @@ type node struct {
 	schema *apiextensions.JSONSchemaProps
 	at     *field.Path
 	types  *typed
-	inside bool        // here or above there are rules
-	often  *uint64     // how often it may occur in an object; nil: there is no bound
-	alone  *field.Path // the part above that cannot be told from its old state; nil: all can
+	inside bool        // the part, or a part above it, has rules
+	often  *uint64     // how often it may occur in an object; nil: unbounded
+	alone  *field.Path // the nearest part above whose old state cannot be determined; nil if there is none
 }
 
-// typed is what rules see of a part of a schema.
+// typed holds the types of a part of a schema as rules see them.
 type typed struct {
 	schema *structural.Structural
 	decl   *apiservercel.DeclType

@@ -39,22 +39,22 @@ func SetCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResou
 	}
 }
 
-// Established says whether the definition is in force.
+// Established reports whether the CRD is established.
 func Established(d *Definition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established)
 }
 
-// Terminating says whether its objects are being deleted with it.
+// Terminating reports whether the CRD and its objects are being deleted.
 func Terminating(d *Definition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Terminating)
 }
 
-// Served says whether the definition's kinds answer requests.
+// Served reports whether the CRD's kinds answer requests.
 func Served(d *Definition) bool {
 	return Established(d) || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted)
 }
 
-// Same says whether two states of a definition define the same.
+// Same reports whether two states of a CRD define the same kinds.
 func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
 
 // SameStorage reports whether two states of a CRD read, write and watch objects in the same way.
@@ -63,13 +63,13 @@ func SameStorage(a, b *Definition) bool {
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
 }
 
-// ByWebhook says whether a webhook makes objects of one version those of another.
+// ByWebhook reports whether a webhook converts between the CRD's versions.
 func ByWebhook(d *Definition) bool {
 	c := d.Spec.Conversion
 	return c != nil && c.Strategy == apiextensionsv1.WebhookConverter
 }
 
-// DeletionBegun says whether their deletion is under way.
+// DeletionBegun reports whether the deletion of the CRD's objects has begun.
 func DeletionBegun(d *Definition) bool {
 	c := apihelpers.FindCRDCondition(d, apiextensionsv1.Terminating)
 	return c != nil && c.Reason == "InstanceDeletionInProgress"
@@ -88,10 +88,10 @@ func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) (found bool) {
 	return found
 }
 
-// Taken are the names that the definitions of a group have been given.
+// Taken holds the accepted names of the CRDs of a group.
 type Taken struct{ resources, kinds map[string]bool }
 
-// Take counts the names that a definition has been given.
+// Take adds the accepted names of a CRD.
 func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
 	if t.kinds == nil {
 		t.resources, t.kinds = map[string]bool{}, map[string]bool{}

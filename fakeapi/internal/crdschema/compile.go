@@ -22,7 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// CompileRules compiles the rules of an accepted schema of whole objects; nil when it has none.
+// CompileRules compiles the rules of an accepted schema of whole objects, or returns nil if it has none.
 func CompileRules(s *structural.Structural) *Rules {
 	root := compileRules(s, s, true, model.SchemaDeclType(s, true))
 	if root == nil {
@@ -33,7 +33,7 @@ func CompileRules(s *structural.Structural) *Rules {
 
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
 	if types == nil {
-		return nil // what has no type is not seen by rules
+		return nil // rules do not see parts without a type
 	}
 	r := &rules{schema: schema, properties: map[string]*rules{}}
 	if len(of.XValidations) > 0 {
@@ -123,7 +123,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape caches a schema in the form that values are read by. [model.Structural] makes its parts again at each call.
+// shape caches a schema in the form in which values are read. [model.Structural] makes its parts again at each call.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -164,13 +164,13 @@ type values struct{ schema *shape }
 func (v values) Schema() common.Schema { return v.schema }
 func (v values) Allows() bool          { return true }
 
-// seen holds the variables of a rule: self, and oldSelf where there is one.
+// seen holds the variables of a rule: self, and oldSelf if it exists.
 type seen struct {
 	self, old ref.Val
 	has       bool
 }
 
-// ResolveName makes it what the evaluator asks.
+// ResolveName implements interpreter.Activation.
 func (s *seen) ResolveName(name string) (any, bool) {
 	switch name {
 	case cel.ScopedVarName:
@@ -181,7 +181,7 @@ func (s *seen) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent makes it what the evaluator asks.
+// Parent implements interpreter.Activation.
 func (s *seen) Parent() interpreter.Activation { return nil }
 
 // evaluate evaluates the rules of one part, as validateExpressions of
@@ -212,7 +212,7 @@ func (c *checking) evaluate(r *rules, at *place, now, was any) {
 			continue
 		}
 		if rule.Program == nil {
-			continue // it is empty
+			continue // the list is empty
 		}
 		holds, err := c.run(rule.Program, sees)
 		switch {
@@ -254,7 +254,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 		cost = details.ActualCost()
 	}
 	if cost == nil {
-		return nil, errBudget // the evaluator always tells: it was asked to when it was made
+		return nil, errBudget // the evaluator always reports the cost, because it was compiled to do so
 	}
 	if *cost > math.MaxInt64 || int64(*cost) > c.budget {
 		return nil, errBudget

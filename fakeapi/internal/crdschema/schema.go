@@ -20,7 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// Property is the schema of a key of an object; nil when there is none.
+// Property returns the schema of a key of an object, or nil.
 func Property(s *structural.Structural, key string) *structural.Structural {
 	if s == nil {
 		return nil
@@ -39,8 +39,8 @@ func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path,
 
 // place is the position of a part in an object. Its path and old value are computed only for broken rules.
 type place struct {
-	above *place // nil of the whole object
-	step  step   // how one comes from there
+	above *place // nil for the whole object
+	step  step   // the step from above to here
 	name  string
 	index int
 }
@@ -57,10 +57,10 @@ const (
 	property step = iota // by the name of a field
 	entry                // by the key of a map
 	item                 // by the index of a list
-	branch               // to what one part of an allOf says of it
+	branch               // into one part of an allOf
 )
 
-// path returns the place as errors name it.
+// path returns the place in the form of error messages.
 func (p *place) path() *field.Path {
 	if p.above == nil {
 		return nil
@@ -91,8 +91,8 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old is the value that a part is compared with: its own old value, or that of the nearest enclosing part that can be
-// correlated.
+// old is the value that a part is compared with: its own old value, or the old value of the nearest enclosing part that
+// can be correlated.
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -100,7 +100,7 @@ func (o old) key(name string) old {
 	case o.same == nil:
 		return o
 	case o.around == nil && (name == "apiVersion" || name == "kind"):
-		return old{} // they are made the same before they are compared
+		return old{} // they are made equal before they are compared
 	}
 	return old{o.same.Key(name), o.same}
 }
@@ -112,7 +112,7 @@ func (o old) index(i int) old {
 	return old{o.same.Index(i), o.same}
 }
 
-// equal says whether the part is as it was.
+// equal reports whether the part is unchanged.
 func (o old) equal() bool {
 	if o.same != nil {
 		return o.same.CachedDeepEqual()
@@ -124,12 +124,12 @@ func (o old) equal() bool {
 // visits objects in random map order, which decides what the cost budget still covers.
 type Rules struct{ root *rules }
 
-// rules are those of one part of a schema and of what is below it.
+// rules are the rules of one part of a schema and of the parts below it.
 type rules struct {
 	schema     *structural.Structural
-	shape      common.Schema // of its values, as rules see them
+	shape      common.Schema // the type of its values, as rules see them
 	own        []rule
-	usesOld    bool // one of its own does
+	usesOld    bool // one of its own rules uses oldSelf
 	allOf      []*rules
 	items      *rules
 	properties map[string]*rules
@@ -157,7 +157,7 @@ func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorL
 
 type checking struct {
 	whole
-	budget   int64 // of cost that is left; below 0 nothing more is evaluated
+	budget   int64 // remaining cost; below 0 nothing more is evaluated
 	errs     field.ErrorList
 	warnings []string
 }
@@ -219,7 +219,7 @@ func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now,
 	return Sorted(validation.ValidateCustomResourceUpdate(at, now, was, v, validation.WithRatcheting(correlated)))
 }
 
-// Sorted puts findings into order: who made them ranged over maps.
+// Sorted sorts findings, because validation ranges over maps.
 func Sorted(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))

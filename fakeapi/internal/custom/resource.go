@@ -25,32 +25,32 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 )
 
-// Resource is one version of what a definition defines.
+// Resource is one version of a CRD's kind.
 type Resource struct {
 	Definition *crd.Definition
 	Version    *apiextensionsv1.CustomResourceDefinitionVersion
 	*Family
-	Terminating bool // the definition is being deleted
+	Terminating bool // the CRD is being deleted
 
 	*reading
 	fields [][]string // the paths of selectable fields
 }
 
-// Family is all versions of a definition, served or not.
+// Family holds all versions of a CRD, served or not.
 type Family struct {
 	Versions map[string]*Resource           // by name
 	Merge    map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
 }
 
-// read are the schemas of all servers.
+// read holds the schemas of all servers.
 var read crdschema.Memo[*reading]
 
 // reading holds what is compiled from a schema, shared by all servers. It is never changed.
 type reading struct {
 	schema *structural.Structural
 	whole  validation.SchemaValidator // of objects
-	status validation.SchemaValidator // of what is written to status; nil: anything goes
-	rules  func() *crdschema.Rules    // compiled when they are first asked for
+	status validation.SchemaValidator // of the object in a write to status; nil: anything is valid
+	rules  func() *crdschema.Rules    // compiled at the first call
 	merge  typed.ParseableType
 }
 
@@ -97,7 +97,7 @@ func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv
 	return decoded, err
 }
 
-// Compile makes one version of a definition, which was validated.
+// Compile makes one version of a validated CRD.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
 	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
@@ -107,14 +107,14 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 	return c
 }
 
-// object is what the objects of a custom kind are in Go.
+// object is the Go type of custom objects.
 type object = unstructured.Unstructured
 
 func (c *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
 }
 
-// Read returns an object that was written in this version in the form in which it is read now.
+// Read returns an object that was written in this version, in the form in which it is read now.
 func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	u := raw.DeepCopyObject().(*object)
 	c.tidy(u)
@@ -188,7 +188,7 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 	return append(unknown, more...), err
 }
 
-// SetDefaults fills in what the schema says of absent values.
+// SetDefaults sets the schema's defaults.
 func (c *Resource) SetDefaults(u *unstructured.Unstructured) {
 	defaulting.Default(u.Object, c.schema)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Row is the row in the table of kinds for one version of a definition.
+// Row makes the row in the table of kinds for one version of a CRD.
 func (c *Resource) Row() *registry.Kind {
 	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}
@@ -81,7 +81,7 @@ func (c *Resource) strategy(k *registry.Kind) {
 		u.SetGeneration(1)
 	})
 	k.Create = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
-		errs, _ := c.validate(k, obj.(*object), nil) // what breaks a rule of a new object is refused
+		errs, _ := c.validate(k, obj.(*object), nil) // a new object must not violate a rule
 		return errs, warnFinalizers(metadata.Of(obj).GetFinalizers(), nil)
 	}
 	k.Main = registry.Update{MetadataToo: true,
@@ -139,7 +139,7 @@ func prepareStatus(u, old *object) {
 	}
 }
 
-// shallow copies an object so far that its metadata can be changed.
+// shallow copies an object to the depth at which its metadata can be changed.
 func shallow(obj runtime.Object) runtime.Object {
 	now := copyKeys(obj.(*unstructured.Unstructured).Object)
 	if m, ok := now["metadata"].(map[string]any); ok {
@@ -193,7 +193,7 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 	}
 }
 
-// ReplicasPaths adds where each version of the definition has its replicas; nil: it has none.
+// ReplicasPaths adds the path of the replicas of each version of the CRD; nil if it has none.
 func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
 		var path fieldpath.Path

@@ -11,13 +11,13 @@ import (
 // Yield names the types that an expression may yield.
 type Yield int
 
-// What expressions of policies and webhooks yield.
+// The result types of expressions in policies and webhooks.
 const (
 	Bool Yield = iota
 	Text
-	Annotation // a text or nothing
-	Any        // of variables
-	Object     // what is applied
+	Annotation // a text or null
+	Any        // any type, for variables
+	Object     // an object to apply
 	JSONPatch
 )
 
@@ -34,9 +34,9 @@ var types = map[Yield][]*celgo.Type{
 // Expression is a text in the common expression language. The compiler reads it through its methods.
 type Expression struct {
 	Text   string
-	Name   string // what later expressions call its value; only of variables
+	Name   string // the name of its value for later expressions; only for variables
 	Yields Yield
-	Params bool // whether there is an object of parameters
+	Params bool // the policy has a parameter object
 }
 
 // GetName implements cel.NamedExpressionAccessor.
@@ -48,13 +48,13 @@ func (e Expression) GetExpression() string { return e.Text }
 // ReturnTypes implements cel.ExpressionAccessor.
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-// Language compiles the expressions of one object that is to be stored.
+// Language compiles the expressions of one object to be stored.
 type Language struct {
 	plain    cel.Compiler
 	composed *cel.CompositedCompiler // nil: expressions have no names
 }
 
-// New returns a language. variables: expressions may have names.
+// New returns a language. With variables, expressions may have names.
 func New(variables bool) *Language {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	if !variables {
@@ -67,7 +67,7 @@ func New(variables bool) *Language {
 	return &Language{plain: composed, composed: composed}
 }
 
-// Wrong says what is wrong with an expression; "" for nothing. One that names a variable is remembered.
+// Wrong returns the mistake in an expression, or "". It remembers an expression that names a variable.
 func (l *Language) Wrong(e Expression) string {
 	may := cel.OptionalVariableDeclarations{HasParams: e.Params, HasAuthorizer: e.Yields != Text,
 		HasPatchTypes: e.Yields == Object || e.Yields == JSONPatch}

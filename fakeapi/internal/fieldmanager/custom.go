@@ -53,11 +53,11 @@ func identified(s *spec.Schema, whole bool) {
 	}
 }
 
-// Custom says of the versions of a definition how their objects are merged and converted.
+// Custom holds the merge types and converter of the versions of a CRD.
 type Custom struct {
 	Types map[string]typed.ParseableType // by apiVersion
-	Ask   conversion.Ask                 // nil: versions differ in their names alone
-	// Default fills in what the schema says of absent values. Nulls that it does not allow stay.
+	Ask   conversion.Ask                 // nil: versions differ only in their names
+	// Default sets the schema's defaults. It keeps nulls that the schema does not allow.
 	Default func(obj runtime.Object)
 }
 

@@ -99,7 +99,7 @@ func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpat
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
-// Name is the field manager's, or the first word of the user agent.
+// Name returns the field manager's name, or the first word of the user agent.
 func Name(manager, agent string) string {
 	if manager != "" {
 		return manager
@@ -149,8 +149,7 @@ func mergeType(k *registry.Kind) typed.ParseableType {
 	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
 }
 
-// familyConverter is what the field manager has to know of a kind with
-// several versions.
+// familyConverter gives the field manager the merge types and conversions of a kind with several versions.
 type familyConverter struct {
 	converter
 	family []*registry.Kind

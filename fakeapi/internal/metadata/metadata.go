@@ -1,4 +1,4 @@
-// Package metadata checks and compares what all kinds have in common: names, owners and finalizers.
+// Package metadata checks and compares the metadata of all kinds: names, owners and finalizers.
 package metadata
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Of returns the object's metadata: of typed objects the ObjectMeta itself.
+// Of returns the object's metadata; for typed objects the ObjectMeta itself.
 func Of(obj runtime.Object) metav1.Object {
 	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
 		return a.GetObjectMeta()
@@ -23,10 +23,10 @@ func Of(obj runtime.Object) metav1.Object {
 	return obj.(metav1.Object)
 }
 
-// Seconds cuts a time of day as the API's encoding does.
+// Seconds truncates a time as the API's encoding does.
 func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }
 
-// Path is where messages find metadata.
+// Path is the path of metadata in messages.
 var Path = field.NewPath("metadata")
 
 // WithPolicy replaces the finalizers of any propagation policy.
@@ -46,7 +46,7 @@ func WithPolicy(have []string, orphan, foreground bool) []string {
 	return want
 }
 
-// DropControllers forgets the controller field of every owner reference.
+// DropControllers removes the controller field of every owner reference.
 func DropControllers(m metav1.Object) {
 	refs := m.GetOwnerReferences()
 	if !slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return r.Controller != nil }) {
@@ -88,7 +88,7 @@ func sameRef(a, b *metav1.OwnerReference) bool {
 		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
 }
 
-// Same compares everything in metadata that a client can change.
+// Same compares all metadata that a client can change.
 func Same(a, b metav1.Object) bool {
 	return a.GetGeneration() == b.GetGeneration() &&
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
@@ -177,7 +177,7 @@ func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// PathSegment is the rule every name keeps: it can stand in a path.
+// PathSegment checks the rule for all names: they can be part of a path.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -185,7 +185,7 @@ func PathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// StandardFinalizer says whether a finalizer is one of those that need not be qualified.
+// StandardFinalizer reports whether a finalizer needs no qualified name.
 func StandardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
 		f == "kubernetes"

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Patch is a merge or strategic merge patch of ownership metadata. Adopting, releasing and finalizing are such
+// Patch is a merge or strategic merge patch of ownership metadata. Controllers adopt, release and finalize with such
 // patches.
 type Patch struct {
 	uid, version        *string
@@ -22,7 +22,7 @@ type Patch struct {
 	unfinalize          []string // $deleteFromPrimitiveList/finalizers
 }
 
-// Names are the uid and the resourceVersion that the patch names, "" for none.
+// Names returns the uid and the resourceVersion in the patch; "" for none.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
 // mapPatch sets keys, and deletes those that are null. A null patch deletes all.
@@ -50,7 +50,8 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply changes metadata that shares its maps and lists with a stored object. It returns false for the general code.
+// Apply changes metadata that shares its maps and lists with a stored object. It returns false if the general code has
+// to apply the patch.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))
@@ -220,7 +221,7 @@ func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
 	return ref
 }
 
-// ParseReplicas reads {"spec":{"replicas":n}}; ok is false for everything else.
+// ParseReplicas reads {"spec":{"replicas":n}}; ok is false for any other text.
 func ParseReplicas(text []byte) (n int32, ok bool) {
 	s := scan{text: text}
 	s.need('{')

@@ -64,7 +64,7 @@ func (s *scan) metadata(p *Patch, strategic bool) {
 		}
 	})
 	if p.unfinalize != nil && p.finalizers != nil {
-		s.bad = true // what comes first is then a matter of the general way
+		s.bad = true // the general code decides between duplicates
 	}
 }
 

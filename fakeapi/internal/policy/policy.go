@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// Compiled are the expressions of a policy, compiled.
+// Compiled holds the compiled expressions of a policy.
 type Compiled struct {
 	conditions  cel.ConditionEvaluator // nil: it has none
 	validations cel.ConditionEvaluator
@@ -82,8 +82,8 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 // Denial is one reason of a policy to refuse a request.
 type Denial struct {
 	Message string
-	Reason  metav1.StatusReason // "" where the policy could not be evaluated
-	// Whatever says that it is refused whatever the binding's actions are.
+	Reason  metav1.StatusReason // "" if the policy could not be evaluated
+	// Whatever is set if the request is refused regardless of the binding's actions.
 	Whatever bool
 }
 
@@ -91,11 +91,11 @@ type Denial struct {
 type Subject struct {
 	Versioned *admission.VersionedAttributes
 	Target    webhook.Target
-	Namespace *corev1.Namespace // nil for what is in none
+	Namespace *corev1.Namespace // nil without a namespace
 	Params    runtime.Object    // nil for none
 }
 
-// Evaluate returns what a policy has against a request.
+// Evaluate returns the denials of a policy for a request.
 func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Subject) []Denial {
 	failed := func(text string) []Denial {
 		if FailsOpen(p) {
@@ -135,7 +135,7 @@ func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Subjec
 	if err != nil {
 		return failed(err.Error())
 	}
-	for _, r := range annotations { // nobody keeps them, but one that fails refuses
+	for _, r := range annotations { // annotations are not stored, but one that fails refuses the request
 		if r.Error != nil && !FailsOpen(p) {
 			all = append(all, Denial{Message: r.Error.Error(), Whatever: true})
 		}
@@ -143,7 +143,7 @@ func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Subjec
 	return all
 }
 
-// FailsOpen says that requests go on when the policy cannot be evaluated.
+// FailsOpen reports whether requests are allowed if the policy cannot be evaluated.
 func FailsOpen(p *registration.ValidatingAdmissionPolicy) bool {
 	return p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == registration.Ignore
 }

@@ -99,7 +99,7 @@ var nodes = kind[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion, valida
 })
 
 func defaultNode(n *corev1.Node) {
-	// The single range is the older field: it goes before the list, and is the first of it.
+	// The single range is the older field: it comes before the list, as its first item.
 	switch s := &n.Spec; {
 	case s.PodCIDR != "" && (len(s.PodCIDRs) == 0 || s.PodCIDRs[0] != s.PodCIDR):
 		s.PodCIDRs = []string{s.PodCIDR}

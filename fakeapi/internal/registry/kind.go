@@ -25,33 +25,33 @@ type Kind struct {
 	Namespaced bool
 	New        func() runtime.Object // an empty object of the Go type
 	NewList    func() runtime.Object
-	// Shallow copies the object itself and shares everything it points to.
+	// Shallow copies the object itself and shares everything that it points to.
 	Shallow func(obj runtime.Object) runtime.Object
 
 	// Default fills in defaults on create and update, as the API's conversion does.
 	Default func(obj runtime.Object)
-	// Judged says why the form in which objects are judged cannot be made of one; nil: it can.
+	// Judged returns why an object cannot be converted to the form that is validated; nil if it can.
 	Judged func(obj runtime.Object) error
-	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
+	// OrphanByDefault: a delete without a policy orphans (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
-	// NoPolicy: a delete heeds no propagation policy, since the kind's objects have no dependents.
+	// NoPolicy: a delete ignores the propagation policy, because the kind's objects have no dependents.
 	NoPolicy bool
 	// Status says whether the kind has a status subresource.
 	Status bool
 	// ReturnDeleted: a delete answers with the object, not with a Status.
 	ReturnDeleted bool
-	// MustVersion: an update has to say which resourceVersion it is based on.
+	// MustVersion: an update must have a resourceVersion.
 	MustVersion bool
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
-	// NamesItself: a new object without a name is given that of a random UUID.
+	// NamesItself: a new object without a name gets a random UUID as its name.
 	NamesItself bool
-	// Deprecated is what every request for the kind is warned of; "" for most.
+	// Deprecated is the warning for every request for the kind; "" for most kinds.
 	Deprecated string
 
-	// Counts is the Go field whose changes the generation counts; "" for a kind without generations.
+	// Counts is the Go field whose changes increase the generation; "" for a kind without generations.
 	Counts string
-	// Exactly: an empty list in that field differs from none.
+	// Exactly: an empty list in that field differs from a missing one.
 	Exactly bool
 	// StatusOnCreate: a new object may have a status.
 	StatusOnCreate bool
@@ -64,11 +64,11 @@ type Kind struct {
 	// Begin refuses an object before all other checks, on create (old is nil) and update.
 	Begin         func(obj, old runtime.Object) field.ErrorList
 	PrepareCreate func(obj runtime.Object)
-	// Dry shows what a create that is not stored answers otherwise.
+	// Dry changes the response to a dry-run create.
 	Dry func(obj runtime.Object)
-	// By notes in a new object who made it.
+	// By records the user that created a new object.
 	By func(obj runtime.Object, user *authenticationv1.UserInfo)
-	// Create judges a new object.
+	// Create validates a new object.
 	Create       validation.Judge
 	Canonicalize func(obj runtime.Object)
 	// ReadDefault sets the defaults of reads, and reports whether it set any.
@@ -76,42 +76,42 @@ type Kind struct {
 
 	Main      Update
 	ForStatus Update
-	other     map[string]*Update // further subresources that are updates of the object
+	other     map[string]*Update // further subresources that update the object
 	Scale     *Scaling           // nil: no scale subresource
 
-	// Grace makes the kind one that is deleted gracefully: the seconds left to obj.
+	// Grace returns the grace period in seconds, for a kind with graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
 	// Terminate handles the first delete: it returns the marked object. Later deletes take the common path once
 	// nothing holds the object.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
-	// OrphanedWarning warns of a delete that orphans because it names no policy.
+	// OrphanedWarning is the warning for a delete that orphans because it has no policy.
 	OrphanedWarning string
-	// Held: an object being deleted stays although it has no finalizer.
+	// Held reports whether a terminating object stays although it has no finalizer.
 	Held func(obj runtime.Object) bool
 
-	// ResetByStatus are further fields that a write to status leaves alone.
+	// ResetByStatus are further fields that a write to status does not change.
 	ResetByStatus [][]any
-	// ResetByMain are further fields that a write to the object itself leaves alone.
+	// ResetByMain are further fields that a write to the object itself does not change.
 	ResetByMain [][]any
 
-	Prefix string // under /registry, when it is not the resource
+	Prefix string // under /registry, if it differs from the resource
 
 	Selectable     func(obj runtime.Object, set fields.Set)
 	SelectableKeys []string // besides metadata.name and metadata.namespace
 
-	View *View // of kinds that are versions of a stored kind
+	View *View // set for another version of a stored kind
 }
 
 // Update is one way to change an object: by itself or through a subresource.
 type Update struct {
 	Prepare func(obj, old runtime.Object, now time.Time)
-	// Judge checks the new object and warns of it.
+	// Judge validates the new object and returns warnings.
 	Judge validation.Judge
-	// Keeps says that Prepare does nothing to an edit that changed only metadata.
+	// Keeps says that Prepare does nothing for an edit that changed only metadata.
 	Keeps bool
-	// Owns are the fields that a subresource's writes may own; nil: all but spec. A nil step is any.
+	// Owns are the fields that a subresource's writes may own; nil: all except spec. A nil step matches any.
 	Owns [][]any
-	// MetadataToo says that rules of a kind's own see metadata, which a change of nothing else may break.
+	// MetadataToo says that the kind's own rules depend on metadata, so they are also checked if only metadata changes.
 	MetadataToo bool
 }
 
@@ -119,11 +119,11 @@ type Update struct {
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Absent refuses to show an object that has no replicas; nil: all have.
+	// Absent returns the error for an object without replicas; nil if all objects have them.
 	Absent func(obj runtime.Object) error
 }
 
-// Way returns how a subresource changes an object, nil when it does not exist.
+// Way returns how a subresource changes an object, or nil if it does not exist.
 func (k *Kind) Way(subresource string) *Update {
 	switch subresource {
 	case "":
@@ -137,7 +137,7 @@ func (k *Kind) Way(subresource string) *Update {
 	return k.other[subresource]
 }
 
-// StoragePrefix is the place of the kind under /registry.
+// StoragePrefix returns the kind's path under /registry.
 func (k *Kind) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
 // Empty returns an object of the kind with its type only.
@@ -150,8 +150,8 @@ func (k *Kind) Empty() runtime.Object {
 // View makes a kind another version of a stored kind, with the same objects.
 type View struct {
 	Stored *Kind
-	// Show returns a stored object in this version, Keep an object of this
-	// version as it is stored. Both leave their argument alone.
+	// Show converts a stored object to this version, and Keep an object of this version to the stored one. Neither
+	// changes its argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
 	// Labels maps selectable fields of this version to stored ones; nil if they are equal.

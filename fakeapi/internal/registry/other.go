@@ -12,8 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// The kinds here are those that ownership touches only through their metadata:
-// their specs are stored as they come, with the API's defaults.
+// The kinds here touch ownership only by their metadata: their specs are stored unchanged, with the API's defaults.
 
 var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Kind{
 	Default: On(func(s *corev1.Secret) {
@@ -69,7 +68,7 @@ var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroup
 	}),
 })
 
-// inert says what objects of a resource do in a cluster but not here, whatever controllers run.
+// inert describes effects of a resource's objects in a cluster that are missing here, whatever controllers run.
 var inert = map[string]string{
 	"roles": unauthorized, "clusterroles": unauthorized,
 	"rolebindings": unauthorized, "clusterrolebindings": unauthorized,
@@ -103,7 +102,7 @@ const (
 	undevised    = "no device is allocated"
 )
 
-// Inert says what objects of the kind do in a cluster but not here, or "".
+// Inert describes effects of the kind's objects in a cluster that are missing here, or returns "".
 func (k *Kind) Inert() string { return inert[k.Resource] }
 
 // Nothing here is queued: requests are executed one at a time.

@@ -116,7 +116,7 @@ func tolerates(tolerations []corev1.Toleration, key string) bool {
 	})
 }
 
-// prepareEphemeral lets only ephemeral containers through.
+// prepareEphemeral allows changes only to ephemeral containers.
 func prepareEphemeral(p, old *corev1.Pod) {
 	added := p.Spec.EphemeralContainers
 	p.Spec, p.Status = old.Spec, old.Status
@@ -129,7 +129,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	}
 }
 
-// prepareResize lets only resources and resize policies through. Validation refuses changed containers.
+// prepareResize allows changes only to resources and resize policies. Validation refuses changed containers.
 func prepareResize(p, old *corev1.Pod) {
 	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return
@@ -156,8 +156,8 @@ func resized(asked, old []corev1.Container) []corev1.Container {
 	return all
 }
 
-// Objects keep what the real server's conversion to its internal form and back leaves of
-// them, and what its strategies leave of fields whose feature is off.
+// Objects keep only the fields that survive the real server's conversion to its internal form and back, and that its
+// strategies keep if their feature is off.
 
 func defaultPod(p *corev1.Pod) {
 	presetPod(&p.Spec)
@@ -169,14 +169,14 @@ func defaultPod(p *corev1.Pod) {
 	alignAddresses(&p.Status)
 }
 
-// What defaults of Pods point to. Stored objects share it; nobody changes a stored object.
+// Values that defaults of Pods point to. Stored objects share them and are never changed.
 var (
 	linked          = corev1.DefaultEnableServiceLinks
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
 	securityContext = corev1.PodSecurityContext{}
 )
 
-// presetPod sets what upstream's defaults would set with allocations: a simulation creates many Pods.
+// presetPod sets the values that upstream's defaults would allocate: a simulation creates many Pods.
 func presetPod(s *corev1.PodSpec) {
 	if s.EnableServiceLinks == nil {
 		s.EnableServiceLinks = &linked
@@ -234,7 +234,7 @@ func alignAddresses(s *corev1.PodStatus) {
 	}
 }
 
-// settlePodSpec prepares what a Pod and a Pod template share.
+// settlePodSpec prepares the part that a Pod and a Pod template have in common.
 func settlePodSpec(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount

@@ -72,7 +72,7 @@ func hashOf(s *corev1.Service) (h uint32) {
 	return h
 }
 
-// addressOf returns the address of a Service that names none.
+// addressOf returns the address of a Service that sets none.
 func addressOf(s *corev1.Service) string {
 	h := hashOf(s)
 	return fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
@@ -89,7 +89,7 @@ func hasNodePorts(s *corev1.Service) bool {
 		(s.Spec.AllocateLoadBalancerNodePorts == nil || *s.Spec.AllocateLoadBalancerNodePorts)
 }
 
-// givePorts assigns the node ports that a Service needs and does not name.
+// givePorts assigns the node ports that a Service needs and does not set.
 func givePorts(s *corev1.Service) {
 	next := 30000 + int32(hashOf(s)%2700)
 	free := func() int32 {
@@ -118,7 +118,7 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 		keepAddress(&s.Spec, &old.Spec)
 	}
 	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
-		s.Spec.ClusterIPs = nil // who clears or sets the one means the other, too
+		s.Spec.ClusterIPs = nil // a client that clears or sets one of the two means the other, too
 		if s.Spec.ClusterIP != "" {
 			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 		}

@@ -36,7 +36,7 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, &old.Spec) })},
 	})
 
-// settleSource aligns dataSource and dataSourceRef. dataSource knows only claims and snapshots. Another namespace
+// settleSource aligns dataSource and dataSourceRef. dataSource supports only claims and snapshots. Another namespace
 // needs a feature gate.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&

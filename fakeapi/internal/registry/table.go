@@ -30,7 +30,7 @@ var Builtin = []*Kind{
 // OtherVersions are further versions of built-in kinds.
 var OtherVersions = []*Kind{autoscalersV1, newEvents}
 
-// Family are all versions of a built-in kind, the stored one first.
+// Family returns all versions of a built-in kind, the stored one first.
 func (k *Kind) Family() []*Kind {
 	s := k
 	if k.View != nil {

@@ -32,7 +32,7 @@ func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules val
 	return k
 }
 
-// goType sets what follows from the Go types of a kind.
+// goType sets the fields that follow from the Go types of a kind.
 func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Kind) *Kind {
 	k.GVK = gv.WithKind(reflect.TypeFor[T]().Name())
 	k.New = func() runtime.Object { return P(new(T)) }
@@ -112,22 +112,22 @@ func (k *Kind) differ(now, was reflect.Value) bool {
 	return !same.Value(a.(same.Encoded), b.(same.Encoded))
 }
 
-// On makes a typed function one of the table.
+// On converts a typed function to the table's type.
 func On[T runtime.Object](f func(T)) func(runtime.Object) {
 	return func(obj runtime.Object) { f(obj.(T)) }
 }
 
-// Over makes a typed function of a new and an old object one of the table.
+// Over converts a typed function of a new and an old object to the table's type.
 func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, _ time.Time) { f(obj.(T), old.(T)) }
 }
 
-// at is Over for a function of the time.
+// at is Over for a function that also takes the time.
 func at[T runtime.Object](f func(obj, old T, now metav1.Time)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, now time.Time) { f(obj.(T), old.(T), metadata.Seconds(now)) }
 }
 
-// selects makes a typed function one that adds selectable fields.
+// selects adds the selectable fields that a typed function returns.
 func selects[T runtime.Object](f func(obj T, set fields.Set)) func(runtime.Object, fields.Set) {
 	return func(obj runtime.Object, set fields.Set) { f(obj.(T), set) }
 }

@@ -26,7 +26,7 @@ func version(k *Kind) *Kind {
 	return k
 }
 
-// prepare makes an update of the stored kind one of this version.
+// prepare converts an update of the stored kind to this version.
 func (v *View) prepare(own, stored *Update) {
 	own.Keeps = stored.Keeps
 	if stored.Prepare != nil {

@@ -186,10 +186,8 @@ var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, valida
 	}),
 })
 
-// generateSelector makes a selector that only this Job's Pods match
-// (JOBSEL-1 to JOBSEL-3). Labels that are there already stay; validation
-// refuses them when they are wrong. Labels of the Job that were defaulted from
-// the template's follow them.
+// generateSelector makes a selector that only this Job's Pods match (JOBSEL-1 to JOBSEL-3). Existing labels stay;
+// validation refuses wrong ones. If the Job's labels were defaulted from the template's, they follow the template's.
 func generateSelector(j *batchv1.Job) {
 	labels := copyMap(j.Spec.Template.Labels)
 	for _, l := range [...]struct{ key, value string }{{"job-name", j.Name},

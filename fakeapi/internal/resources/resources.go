@@ -37,7 +37,7 @@ type GroupVersion struct {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// All holds the resources of the real server. Nobody changes it.
+// All holds the resources of the real server. It must not be changed.
 var All = parse(text)
 
 func parse(text string) (all []GroupVersion) {
@@ -81,7 +81,7 @@ func parseResource(gv schema.GroupVersion, words []string) Resource {
 	return r
 }
 
-// parseKind reads KIND, or KIND@GROUP/VERSION when that differs from the resource's.
+// parseKind reads KIND, or KIND@GROUP/VERSION if that differs from the resource's.
 func parseKind(gv schema.GroupVersion, word string) schema.GroupVersionKind {
 	kind, other, ok := strings.Cut(word, "@")
 	if ok {

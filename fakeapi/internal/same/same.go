@@ -1,4 +1,4 @@
-// Package same says when two parts of objects are the same.
+// Package same compares parts of objects.
 package same
 
 import (
@@ -19,7 +19,7 @@ type buffers struct{ a, b []byte }
 
 var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
 
-// Encoding says whether two values of one type are stored as the same bytes.
+// Encoding reports whether two values of one type are stored as the same bytes.
 func Encoding(a, b Encoded) bool {
 	size := a.Size()
 	if size != b.Size() {
@@ -43,8 +43,8 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 	return buf
 }
 
-// Value reports whether two values mean the same. Equal bytes do; others are compared by meaning, because quantities
-// have several forms.
+// Value reports whether two values mean the same. Values with equal bytes do. Others are compared by meaning, because
+// quantities have several forms.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // Object reports whether two objects are stored as the same. Objects without an encoding are compared by meaning.

@@ -145,7 +145,7 @@ var EphemeralContainers = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old 
 	return v.ValidatePodEphemeralContainersUpdate(p, old, podOptions(p, old))
 }, nil)
 
-// PodResize is how the resources of a running Pod are changed.
+// PodResize validates a change of a running Pod's resources.
 var PodResize = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old *core.Pod) field.ErrorList {
 	return v.ValidatePodResize(p, old, podOptions(p, old))
 }, nil)
@@ -171,7 +171,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 				switch {
 				case old == nil:
 					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
-				case rc.Generation != old.Generation: // the real server takes the new template for the old one
+				case rc.Generation != old.Generation: // the real server uses the new template as the old one
 					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
 				}
 				return nil

@@ -61,7 +61,7 @@ type rules[I any] struct {
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
 	hostnames        string                     // where names become hostnames, in words; "" for nowhere
-	// changed says that the Pod template may have changed; nil: the generation says so.
+	// changed reports whether the Pod template may have changed; nil: the generation decides.
 	changed func(obj, old *I) bool
 }
 
@@ -136,7 +136,7 @@ func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
-// andCreate makes rules of updates from those of new objects and those of changes.
+// andCreate makes the rules for updates from the rules for new objects and the rules for changes.
 func andCreate[I any](create func(*I) field.ErrorList, update func(obj, old *I) field.ErrorList) func(obj,
 	old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return append(create(obj), update(obj, old)...) }
@@ -146,8 +146,8 @@ func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// templated completes the rules of a kind with a Pod template, which may keep errors that it had. warns is where
-// warnings about the template find it; nil for none.
+// templated completes the rules of a kind with a Pod template, which may keep errors that the old object had. warns is
+// the path in warnings about the template; nil if there are none.
 func templated[I any, P interface {
 	*I
 	metav1.Object
@@ -211,7 +211,7 @@ func named(name string, path *field.Path, rule func(name string, prefix bool) []
 	return errs
 }
 
-// mustName is named for what has to have a name.
+// mustName refuses a missing name.
 func mustName(name string, path *field.Path, rule func(name string, prefix bool) []string) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(path, "")}

@@ -19,11 +19,11 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name is what the rules see of the metadata; nil for nothing.
+	// name returns the metadata that the rules use; nil if they use none.
 	name func(obj *E) string
-	// alone: the rules about the status see no spec.
+	// alone: the rules for the status do not depend on the spec.
 	alone bool
-	// writes says that it is the status that is written.
+	// writes: the status is written.
 	writes bool
 }
 
@@ -48,7 +48,7 @@ var seed = maphash.MakeSeed()
 type verdict struct {
 	key   []byte
 	at    *atomic.Pointer[string]
-	right bool // the answer is known: nothing is wrong
+	right bool // the object is known to be valid
 }
 
 var spareVerdicts = sync.Pool{New: func() any { return new(verdict) }}
@@ -216,7 +216,7 @@ func validateRuleResources(list []string, path *field.Path) (errs field.ErrorLis
 	if len(list) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	of, to := map[string]bool{}, map[string]bool{} // seen x/* and */x
+	of, to := map[string]bool{}, map[string]bool{} // the groups of seen x/*, and of seen */x
 	every, bare := false, false
 	for i, text := range list {
 		if text == "" {

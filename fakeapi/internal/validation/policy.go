@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// ValidatingPolicy checks what a policy is about and what it says.
+// ValidatingPolicy validates a policy.
 func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
 	s, params, x := &p.Spec, p.Spec.ParamKind != nil, expression.New(len(p.Spec.Variables) > 0)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
@@ -195,7 +195,7 @@ func validateValidation(x *expression.Language, params bool, v *admissionv1.Vali
 		metav1.StatusReasonRequestEntityTooLarge)...)
 }
 
-// MutatingPolicy checks what a policy is about and what it changes.
+// MutatingPolicy validates a policy.
 func MutatingPolicy(p *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
 	s, params, x := &p.Spec, p.Spec.ParamKind != nil, expression.New(true)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
@@ -265,7 +265,7 @@ func validateMutation(x *expression.Language, params bool, m *admissionv1.Mutati
 	return errs
 }
 
-// ValidatingBinding checks which policy is bound, to what, and what comes of it.
+// ValidatingBinding validates a binding.
 func ValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	errs := validateBound(b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
 	path, actions := specPath.Child("validationActions"), b.Spec.ValidationActions
@@ -285,7 +285,7 @@ func ValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) field.Er
 	return errs
 }
 
-// MutatingBinding checks which policy is bound, and to what.
+// MutatingBinding validates a binding.
 func MutatingBinding(b *admissionv1.MutatingAdmissionPolicyBinding) field.ErrorList {
 	errs := validateBound(b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
 	if b.Spec.MatchResources != nil {

@@ -2,9 +2,9 @@
 
 package validation
 
-// k8s.io/kubernetes requires its libraries at v0.0.0, where no proxy has them. So go.mod
-// requires each at the version of the others. These imports keep go mod tidy from
-// dropping those that nothing needs to build: commands that list all modules do.
+// k8s.io/kubernetes requires its libraries at v0.0.0, a version that no proxy serves. So go.mod requires each at the
+// version of the others. These imports keep go mod tidy from dropping those that no package needs to build: commands
+// that list all modules need them.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/cloud-provider/volume"

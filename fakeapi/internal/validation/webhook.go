@@ -73,7 +73,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	return append(errs, validateConditions(false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
-// ReviewVersions checks the versions of reviews that a webhook takes. none is what is said of an empty list.
+// ReviewVersions checks the review versions that a webhook accepts. none is the error text for an empty list.
 func ReviewVersions(versions []string, path *field.Path, none string) (errs field.ErrorList) {
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(path, none)}
@@ -126,7 +126,7 @@ func validateURL(text string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// validateService looks for the namespace in place of the name and the reverse, as the real server does.
+// validateService checks the namespace where the name is meant and the reverse, as the real server does.
 func validateService(s *admissionv1.ServiceReference, path *field.Path) (errs field.ErrorList) {
 	if s.Namespace == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))

@@ -103,7 +103,7 @@ var Job = kind(batchconv.Convert_v1_Job_To_batch_Job,
 		},
 		hostnames: podHostnames})
 
-// jobOptions are those of the Job's strategy with the default feature gates.
+// jobOptions are the options of the Job strategy with the default feature gates.
 func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	if old == nil {
 		return batchrules.JobValidationOptions{RequirePrefixedLabels: true,

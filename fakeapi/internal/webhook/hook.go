@@ -37,17 +37,17 @@ import (
 
 // Hook is a webhook of a configuration.
 type Hook struct {
-	ID       string // of all there are
+	ID       string // unique among all webhooks
 	Mutating bool
 	registration.MutatingWebhook
 }
 
-// Mutating are the webhooks of a configuration, in its order.
+// Mutating returns the webhooks of a configuration, in its order.
 func Mutating(c *registration.MutatingWebhookConfiguration) []Hook {
 	return named(c.Name, true, c.Webhooks)
 }
 
-// Validating are the webhooks of a configuration, in its order.
+// Validating returns the webhooks of a configuration, in its order.
 func Validating(c *registration.ValidatingWebhookConfiguration) []Hook {
 	return named(c.Name, false, validation.AsMutating(c.Webhooks))
 }
@@ -61,18 +61,18 @@ func named(configuration string, mutating bool, webhooks []registration.Mutating
 	return hooks
 }
 
-// For says which requests the webhook is for.
+// For returns the rules that select the webhook's requests.
 func (h *Hook) For() *Rules {
 	return &Rules{Namespaces: h.NamespaceSelector, Objects: h.ObjectSelector, Rules: h.Rules,
 		Equivalent: h.MatchPolicy != nil && *h.MatchPolicy == registration.Equivalent}
 }
 
-// FailsOpen says that a request goes on when the webhook cannot be asked.
+// FailsOpen reports whether a request is allowed if the webhook cannot be called.
 func (h *Hook) FailsOpen() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }
 
-// Dry says that the webhook may be asked about a dry run.
+// Dry reports whether the webhook may be called for a dry run.
 func (h *Hook) Dry() bool {
 	return h.SideEffects != nil && (*h.SideEffects == registration.SideEffectClassNone ||
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
@@ -87,8 +87,8 @@ func (h *Hook) Again() bool {
 type Caller struct {
 	// Call posts a review to a webhook and decodes the answer into response.
 	Call func(to *Endpoint, review, response runtime.Object) error
-	// Release lets others use the server while a request waits for its webhook, which
-	// may itself be the one who does; Retake ends that.
+	// Release lets others use the server while a request waits for its webhook, whose program may itself send requests.
+	// Retake ends that.
 	Release, Retake func()
 }
 
@@ -96,9 +96,9 @@ type Caller struct {
 type Endpoint struct {
 	URL        string // a service is HTTPS at NAME.NAMESPACE.svc
 	Service    bool
-	Address    string // HOST:PORT to connect to when it is a service
+	Address    string // HOST:PORT to connect to, for a service
 	Unresolved error  // why a service has no address
-	CABundle   []byte // PEM; who is believed to be the webhook
+	CABundle   []byte // PEM; the roots that verify the webhook
 	Timeout    time.Duration
 }
 
@@ -108,8 +108,8 @@ type Attributes struct {
 	Kind            schema.GroupVersionKind
 	Resource        schema.GroupVersionResource
 	Subresource     string
-	Namespace, Name string         // of a namespace both are its name
-	Object, Old     runtime.Object // nil where there is none
+	Namespace, Name string         // for a namespace both are its name
+	Object, Old     runtime.Object // nil if it does not exist
 	Options         runtime.Object
 	DryRun          bool
 	User            authenticationv1.UserInfo
@@ -140,10 +140,10 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 	}
 }
 
-// JSON is an object as it is sent.
+// JSON encodes an object in the form in which it is sent.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
-// Encode gives a request its objects as JSON, as an HTTP handler receives them.
+// Encode sets a request's objects as JSON, as an HTTP handler receives them.
 func Encode(r *admissionv1.AdmissionRequest) error {
 	for _, part := range []*runtime.RawExtension{&r.Object, &r.OldObject, &r.Options} {
 		if part.Object == nil {
@@ -164,13 +164,13 @@ var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 
 var compiledConditions crdschema.Memo[cel.ConditionEvaluator]
 
-// Everybody may do everything: what authorizer answers to expressions.
+// Everybody allows everything: it is the authorizer of expressions.
 var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
 	error) {
 	return authorizer.DecisionAllow, "", nil
 })
 
-// Versioned returns a request as the evaluator takes it, with its objects in the given form.
+// Versioned returns a request in the evaluator's type, with its objects in the given form.
 func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
 	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
 	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,
@@ -222,12 +222,12 @@ type Failure struct {
 	Reason  error
 }
 
-// Error says which webhook, and why.
+// Error names the webhook and the cause.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("failed calling webhook %q: %v", f.Webhook, f.Reason)
 }
 
-// Verify refuses an answer that cannot be believed.
+// Verify refuses an invalid answer.
 func Verify(uid types.UID, mutating bool, r *admissionv1.AdmissionReview) error {
 	want, answer := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"), r.Response
 	switch {
@@ -251,13 +251,13 @@ func Verify(uid types.UID, mutating bool, r *admissionv1.AdmissionReview) error 
 	return nil
 }
 
-// Denial is the status of a request that a webhook does not allow.
+// Denial returns the status of a request that a webhook does not allow.
 func Denial(name string, result *metav1.Status) *apierrors.StatusError {
 	if result == nil {
 		return webhookerrors.ToStatusErr(name, nil)
 	}
 	status := *result
-	if status.Code > 999 { // no answer can have it: the real server's panics
+	if status.Code > 999 { // no HTTP response can have this code: the real server panics
 		status.Code = http.StatusInternalServerError
 	}
 	return webhookerrors.ToStatusErr(name, &status)

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 )
 
-// Rules say which requests something is for: a webhook, or a policy.
+// Rules select the requests of a webhook or a policy.
 type Rules struct {
 	Namespaces, Objects *metav1.LabelSelector
-	Equivalent          bool // any form of a resource will do
+	Equivalent          bool // any form of a resource matches
 	Rules               []registration.RuleWithOperations
-	Not                 []registration.RuleWithOperations // that are not meant after all
-	Names, NotNames     [][]string                        // by rule: the names that are meant; none: all
-	All                 bool                              // whatever is not meant after all
+	Not                 []registration.RuleWithOperations // rules of excluded requests
+	Names, NotNames     [][]string                        // by rule: the names that match; none: all
+	All                 bool                              // excluded requests match any rule in Not
 }
 
 // Match returns the form in which a webhook gets the object; ok is false if the rules do not match. others are the

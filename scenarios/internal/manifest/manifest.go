@@ -37,13 +37,13 @@ type Text struct {
 
 // Manifest is one document.
 type Manifest struct {
-	Line   int    // of its first field, in the file
+	Line   int    // the line of its first field, in the file
 	Text   string // the source text, with the comments above it
 	Kind   *fakeapi.Kind
 	Object runtime.Object // in the namespace "default" where it names none
 	JSON   []byte
 
-	uids bool // "$(uid ...)" stands in it
+	uids bool // the text contains "$(uid ...)"
 }
 
 // Ref returns the reference of the manifest's object, without a uid.

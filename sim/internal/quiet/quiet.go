@@ -1,4 +1,4 @@
-// Package quiet lets time pass for whole programs, whose timers are not those of the world, and detects when they have
+// Package quiet lets time pass for whole programs, whose timers are not timers of the world, and detects when they have
 // settled.
 package quiet
 
@@ -13,22 +13,22 @@ import (
 // upstream's expectations last (five minutes), and longer than client-go's queues wait before the sixteenth retry. A
 // program that acts later on its own needs a settle with an explicit time.
 //
-// If a program makes a request after a pause as long as that between late retries of client-go's queues, one of its
-// keys may wait even longer. The program has then settled only when nothing has changed for longer than the longest
-// wait of those queues, so that the key was retried once more. Events do not count as changes.
+// A program may make a request after a pause as long as between late retries of client-go's queues. Then one of its
+// keys may wait even longer. The program has settled only when nothing has changed for longer than the longest wait of
+// those queues, so that the key was retried once more. Events do not count as changes.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay of client-go's queues
 	longer    = 4
 	lastWait  = firstWait << 16
 
-	late    = firstWait << 13    // a pause between two retries after which a key may wait longer than lastWait
+	late    = firstWait << 13    // after such a pause between two retries, a key may wait longer than lastWait
 	longest = 1010 * time.Second // the longest wait of client-go's queues, plus the retry itself
 )
 
 // passes is the label of the alarm.
 const passes = "time passes"
 
-// Quiet measures how long the programs of a world have made no request.
+// Quiet measures the time since the programs of a world last made a request.
 type Quiet struct {
 	clock   *sim.Clock
 	history *sim.History
@@ -48,7 +48,7 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity. It begins again with a short step, but one that reaches the next timer of a program.
+// Stir records activity. The first step after it is short, but reaches at least the next timer of a program.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -87,7 +87,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request on its own after time had passed to there.
+// Asked records that a program made a request on its own at that time.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()

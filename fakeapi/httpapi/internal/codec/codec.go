@@ -92,7 +92,7 @@ func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	return nil
 }
 
-// Export refuses an option of a get that there is no more.
+// Export refuses an option of a get that no longer exists.
 func Export(r *http.Request) error {
 	asked, yes := r.URL.Query()["export"], false
 	if len(asked) == 0 {
@@ -139,8 +139,8 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	if !ok {
 		return opts, refusal.UnknownFormat()
 	}
-	// That scheme takes DeleteOptions of any group and version: clients send those of their own kind's.
-	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // what a body without a version is
+	// That scheme accepts DeleteOptions of any group and version: clients send those of their own kind's.
+	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // the kind of a body without a version
 	obj, _, err := metascheme.Codecs.DecoderToVersion(info.Serializer, want.GroupVersion()).Decode(body, &want, &opts)
 	if err != nil {
 		return opts, apierrors.NewBadRequest(err.Error())
@@ -280,8 +280,8 @@ type cacheKey struct {
 
 const cacheSize = 16 << 20
 
-// Encode returns the encoding of a stored version in JSON, with a line feed at
-// its end, or protobuf. The bytes are shared: nobody writes to them.
+// Encode returns the encoding of a stored version in JSON, with a line feed at its end, or protobuf. The bytes are
+// shared and must not be changed.
 func (c *Cache) Encode(obj runtime.Object, mediaType string) ([]byte, error) {
 	key := cacheKey{obj, mediaType}
 	c.mu.RLock()

@@ -51,7 +51,7 @@ func resourceOf(k *fakeapi.Kind) resources.Resource {
 	return r
 }
 
-// Groups lists the groups but the core one; the first version is preferred.
+// Groups lists the groups except the core group; the first version is the preferred one.
 func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	for _, v := range all {
@@ -69,7 +69,7 @@ func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	return list
 }
 
-// Group describes one group; nil when there is none.
+// Group describes one group, or returns nil.
 func Group(all []resources.GroupVersion, name string) *metav1.APIGroup {
 	g := group(Groups(all), name)
 	if g != nil {
@@ -87,7 +87,7 @@ func group(list *metav1.APIGroupList, name string) *metav1.APIGroup {
 	return nil
 }
 
-// Resources lists the resources and subresources of a group and version; nil when it is not served.
+// Resources lists the resources and subresources of a group and version, or returns nil if it is not served.
 func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.APIResourceList {
 	for _, v := range all {
 		if v.GroupVersion != gv {
@@ -114,7 +114,7 @@ func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.API
 func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1.APIResource {
 	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.Singular,
 		Namespaced: r.Namespaced, Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories}
-	if parent == "" && len(r.Verbs) > 2 { // others are not stored
+	if parent == "" && len(r.Verbs) > 2 { // other resources are not stored
 		a.StorageVersionHash = storageHash(r.Kind)
 	}
 	if r.Kind.GroupVersion() != gv {
@@ -214,7 +214,7 @@ func aggregatedVersion(v *resources.GroupVersion) apidiscoveryv2.APIVersionDisco
 	return d
 }
 
-// responseKind names group and version only where they are not the resource's.
+// responseKind names group and version only if they differ from the resource's.
 func responseKind(v *resources.GroupVersion, r *resources.Resource) *metav1.GroupVersionKind {
 	k := &metav1.GroupVersionKind{Kind: r.Kind.Kind}
 	if r.Kind.GroupVersion() != v.GroupVersion {

@@ -22,7 +22,7 @@ const (
 	Proto = runtime.ContentTypeProtobuf
 )
 
-// What an object or a list may be shown as.
+// The forms in which an object or a list may be shown.
 const (
 	AsTable       = "Table"
 	AsPartial     = "PartialObjectMetadata"
@@ -33,17 +33,17 @@ const (
 // Format is the encoding of a response.
 type Format struct {
 	Type    string // [JSON], [YAML] or [Proto]
-	As      string // "" for itself, [AsTable], [AsPartial], ...
-	Group   string // of what it is shown as
+	As      string // "" for the object itself, [AsTable], [AsPartial], ...
+	Group   string // the group of the form
 	Version string
 	Pretty  bool
-	Include metav1.IncludeObjectPolicy // what a Table's rows carry
+	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
 }
 
-// Plain is the format without a transformation: errors are never transformed.
+// Plain returns the format without a transformation: errors are never transformed.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
-// ReadTableOptions reads what the rows of a Table are to carry.
+// ReadTableOptions reads what the rows of a Table should contain.
 func (f *Format) ReadTableOptions(q url.Values) error {
 	f.Include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
 	if f.As != AsTable {
@@ -56,7 +56,7 @@ func (f *Format) ReadTableOptions(q url.Values) error {
 	return refusal.Include(f.Include)
 }
 
-// ContentType returns the media type of a request's body: JSON by default, "" when it is unreadable.
+// ContentType returns the media type of a request's body: JSON by default, "" if it is unreadable.
 func ContentType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -69,15 +69,15 @@ func ContentType(r *http.Request) string {
 	return media
 }
 
-// Forms says which forms of an answer a path offers.
+// Forms reports whether a path offers a form of the answer.
 type Forms func(c *clause) bool
 
-// Custom are the forms of custom resources: they have no protobuf form.
+// Custom returns the forms of custom resources, which have no protobuf form.
 func Custom(c *clause) bool {
 	return Objects(c) && (c.media != Proto || c.params["as"] != "")
 }
 
-// Objects are the forms of objects and lists. Tables have no protobuf form.
+// Objects returns the forms of objects and lists. Tables have no protobuf form.
 func Objects(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -94,7 +94,7 @@ func Objects(c *clause) bool {
 	return false
 }
 
-// Discovery are the forms of /api and /apis.
+// Discovery returns the forms of /api and /apis.
 func Discovery(c *clause) bool {
 	if c.params["as"] == "" {
 		return true

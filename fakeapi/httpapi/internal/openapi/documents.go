@@ -29,7 +29,7 @@ type Documents struct {
 	made  *documents
 }
 
-// documents are those of one table of kinds. Each is made when it is first asked for.
+// documents holds the documents of one table of kinds. Each is made at its first request.
 type documents struct {
 	v3      func() map[string][]byte // by path below /openapi/v3/
 	v2      func() []byte
@@ -56,7 +56,7 @@ func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
 	return d.of(kinds).v3()[path]
 }
 
-// Index says where the documents of version 3 are.
+// Index lists the paths of the documents of version 3.
 func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	index := map[string]object{}
 	for path, text := range d.of(kinds).v3() {
@@ -67,10 +67,11 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	return object{"paths": index}
 }
 
-// Version2 is the one document of all kinds.
+// Version2 returns the single document of all kinds.
 func (d *Documents) Version2(kinds []*fakeapi.Kind) []byte { return d.of(kinds).v2() }
 
-// Version2Proto is the document of version 2 in protobuf. Version 2 cannot express every custom schema: then it fails.
+// Version2Proto returns the document of version 2 in protobuf. It fails for a custom schema that version 2 cannot
+// express.
 func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	return d.of(kinds).v2proto()
 }

@@ -18,7 +18,7 @@ func (s *schemas) add(k *fakeapi.Kind) {
 	s.mark(s.list(k), k, "List")
 }
 
-// gvkExtension says which kind a schema or an operation is of.
+// gvkExtension names the kind of a schema or an operation.
 const gvkExtension = "x-kubernetes-group-version-kind"
 
 func (s *schemas) mark(o object, k *fakeapi.Kind, suffix string) {
@@ -52,7 +52,7 @@ func (s *schemas) list(k *fakeapi.Kind) object {
 	return object{"$ref": s.ref(name)}
 }
 
-// What the real server says of the metadata of custom kinds.
+// Descriptions in the real server's document for the metadata of custom kinds.
 const (
 	standard    = "Standard "
 	conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
@@ -140,7 +140,7 @@ type schemas struct {
 // model is a Go type that has a name in OpenAPI.
 type model interface{ OpenAPIModelName() string }
 
-// typed is a Go type whose schema is not that of its fields.
+// typed is a Go type whose schema does not follow from its fields.
 type typed interface {
 	OpenAPISchemaType() []string
 	OpenAPISchemaFormat() string

@@ -28,13 +28,13 @@ import (
 )
 
 const (
-	// mostClients is how many clients are kept: with more, all are recreated.
+	// mostClients is the number of clients that are kept. If there are more, all are recreated.
 	mostClients = 200
-	// mostTime is what a webhook has that names no time of its own.
+	// mostTime is the timeout of a webhook that sets none.
 	mostTime = 30 * time.Second
-	// mostBytes is how long an answer may be.
+	// mostBytes is the largest size of an answer.
 	mostBytes = 16 << 20
-	// mostShown is how much of an answer that is no review an error shows.
+	// mostShown is how much of an answer an error shows if the answer is not a review.
 	mostShown = 2048
 )
 
@@ -54,7 +54,7 @@ func Via(means func(*webhook.Endpoint) http.RoundTripper) *Client {
 	return &Client{ctx: context.Background(), via: means}
 }
 
-// Call posts a review to a webhook and decodes what it answers.
+// Call posts a review to a webhook and decodes the answer.
 func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) error {
 	client, err := c.client(to)
 	if err != nil {
@@ -110,7 +110,7 @@ func isStatus(apiVersion, kind string) bool {
 	return kind == "Status" && (apiVersion == "" || apiVersion == "v1")
 }
 
-// decode reads a review of the kind that was sent.
+// decode reads a review of the same kind as the request.
 func decode(text []byte, response runtime.Object) error {
 	var is struct {
 		APIVersion string `json:"apiVersion"`

@@ -15,13 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// NotFound is the answer where nothing is served.
+// NotFound is the answer for a path that nothing serves.
 func NotFound() error {
 	return generic(http.StatusNotFound, metav1.StatusReasonNotFound,
 		"the server could not find the requested resource")
 }
 
-// Unauthorized is the answer to credentials that are not in force.
+// Unauthorized is the answer to invalid credentials.
 func Unauthorized() error {
 	return bare(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
 }
@@ -32,7 +32,7 @@ func Method() error {
 		"the server does not allow this method on the requested resource")
 }
 
-// NotModelled names what the real server has and this one has not.
+// NotModelled is the answer to a request that the real server serves and this one does not.
 func NotModelled(what string) error {
 	return generic(http.StatusNotImplemented, "NotImplemented", what+" is not modelled by this server")
 }
@@ -50,7 +50,7 @@ func bare(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-// Undecodable is the error for a body that is not of kind want. gvk is what the body says it is, if anything.
+// Undecodable is the error for a body that is not of kind want. gvk is the kind in the body, if any.
 func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []byte) error {
 	if gvk != nil && gvk.Kind != "" {
 		return apierrors.NewBadRequest(fmt.Sprintf(
@@ -60,7 +60,7 @@ func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []by
 		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
 }
 
-// OtherVersion is the answer to an object of another version than its path's.
+// OtherVersion is the answer to an object of another version than the path's.
 func OtherVersion(have, want schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
@@ -83,25 +83,25 @@ func summary(body []byte) string {
 	return text
 }
 
-// What the wire reads and writes, and what of it has frames.
+// The media types that the HTTP API reads and writes, and those with a streaming form.
 const (
 	mediaTypes  = runtime.ContentTypeJSON + ", " + runtime.ContentTypeYAML + ", " + runtime.ContentTypeProtobuf
 	streamTypes = runtime.ContentTypeJSON + ", " + runtime.ContentTypeProtobuf
 )
 
-// UnknownFormat is the answer to a body of a type that is not read.
+// UnknownFormat is the answer to a body of a media type that is not supported.
 func UnknownFormat() error {
 	return bare(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 		"the body of the request was in an unknown format - accepted media types include: "+mediaTypes)
 }
 
-// PatchFormat is the answer to a patch of a type that is not known.
+// PatchFormat is the answer to a patch of an unknown type.
 func PatchFormat() error {
 	return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 		"415: Unsupported Media Type")
 }
 
-// NotAcceptable is the answer when none of the media types asked for is ours.
+// NotAcceptable is the answer if none of the accepted media types is supported.
 func NotAcceptable() error {
 	return generic(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 		"406: Not Acceptable\n\nAvailable representations: "+mediaTypes)
@@ -112,7 +112,7 @@ func Negotiation() error {
 	return notAcceptable("only the following media types are accepted: " + mediaTypes)
 }
 
-// StreamFormat is the answer to a watch in a form that has no frames.
+// StreamFormat is the answer to a watch in a media type without a streaming form.
 func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
@@ -141,7 +141,7 @@ func internalType(gvk schema.GroupVersionKind) string {
 	return "*" + cmp.Or(group, "core") + "." + gvk.Kind
 }
 
-// Include is the answer to a Table whose rows are to carry what they cannot.
+// Include is the answer to a Table request with an invalid includeObject.
 func Include(policy metav1.IncludeObjectPolicy) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: includeObject: "+
 		"Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", policy))
@@ -169,7 +169,7 @@ func Extras(h http.Header) map[string][]string {
 	return all
 }
 
-// NobodyToBe refuses groups, a uid or more of somebody without a name; nil when there are none.
+// NobodyToBe refuses an impersonated group, uid or extra field without a user name. It returns nil if there are none.
 func NobodyToBe(h http.Header) error {
 	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
 	if len(groups) == 0 && uid == "" && len(extra) == 0 {

@@ -1,4 +1,4 @@
-// Package route reads what a request is about, from its path and method.
+// Package route reads the resource and verb of a request from its path and method.
 package route
 
 import (
@@ -16,11 +16,11 @@ import (
 // Target is the resource or object that a path names.
 type Target struct {
 	schema.GroupVersionResource
-	Kind        *fakeapi.Kind // nil when the resource is not of a kind the server has
+	Kind        *fakeapi.Kind // nil if the server does not know the resource's kind
 	Namespace   string
 	Name        string
 	Subresource string
-	Watch       bool // the old /watch/ paths
+	Watch       bool // the path is an old /watch/ path
 	GroupKnown  bool // some kind is served in the group and version
 }
 
@@ -76,7 +76,7 @@ func namespaceSubresource(parts []string) bool {
 	return len(parts) == 3 && (parts[2] == "finalize" || parts[2] == "status")
 }
 
-// Custom says whether the path names a kind that was defined here.
+// Custom reports whether the path names a kind of a CRD.
 func (t *Target) Custom() bool {
 	if t.Kind == nil {
 		return false
@@ -97,7 +97,7 @@ func (t *Target) Reachable(method string) bool {
 // Verb returns the API verb of a request's method and path.
 func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	all := t.Kind.Namespaced && t.Namespace == ""
-	posted := t.Subresource == "eviction" || t.Subresource == "binding" // and nothing else
+	posted := t.Subresource == "eviction" || t.Subresource == "binding" // these subresources are only created
 	switch {
 	case t.Watch && r.Method == http.MethodGet:
 		return fakeapi.List, nil

@@ -12,11 +12,11 @@ import (
 )
 
 type customColumn struct {
-	kind string // what its cells are: "string", "date", ...
+	kind string // the type of its cells: "string", "date", ...
 	path *jsonpath.JSONPath
 }
 
-// ageAlone are the columns of a CRD that names none.
+// ageAlone are the columns of a CRD that defines none.
 var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
 }

@@ -143,7 +143,7 @@ func (s *podSummary) initialising(p *corev1.Pod) bool {
 	return false
 }
 
-// ended words how a container came to its end.
+// ended describes how a container ended.
 func ended(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t.Reason != "":

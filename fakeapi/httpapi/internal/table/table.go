@@ -49,7 +49,7 @@ func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, hea
 	return t
 }
 
-// Empty is the Table of a list of a kind that has no objects.
+// Empty returns the Table of an empty list.
 func Empty(r *fakeapi.Response, f media.Format) *metav1.Table {
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), plain.columns
@@ -81,11 +81,11 @@ func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.
 	return row
 }
 
-// Partial is an object without everything but its metadata.
+// Partial returns the metadata of an object.
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
 	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
-		// A field of the internal type, which is an annotation only in the versions of the API.
+		// In the internal type this is a field; it is an annotation only in the versions of the API.
 		p.Annotations = maps.Clone(p.Annotations)
 		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
 	}

@@ -51,12 +51,13 @@ func Foreground(m metav1.Object) bool {
 	return Deleting(m) && Finalized(m, metav1.FinalizerDeleteDependents)
 }
 
-// Finalized reports whether an object has a finalizer.
+// Finalized reports whether an object has a given finalizer.
 func Finalized(m metav1.Object, finalizer string) bool {
 	return m != nil && slices.Contains(m.GetFinalizers(), finalizer)
 }
 
-// ByPolicy reports whether the server adds a finalizer because of a deletion's policy. The garbage collector removes it.
+// ByPolicy reports whether a finalizer is one that the server adds for a deletion policy. The garbage collector removes
+// it.
 func ByPolicy(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
@@ -80,7 +81,7 @@ func SameRef(a, b *metav1.OwnerReference) bool {
 	return a == b || a != nil && b != nil && a.UID == b.UID
 }
 
-// SameOwners reports whether two lists name the same owners in one order.
+// SameOwners reports whether two lists name the same owners in the same order.
 func SameOwners(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
 }
@@ -106,7 +107,7 @@ func Blocks(ref *metav1.OwnerReference) bool {
 // Controls reports whether a reference is a ControllerRef.
 func Controls(ref *metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller }
 
-// Version returns an object's resourceVersion as a number, 0 if it is none.
+// Version returns an object's resourceVersion as a number, or 0 if it is not a number.
 func Version(m metav1.Object) uint64 {
 	v, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -136,7 +137,7 @@ func SameRefsBut(a, b metav1.Object, owner string) bool {
 	}
 }
 
-// SameFinalizersBut reports whether two lists hold the same finalizers, except the actor's own.
+// SameFinalizersBut reports whether two lists contain the same finalizers, except the actor's own.
 func SameFinalizersBut(a, b, own []string) bool {
 	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
 }

@@ -1,6 +1,6 @@
-// Package view keeps what one process can know of the cluster by the records: its informers ([Cache]), its queue
-// ([Queue]), what it was shown or answered about each object ([Known]), and older knowledge that a current sync may
-// still use ([Journal]).
+// Package view keeps what the records say that one process can know: its informers ([Cache]), its queue ([Queue]), the
+// last version of each object that it was shown or received in an answer ([Known]), and older knowledge that a current
+// reconcile may still use ([Journal]).
 package view
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Cache is a process's view of one kind, as deliveries made it.
+// Cache is a process's view of one kind, built from deliveries.
 type Cache struct {
 	Kind    string
-	Entries []Entry // in an order that depends on the history only
+	Entries []Entry // in an order that depends only on the history
 	Changed int     // the record of the last delivery
 	at      map[Key]int
-	owned   map[types.UID]int // entries by ControllerRef, where the laws ask for it
+	owned   map[types.UID]int // entries by ControllerRef, for the kinds that laws count
 }
 
 // NewCache returns an empty view of a kind.
@@ -30,10 +30,10 @@ func NewCache(kind string) *Cache { return &Cache{Kind: kind, at: map[Key]int{}}
 type Entry struct {
 	Value any
 	Meta  metav1.Object
-	Text  string // namespace/name; kept for the kind the process syncs only
+	Text  string // namespace/name; set only for the kind that the process reconciles
 
-	Born  int // the record that brought this incarnation
-	Since int // the record that brought it with these owner references
+	Born  int // the record that delivered this incarnation
+	Since int // the record that delivered these owner references
 }
 
 // Get returns the entry of that name, or nil. The pointer is valid until the next delivery.
@@ -47,7 +47,7 @@ func (c *Cache) Get(namespace, name string) *Entry {
 // Owned returns how many of the recounted objects an owner controls.
 func (c *Cache) Owned(owner types.UID) int { return c.owned[owner] }
 
-// Recount notes a changed ControllerRef of an object of the view.
+// Recount notes a changed ControllerRef of an object in the view.
 func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 	if c.owned == nil {
 		c.owned = map[types.UID]int{}
@@ -125,15 +125,15 @@ func (c *Cache) drop(n Key, i int) {
 	delete(c.at, n)
 }
 
-// Journal holds what a process knew about objects until they changed during current syncs. It tells what a worker may
-// have used at any moment of its sync.
+// Journal holds what a process knew about objects before changes during current reconciles. It tells what a worker may
+// have used at any moment of its reconcile.
 type Journal struct {
 	Entries []Glimpse
-	kept    int    // entries that were kept when it was last cut
+	kept    int    // entries left when it was last cut
 	sorted  Sorted // valid until the next Since
 }
 
-// Glimpse holds what a process knew about an object until a change during a sync.
+// Glimpse holds what a process knew about an object before a change during a reconcile.
 type Glimpse struct {
 	Kind    string
 	UID     types.UID
@@ -141,11 +141,11 @@ type Glimpse struct {
 	Value   any
 	Cached  any
 	Version uint64
-	Record  int // of the change
+	Record  int // the record of the change
 }
 
-// LongJournal is the length at which a journal is cut to what current syncs may have seen, and again whenever it has
-// doubled. If several workers take turns, it never becomes empty.
+// LongJournal is the length at which a journal is cut to the entries that current reconciles may have seen, and again
+// whenever it has doubled. If several workers take turns, it never becomes empty.
 const LongJournal = 256
 
 // Long reports whether it is time to cut.
@@ -163,7 +163,7 @@ func (j *Journal) Clear() {
 	j.Entries, j.kept = j.Entries[:0], 0
 }
 
-// Note keeps what was known about an object until a record.
+// Note keeps the knowledge about an object that was valid until a record.
 func (j *Journal) Note(e *Sight, record int) {
 	j.Entries = append(j.Entries, Glimpse{e.Kind, e.UID, e.Owner, e.Value, e.Cached, e.Version, record})
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Known holds what a process knows about the objects that it syncs and manages: from deliveries and, if newer, from
-// answers to its own requests. The EXACT laws use it: after a successful create a process knows the object, even if its
-// cache does not show it yet.
+// Known holds what a process knows about the objects that it reconciles and manages: from deliveries and, if newer,
+// from answers to its own requests. The EXACT laws use it: after a successful create a process knows the object, even
+// if its cache does not show it yet.
 type Known struct {
 	ByUID    map[types.UID]*Sight
 	families map[types.UID]*family
-	Ahead    []*Sight // known from an answer, and not yet so from the cache
+	Ahead    []*Sight // known from an answer, and not yet from the cache
 	Journal  Journal
 	Past     map[types.UID]uint64 // newer versions that earlier lives were shown
 	slab     []Sight
@@ -28,7 +28,7 @@ type Known struct {
 type Sight struct {
 	Kind    string
 	UID     types.UID
-	Owner   types.UID // its controller; "" for none, or if it is no dependent
+	Owner   types.UID // its controller; "" if it has none or is not a dependent
 	Value   any       // nil if it is known to be gone
 	Meta    metav1.Object
 	Version uint64
@@ -36,7 +36,7 @@ type Sight struct {
 	Active  bool
 	Ahead   bool
 	Removed bool // the process itself has requested its deletion
-	Since   int  // the record since which it is active and has this owner
+	Since   int  // the record since which it is active with this owner
 	Made    int  // the record of the process's last write that changed more than its owners
 	slot    int  // index in its family
 }
@@ -52,7 +52,7 @@ func NewKnown() Known {
 	return Known{ByUID: map[types.UID]*Sight{}, families: map[types.UID]*family{}, Past: map[types.UID]uint64{}}
 }
 
-// Crash forgets everything but how new the known versions were.
+// Crash forgets everything except the versions that were known.
 func (n *Known) Crash() {
 	for uid, e := range n.ByUID { //detcheck:ordered each uid is set once
 		if e.Value != nil && e.Version > n.Past[uid] {
@@ -62,7 +62,7 @@ func (n *Known) Crash() {
 	n.Clear()
 }
 
-// Clear forgets everything but what Crash kept.
+// Clear forgets everything except what Crash kept.
 func (n *Known) Clear() {
 	clear(n.ByUID)
 	clear(n.families)
@@ -79,7 +79,7 @@ func (n *Known) Members(owner types.UID) []*Sight {
 	return nil
 }
 
-// Active returns how many of them are active.
+// Active returns how many members are active.
 func (n *Known) Active(owner types.UID) int {
 	if f := n.families[owner]; f != nil {
 		return f.active
@@ -206,16 +206,16 @@ type Queue struct {
 // Queued is the state of one key.
 type Queued struct {
 	Key
-	Running int           // workers that sync it
-	Dirty   bool          // enqueued since its last sync began
-	Failed  bool          // its last sync ended with an error
-	Ended   time.Duration // when
-	Again   bool          // its last sync failed and was a retry
-	Hot     int           // failed syncs in a row, each without an event and less than [Brief] after the one before
+	Running int           // workers that reconcile it
+	Dirty   bool          // enqueued since its last reconcile began
+	Failed  bool          // its last reconcile ended with an error
+	Ended   time.Duration // when the last reconcile ended
+	Again   bool          // its last reconcile failed and was a retry
+	Hot     int           // consecutive failed reconciles, each without an event and less than [Brief] after the previous one
 }
 
-// Brief is the time from which a retry counts as backed off. client-go's backoff doubles from five milliseconds on and
-// is longer after eight failures.
+// Brief is the time from which a retry counts as backed off. client-go's backoff starts at five milliseconds and
+// doubles. It exceeds Brief after eight failures.
 const Brief = time.Second
 
 // NewQueue returns an empty queue.
