@@ -105,8 +105,6 @@ func (l *lawResult) text(v *check.Verdict) string {
 			text += ", " + l.Why
 		}
 		return text
-	case check.Violated:
-		return "in " + strings.Join(v.Cases, ", ")
 	case check.NotExercised:
 		return ""
 	}

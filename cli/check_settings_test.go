@@ -60,6 +60,8 @@ func TestCheckMistakes(t *testing.T) {
 		{"accept: [{law: exact-sums, reason: x}]\n", "", "threelaws.yaml:1: accept: unknown law exact-sums; did you mean exact-sum?"},
 		{"accept: [{law: exact-sum}]\n", "", "threelaws.yaml:1: accept: exact-sum is accepted without a reason"},
 		{"accept: [{laws: exact-sum, reason: x}]\n", "", "threelaws.yaml:1: accept: unknown field laws; did you mean law?"},
+		{"accept: [{law: exact-sum, reason: known, issue 12}]\n", "",
+			`threelaws.yaml:1: accept: a comma ends the reason: put quotes around it: reason: "known, issue 12"`},
 		{"", "a b", "threelaws: check takes one package, not 2"},
 		{"", "--crds nowhere.yaml", "nowhere.yaml: cannot be read: no such file or directory"},
 		{"", "--env NAMESPACE", "threelaws: --env NAMESPACE: write NAME=value"},

@@ -76,7 +76,14 @@ type accepted struct {
 func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
 	fields := []string{"law", "case", "object", "reason"}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if name := n.Content[i].Value; !slices.Contains(fields, name) {
+		name, value := n.Content[i].Value, n.Content[i+1]
+		switch {
+		case slices.Contains(fields, name):
+		case i > 0 && value.Tag == "!!null" && value.Value == "" && n.Style&yaml.FlowStyle != 0:
+			before := n.Content[i-1].Value
+			return fmt.Errorf("a comma ends the %s: put quotes around it: %s: %q", n.Content[i-2].Value, n.Content[i-2].Value,
+				before+", "+name)
+		default:
 			return fmt.Errorf("unknown field %s%s", name, suggest(name, fields))
 		}
 	}

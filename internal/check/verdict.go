@@ -65,7 +65,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		case s.Skip[l.Name] != "":
 			v.State, v.Why = Skipped, s.Skip[l.Name]
 		case len(v.Cases) > 0:
-			v.State, v.Why = Violated, "violated in "+strings.Join(v.Cases, ", ")
+			v.State, v.Why = Violated, "in "+strings.Join(v.Cases, ", ")
 		case len(v.known) > 0:
 			v.State, v.Why = Accepted, strings.Join(v.known, "; ")
 		case missing != "" && !(v.Exercised > 0 && strings.HasPrefix(missing, NotIts)):

@@ -3,6 +3,8 @@ package install
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -44,7 +47,7 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	options.Reorder = krusty.ReorderOptionNone
-	found, err := krusty.MakeKustomizer(options).Run(readOnly{filesys.MakeFsOnDisk()}, dir)
+	found, err := silently(krusty.MakeKustomizer(options), dir)
 	if err != nil {
 		return nil, f.kustomizeError(dir, err)
 	}
@@ -75,6 +78,19 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 		all = append(all, o)
 	}
 	return append(all, f.remote...), nil
+}
+
+// silently runs kustomize, which prints warnings about deprecated fields to os.Stderr and with package log. They
+// say nothing about the operator.
+func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
+	stderr, logged := os.Stderr, log.Writer()
+	defer func() {
+		os.Stderr = stderr
+		log.SetOutput(logged)
+	}()
+	log.SetOutput(io.Discard)
+	os.Stderr = nil // writing to a nil file fails, and nothing else happens
+	return k.Run(readOnly{filesys.MakeFsOnDisk()}, dir)
 }
 
 const originAnnotation = "config.kubernetes.io/origin"

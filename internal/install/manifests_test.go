@@ -243,6 +243,27 @@ helmCharts:
 	}
 }
 
+// The warnings of the kustomize library are not printed.
+func TestKustomizeIsSilent(t *testing.T) {
+	printed, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = printed
+	found(t, program+`
+-- config/default/kustomization.yaml --
+resources: [deployment.yaml]
+commonLabels: {app: widget}
+vars: [{name: UNUSED, objref: {apiVersion: apps/v1, kind: Deployment, name: widget-operator}}]
+-- config/default/deployment.yaml --
+`+deployment, install.Options{})
+	os.Stderr = stderr
+	if text, err := os.ReadFile(printed.Name()); err != nil || len(text) > 0 {
+		t.Errorf("%v %s", err, text)
+	}
+}
+
 // helm is a helm binary that checks its arguments and prints a text.
 func helm(t *testing.T, script string) string {
 	t.Helper()

@@ -201,7 +201,7 @@ func tell(t *testing.T, v *check.Verdict) {
 		case check.Held:
 			t.Logf("held: evaluated %d times in %d cases%s", v.Exercised, v.Worlds, v.Why)
 		case check.Violated:
-			t.Errorf("%s\n%s (%s)", v.Why, v.Sentence, v.Source)
+			t.Errorf("%s %s\n%s (%s)", v.State, v.Why, v.Sentence, v.Source)
 		default:
 			t.Skip(v.State + ": " + v.Why)
 		}
