@@ -287,6 +287,12 @@ var othersStories = []story{
 		t.exist(a, b, c)
 		t.commit("rs", "update", a, c, c.labelled("x"))
 	}},
+	{"LAW-2", "another's, in a collection that it deletes", broken, func(t *tape) {
+		a, b := set("a", 1), set("b", 1)
+		p := pod("p", b)
+		t.exist(a, b, p)
+		t.commit("rs", "deletecollection", a, p, nil)
+	}},
 	{"LAW-2", "another's by now, of a kind it does not make", committed, func(t *tape) {
 		a, b := set("a", 1), app("b")
 		c := object("ConfigMap", "c")

@@ -117,6 +117,13 @@ var workStories = []story{
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("p", a)) })
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("q", a)) })
 	}},
+	{"EXACT-2", "two in one sync", broken, func(t *tape) {
+		a, _ := t.family(1)
+		t.sync("rs", a, func() {
+			t.commit("rs", "create", a, nil, pod("p", a))
+			t.commit("rs", "create", a, nil, pod("q", a))
+		})
+	}},
 	{"EXACT-2", "the answer to the first was lost", committed, func(t *tape) {
 		a, _ := t.family(1)
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("p", a)).Lost = true })

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,12 +22,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The wrong operators manage Fleets of ships, or ReplicaSets of pods. A ship is a ConfigMap.
+// The wrong operators manage Fleets of ships. A ship is a ConfigMap.
 var (
-	fleets      = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Fleet"}
-	ships       = corev1.SchemeGroupVersion.WithKind("ConfigMap")
-	replicaSets = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
-	pods        = corev1.SchemeGroupVersion.WithKind("Pod")
+	fleets = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Fleet"}
+	ships  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
 const fleetDefinition = `
@@ -57,19 +54,6 @@ func fleet(name string, replicas int, sea string, more ...string) string {
 		"%s}\n", name, strings.Join(more, ""), replicas, sea)
 }
 
-func replicaSet(name string, replicas int, app string) string {
-	return fmt.Sprintf(`apiVersion: apps/v1
-kind: ReplicaSet
-metadata: {name: %s}
-spec:
-  replicas: %d
-  selector: {matchLabels: {app: %[3]s}}
-  template:
-    metadata: {labels: {app: %[3]s}}
-    spec: {containers: [{name: c, image: c}]}
-`, name, replicas, app)
-}
-
 // ship returns the manifest of a ship without an owner.
 func ship(name, sea string, more ...string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea,
@@ -84,7 +68,6 @@ func world(manifests ...string) string {
 type doing struct {
 	sync  func(o *operator, f metav1.Object) error
 	dying func(o *operator, f metav1.Object) error // for an owner that is being deleted; nil: do nothing
-	gone  func(o *operator, name string) error     // for one missing from its cache; nil: do nothing
 }
 
 type operator struct {
@@ -159,9 +142,6 @@ func interested(v host.View, owner schema.GroupVersionKind, member runtime.Objec
 }
 
 func want(owner runtime.Object) int {
-	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
-		return int(*rs.Spec.Replicas)
-	}
 	n, _ := number(owner.(metav1.Object), "spec", "replicas")
 	return n
 }
@@ -169,9 +149,6 @@ func want(owner runtime.Object) int {
 func wanted(f metav1.Object) int { return want(f.(runtime.Object)) }
 
 func selector(owner runtime.Object) labels.Selector {
-	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
-		return labels.SelectorFromSet(rs.Spec.Selector.MatchLabels)
-	}
 	return labels.SelectorFromSet(labels.Set{"sea": field(owner.(metav1.Object), "sea")})
 }
 
@@ -187,26 +164,20 @@ func number(f metav1.Object, fields ...string) (int, bool) {
 }
 
 func counted(owner runtime.Object) int {
-	if rs, ok := owner.(*appsv1.ReplicaSet); ok {
-		return int(rs.Status.Replicas)
-	}
 	n, _ := number(owner.(metav1.Object), "status", "replicas")
 	return n
 }
 
 func (o *operator) do(does doing, key string) error {
 	obj, ok, _ := o.owners.GetByKey(key)
-	switch {
-	case !ok && does.gone != nil:
-		return does.gone(o, strings.TrimPrefix(key, "default/"))
-	case !ok:
+	if !ok {
 		return nil
 	}
 	f := obj.(metav1.Object)
-	if f.GetDeletionTimestamp() != nil {
-		if does.dying == nil {
-			return nil
-		}
+	switch going := f.GetDeletionTimestamp() != nil; {
+	case going && does.dying == nil:
+		return nil
+	case going:
 		return does.dying(o, f)
 	}
 	return does.sync(o, f)
@@ -241,16 +212,11 @@ func (o *operator) has(name string) bool {
 
 // made returns a new member. The server completes a name that ends in "-".
 func (o *operator) made(f metav1.Object, name string) metav1.Object {
-	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name,
+	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name, Labels: map[string]string{"sea": field(f, "sea")},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
 	if strings.HasSuffix(name, "-") {
 		meta.Name, meta.GenerateName = "", name
 	}
-	if rs, ok := f.(*appsv1.ReplicaSet); ok {
-		meta.Labels = rs.Spec.Template.Labels
-		return &corev1.Pod{ObjectMeta: meta, Spec: *rs.Spec.Template.Spec.DeepCopy()}
-	}
-	meta.Labels = map[string]string{"sea": field(f, "sea")}
 	return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"color": field(f, "color")}}
 }
 
@@ -266,11 +232,8 @@ func (o *operator) create(m metav1.Object) error {
 // remove deletes a member on condition of its uid. A missing member counts as deleted.
 func (o *operator) remove(m metav1.Object) error {
 	uid := m.GetUID()
-	return o.removeName(m.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
-}
-
-func (o *operator) removeName(name string, how metav1.DeleteOptions) error {
-	err := o.client.Delete(context.Background(), o.member, "default", name, how)
+	err := o.client.Delete(context.Background(), o.member, "default", m.GetName(),
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
@@ -329,12 +292,4 @@ func user(lines ...string) (list []simtest.Action) {
 // refs returns owner references for a patch.
 func refs(list ...metav1.OwnerReference) map[string]any {
 	return map[string]any{"metadata": map[string]any{"ownerReferences": list}}
-}
-
-// finalizers returns finalizers for a patch; nil for none.
-func finalizers(list ...string) map[string]any {
-	if len(list) == 0 {
-		return map[string]any{"metadata": map[string]any{"finalizers": nil}}
-	}
-	return map[string]any{"metadata": map[string]any{"finalizers": list}}
 }
