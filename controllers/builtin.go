@@ -3,14 +3,15 @@ package controllers
 import (
 	"maps"
 
-	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/daemonset"
 	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/job"
+	"github.com/threelaws/threelaws/controllers/internal/namespace"
 	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/quota"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
@@ -21,7 +22,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/internal/volumeprotection"
 	"github.com/threelaws/threelaws/controllers/kubelet"
-	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

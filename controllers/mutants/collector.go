@@ -1,13 +1,13 @@
 package mutants
 
 import (
-	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/namespace"
 	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/volumeprotection"
 	"github.com/threelaws/threelaws/controllers/kubelet"
-	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

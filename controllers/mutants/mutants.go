@@ -8,10 +8,10 @@ package mutants
 import (
 	"slices"
 
-	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/namespace"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
-	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

@@ -4,20 +4,20 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/daemonset"
 	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/job"
+	"github.com/threelaws/threelaws/controllers/internal/namespace"
 	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/internal/volumeprotection"
 	"github.com/threelaws/threelaws/controllers/kubelet"
-	"github.com/threelaws/threelaws/controllers/namespace"
 )
 
 func TestNamesAreUnique(t *testing.T) {
@@ -44,7 +44,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 	used := map[string]bool{
 		// Its syncs begin when a timer fires, and no script comes between the
 		// requests of such a sync: namespace.TestSuccessorIsNotLetGo shows it.
-		"github.com/threelaws/threelaws/controllers/namespace: Incarnation": true,
+		"github.com/threelaws/threelaws/controllers/internal/namespace: Incarnation": true,
 	}
 	for _, m := range rows() {
 		if m.without == nil {

@@ -102,7 +102,7 @@ var orphanClauses = []Clause{
 			"and leaves every other reference and field alone."},
 	{ID: "ORPHAN-2", Kind: Safety, About: Claimers, Source: "pkg/controller (v1.36), ReleasePod",
 		Sentence: "A release succeeds if the object is gone, or if its UID has changed.",
-		Tests:    []string{"controllers/ref.TestClaim"}},
+		Tests:    []string{"controllers/internal/ref.TestClaim"}},
 	{ID: "ORPHAN-3", Kind: Liveness, About: Collector, Source: "controller-ref.md, Orphaning",
 		Sentence: "After the deletion of a controller object, its dependents are orphaned or deleted as the " +
 			"deletion policy says, by owner references alone."},

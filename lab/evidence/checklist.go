@@ -30,7 +30,7 @@ var (
 	letting  = item{"releases nothing while it is terminating", []string{"ADOPT-3", "ORPHAN-1"}, ""}
 	creating = item{"creates with a ControllerRef", []string{"LAW-1"}, ""}
 	claiming = item{"uses shared code for adopting and releasing", []string{"ADOPT-1", "ADOPT-2", "ORPHAN-1", "ORPHAN-2"},
-		"controllers/ref"}
+		"controllers/internal/ref"}
 	mapping = item{"maps watch events by ControllerRef",
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
 )
@@ -59,7 +59,7 @@ var checklist = []part{
 		{"an owner reference says whether it is the ControllerRef", nil,
 			vectors + "ownerrefs/create-valid-controller.json"},
 		{"no object has two of them", nil, vectors + "ownerrefs/change-two-controllers.json"},
-		{"one package adopts and releases", nil, "controllers/ref/manager.go"},
+		{"one package adopts and releases", nil, "controllers/internal/ref/manager.go"},
 	}},
 	{"ReplicationController", "replication", []item{going, adopting, letting, creating,
 		policy(vectors + "finalizers/default-policy-rc.json"), claiming, gated("KIND-RC"), mapping}},

@@ -120,7 +120,7 @@ func apply(src []byte, file *token.File, edits []edit) []byte {
 
 type Mutation struct {
 	ID      int    // from 1, in the order of packages, files and places
-	Package string // below the module: "controllers/ref"
+	Package string // below the module: "controllers/internal/ref"
 	File    string // below the module
 	Func    string // "Manager.Claim", "Claim"; "" outside of functions
 	Line    int

@@ -29,7 +29,7 @@ var ofAll = []Excuse{
 		"the pod that is written is not in the row"},
 	{"controllers/internal/cronjob/controller.go", "forgets", "equal byStart(j, job) > 0", Equivalent,
 		"no two Jobs have one name"},
-	{"controllers/ref/selects.go", "Parse", "equal len(s.MatchExpressions) > 0", Performance,
+	{"controllers/internal/ref/selects.go", "Parse", "equal len(s.MatchExpressions) > 0", Performance,
 		"what is read in full says the same"},
 	{"controllers/internal/consistency/consistency.go", "Store.Wrote", "equal c < 0", Equivalent,
 		"a version is replaced by itself"},
@@ -102,15 +102,15 @@ var ofAll = []Excuse{
 	{statefulsetDir + "controller.go", "reconciler.Forget", "drop delete(r.encoded, key)", Performance,
 		"the template of a set that is gone is kept in vain: another of the name has another uid"},
 	{statefulsetDir + "update.go", "partition", "drop right u != nil && u.Partition != nil", Equivalent, defaulted},
-	{"controllers/ref/patch.go", "adoptPatch", "drop buf = slices.Grow(buf, adoptSize)", Performance,
+	{"controllers/internal/ref/patch.go", "adoptPatch", "drop buf = slices.Grow(buf, adoptSize)", Performance,
 		"append grows the buffer by itself, in more steps"},
-	{"controllers/ref/patch.go", "appendString", "equal c < 0x20", Equivalent,
+	{"controllers/internal/ref/patch.go", "appendString", "equal c < 0x20", Equivalent,
 		"a space is quoted by the encoder, as itself"},
-	{"controllers/ref/patch.go", "appendString", "equal c >= 0x7f", Equivalent,
+	{"controllers/internal/ref/patch.go", "appendString", "equal c >= 0x7f", Equivalent,
 		"DEL is quoted by the encoder, as itself"},
-	{"controllers/routing/dependents.go", "Dependents.updated", "equal after > 0", Performance,
+	{"controllers/internal/routing/dependents.go", "Dependents.updated", "equal after > 0", Performance,
 		"a key that is queued is queued once more"},
-	{"controllers/routing/tiebreak.go", "older", "equal x.GetName() < y.GetName()", Equivalent,
+	{"controllers/internal/routing/tiebreak.go", "older", "equal x.GetName() < y.GetName()", Equivalent,
 		"no two in a namespace have one name"},
 }
 
@@ -136,10 +136,10 @@ const (
 
 // ofReaders are for controllers that own no pods.
 var ofReaders = []Excuse{
-	{"controllers/garbagecollector/collect.go", "collector.collect", `drop left n.virtual && n.namespace == ""`,
+	{"controllers/internal/garbagecollector/collect.go", "collector.collect", `drop left n.virtual && n.namespace == ""`,
 		Equivalent,
 		"what was seen without a namespace is of a kind without namespaces"},
-	{"controllers/garbagecollector/write.go", "collector.report", "drop delete(c.complaints, about)", Performance,
+	{"controllers/internal/garbagecollector/write.go", "collector.report", "drop delete(c.complaints, about)", Performance,
 		"what was complained of is kept for nothing"},
 	{"controllers/internal/volumeprotection/volumeprotection.go", "controller.Sync", "no error return err", Equivalent,
 		inCache},
@@ -193,12 +193,12 @@ var ofReaders = []Excuse{
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", `without Kind: "Node"`, Equivalent, nodeOnly},
 	{"controllers/kubelet/lifelike.go", "indexAddresses", `drop left pod.Status.PodIP == "" || *`, Equivalent,
 		"nobody looks for the pods that have no address"},
-	{"controllers/namespace/content.go", "controller.deletePods", "drop left t == nil || *", Equivalent,
+	{"controllers/internal/namespace/content.go", "controller.deletePods", "drop left t == nil || *", Equivalent,
 		"only for a mutant made by hand is a namespace emptied that nobody deletes"},
-	{"controllers/namespace/controller.go", "controller.Sync", "no error return err", Equivalent, inCache},
+	{"controllers/internal/namespace/controller.go", "controller.Sync", "no error return err", Equivalent, inCache},
 	{"controllers/reaper/reaper.go", "reaper.alone", "negate return false*", Equivalent,
 		"of what failed nobody asks whether it was alone"},
-	{"controllers/routing/dependents.go", "blocks", "negate return *", Equivalent,
+	{"controllers/internal/routing/dependents.go", "blocks", "negate return *", Equivalent,
 		"two of its answers are compared: it is the same when both are turned"},
 }
 

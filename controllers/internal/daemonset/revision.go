@@ -17,8 +17,8 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/controllers/internal/template"
-	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

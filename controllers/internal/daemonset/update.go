@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
 // generationLabel is the label with the number of a pod's template, which the server counts in an annotation. It was

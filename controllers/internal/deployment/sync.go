@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/controllers/internal/template"
-	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Sync brings one Deployment closer to its spec.

@@ -24,7 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

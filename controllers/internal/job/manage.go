@@ -12,7 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
 // carryOn brings the Job to its wanted number of pods, and checks whether it is complete. It reports whether the status

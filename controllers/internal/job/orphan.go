@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
 // Pods with a leftover finalizer have keys of their own in the queue. No Job has such a name.

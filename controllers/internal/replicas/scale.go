@@ -16,7 +16,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
 // burst limits the pods that a reconcile creates or deletes.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

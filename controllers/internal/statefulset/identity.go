@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
 // identity parses a pod's name: "web", 3 for web-3; -1 if it has no ordinal.

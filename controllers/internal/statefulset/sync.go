@@ -12,7 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
-	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
 func (r *reconciler) Sync(ctx context.Context, key string) error {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/threelaws/threelaws/controllers/namespace"
+	"github.com/threelaws/threelaws/controllers/internal/namespace"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/trial"
 )
