@@ -71,7 +71,7 @@ whose last era keeps the clause, and the older eras that violate it.
 |---|---|---|---|---|---|
 `
 
-// check is the law of a clause: who owes it, and what must be known to ask.
+// check describes the law of a clause: the controllers that must hold it, and the evidence that it needs.
 func (c *Cover) check() string {
 	if c.Law == nil || c.Law.New == nil {
 		return "no law"
@@ -79,7 +79,7 @@ func (c *Cover) check() string {
 	return fmt.Sprintf("%s (%s; %s)", c.Law.Name, c.Law.Profile, c.Law.Needs)
 }
 
-// mostNamed is how many of a list a row names.
+// mostNamed is the number of names in a list that a row shows.
 const mostNamed = 3
 
 func some(names []string) string {
@@ -97,7 +97,7 @@ func (c *Cover) killed() string {
 	return some(names)
 }
 
-// Pins are the files that name a clause or in which its law kills a mutant.
+// Pins returns the files that name a clause or in which its law finds a mutant.
 func (c *Cover) Pins() []string {
 	pins := slices.Clone(c.Scenarios)
 	for _, k := range c.Kills {
@@ -180,7 +180,7 @@ The names in kube-controller-manager, current and earlier, work as well.
 	return []byte(b.String())
 }
 
-// switches says what happens between two eras.
+// switches is the text about changes between two eras.
 //
 //go:embed eras.md
 var switches string
@@ -196,7 +196,7 @@ Schedules run one after the other on one core. *Schedules* and *time* are median
 shows. *Steps* is the length of the minimized timeline.
 `
 
-// unfound is the table of the bugs that no file finds, with the reasons.
+// unfound is the table of bugs without a file that finds them, with the reasons.
 //
 //go:embed unfound.md
 var unfound string
@@ -219,7 +219,7 @@ func (b *Bug) row() string {
 		b.Took.Round(time.Millisecond))
 }
 
-// TrackPage returns docs/evidence/track-record.md: the measurements of each bug over so many seeds.
+// TrackPage returns docs/evidence/track-record.md: the measurements of each bug with this many seeds.
 func TrackPage(bugs []*Bug, seeds int) []byte {
 	var b strings.Builder
 	b.WriteString(trackHead)
