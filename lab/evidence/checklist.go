@@ -96,7 +96,7 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-For readers who know the ControllerRef proposal. This page follows its implementation list, in our own words. An item is
+For readers who know the ControllerRef proposal. This page follows its implementation list, paraphrased. An item is
 ticked if every clause of it was evaluated for the last era of the controller, and held in every schedule. The last
 column names the law of each clause, and a mutant of that controller that the law kills. For other items it names a
 recorded case of the real server, or code.

@@ -36,13 +36,13 @@ func (s *Project) verdict(t *testing.T, all []*world) string {
 	for _, w := range all {
 		fmt.Fprintf(&b, "\n### %s\n\n%s", w.name, wrapped(w.what))
 		if w.code != "" {
-			b.WriteString("\n" + wrapped("*In* "+w.code+"."))
+			b.WriteString("\n" + wrapped("The code is in "+w.code+"."))
 		}
 		if w.known != "" {
 			b.WriteString("\n" + wrapped("*Known:* "+w.known))
 		}
 		if w.small != nil {
-			fmt.Fprintf(&b, "\n```text\n%s```\n\nReplayed by `%s/%s`.\n", middle(w.small.Text()), at, w.shrunk())
+			fmt.Fprintf(&b, "\n```text\n%s```\n\nThe file `%s/%s` replays it.\n", middle(w.small.Text()), at, w.shrunk())
 		}
 	}
 	return b.String()
