@@ -101,7 +101,7 @@ func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...c
 	if req.Namespace, err = path(req, o.ListOptions.Namespace); err != nil {
 		return err
 	}
-	if k.Namespaced && req.Namespace == "" { // there is no such path
+	if k.Namespaced && req.Namespace == "" { // no such path exists
 		return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "",
 			"", 0, true)
 	}

@@ -111,7 +111,7 @@ func same(a, b any) bool {
 		x.Type().Elem().Size() > 0
 }
 
-// declare makes the declaration of a controller for the host and the laws.
+// declare makes the host's and the laws' declaration of a controller.
 func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, error) {
 	ctl := host.Controller{Name: c.name, Workers: c.workers,
 		Careless: host.Careless{
@@ -126,7 +126,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		case w.gvk.Empty():
 		case w.role == forObject && ctl.For.Empty() && len(ctl.Routes) == 0 && len(ctl.Owns) == 0:
 			ctl.For = w.gvk
-		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // otherwise it need not control it
+		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // otherwise the dependent need not have a ControllerRef to it
 			ctl.Owns = append(ctl.Owns, w.gvk)
 		default:
 			ctl.Routes = append(ctl.Routes, silent(w.gvk))
@@ -210,7 +210,7 @@ func controllerOf(r manager.Runnable) (*controller, error) {
 	}, nil
 }
 
-// field returns a pointer to a field of controller-runtime's, exported or not.
+// field returns a pointer to a field of a controller-runtime type, exported or not.
 func field[T any](of any, name string) *T {
 	f := reflect.ValueOf(of).Elem().FieldByName(name)
 	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {

@@ -59,7 +59,7 @@ func contentOf(obj runtime.Object, gvk schema.GroupVersionKind) (map[string]any,
 	return content, nil
 }
 
-// integral makes whole numbers integers, since JSON writes 1.0 as 1.
+// integral makes whole numbers integers, because JSON writes 1.0 as 1.
 func integral(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -47,8 +47,8 @@ func (r newRecorder) Eventf(regarding, related runtime.Object, kind, reason, act
 	r.p.event(r.name, regarding, related, e)
 }
 
-// event reports an event and, if the options say so, writes it. An event that cannot be recorded is logged,
-// as by a real recorder.
+// event reports an event and, if the options say so, writes it. An event that cannot be recorded is logged, as by a
+// real recorder.
 func (p *process) event(component string, regarding, related runtime.Object, e corev1.Event) {
 	if p.env == nil || !p.started {
 		return

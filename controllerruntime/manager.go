@@ -30,7 +30,7 @@ type recordingManager struct {
 	p           *process
 	client      client.Client
 	controllers []*controller
-	left        []string // names of Options.LeaveOut that were left out
+	left        []string // the names in Options.LeaveOut that were left out
 }
 
 func newManager(p *process) *recordingManager {
@@ -154,7 +154,8 @@ type webhooks struct {
 	m *recordingManager
 }
 
-// Register refuses a webhook by name, unless LeaveOut has it: without its webhooks a controller would be another one.
+// Register refuses a webhook by name, unless LeaveOut lists it: without its webhooks a controller would behave
+// differently.
 func (w webhooks) Register(path string, _ http.Handler) {
 	if !w.m.leaves(path) {
 		panic(host.Misuse("the setup registers the webhook " + path + ": webhooks do not run here; the world's " +

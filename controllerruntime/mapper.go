@@ -10,7 +10,7 @@ import (
 // mapper is a RESTMapper of what the server serves now.
 type mapper struct {
 	p     *process
-	asked int // how often for a mapping
+	asked int // number of calls for a mapping
 }
 
 // RESTMapping finds the resource of a kind. A setup that is only inspected has no server, and its results are

@@ -26,20 +26,20 @@ type process struct {
 	env     *host.Env
 	manager *recordingManager
 	mapper  *mapper
-	started bool // the sources have started: syncs may begin
+	started bool // the sources have started: reconciles may begin
 
 	mu    sync.Mutex                               // guards the maps against goroutines of a Reconcile
-	gvks  map[reflect.Type]schema.GroupVersionKind // of Go types in the scheme
+	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
 	lists map[reflect.Type]form                    // the form of a list type's items
 	live  map[schema.GroupVersionKind]bool         // never read from the cache
-	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table when it was last looked up
+	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table at its last lookup
 	views map[form]*view
 
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
 	starting *requests                 // the queue of the source that is being started
-	giveUp   func()                    // ends the start of that source
-	failed   any                       // a panic in its goroutine
-	recorded int                       // events
+	giveUp   func()                    // ends the start of the source
+	failed   any                       // a panic in the source's goroutine
+	recorded int                       // number of events
 }
 
 func newProcess(scheme *runtime.Scheme, o *Options, env *host.Env) *process {
@@ -125,10 +125,10 @@ func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Respons
 // form is a kind in a Go type.
 type form struct {
 	gvk schema.GroupVersionKind
-	as  reflect.Type // of a pointer
+	as  reflect.Type // a pointer type
 }
 
-// The forms that are not of the scheme.
+// The forms that are not in the scheme.
 var (
 	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
 	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()

@@ -63,8 +63,8 @@ func (q *requests) ShutDownWithDrain() {}
 
 func (q *requests) ShuttingDown() bool { return false }
 
-// keyOf returns the host's key of a request: namespace/name, or the name alone. A name with a slash, which no
-// object has, gets one more in front.
+// keyOf returns the host's key of a request: namespace/name, or the name alone. A name with a slash, which no object
+// has, gets another slash in front.
 func keyOf(r reconcile.Request) string {
 	if r.Namespace == "" && !strings.Contains(r.Name, "/") {
 		return r.Name

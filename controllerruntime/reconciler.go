@@ -18,7 +18,7 @@ type reconciler struct {
 	p       *process
 	c       *controller
 	limiter limiter
-	ctx     context.Context // of syncs without a log
+	ctx     context.Context // for reconciles without a log
 	sources int             // number of started sources
 }
 
@@ -45,7 +45,7 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 	}
 	switch {
 	case errors.Is(err, reconcile.TerminalError(nil)):
-		return nil // the retry is not wanted
+		return nil // no retry is needed
 	case err != nil:
 		r.p.env.Queue.AddAfter(key, r.limiter.When(req))
 	case result.RequeueAfter > 0:

@@ -33,7 +33,7 @@ type watch struct {
 	every bool // forOwner: owners that do not control are enqueued too
 }
 
-// watched returns what each source of a controller watches. An error names a source that cannot run.
+// watched returns the watched kind of each source of a controller. An error names a source that cannot run.
 func (p *process) watched(c *controller) (out []watch, err error) {
 	var for_ schema.GroupVersionKind
 	for _, s := range *c.sources {

@@ -64,8 +64,8 @@ func (p *process) viewOf(f form) (*view, error) {
 	return v, nil
 }
 
-// unwatched ends a run in which an unwatched kind is read: starting an informer now would mean waiting in the
-// middle of the sync.
+// unwatched ends a run in which an unwatched kind is read: starting an informer now would require waiting in the middle
+// of the reconcile.
 func (p *process) unwatched(f form) error {
 	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
 		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
@@ -99,8 +99,8 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 	return obj, err
 }
 
-// of is try for cached objects. An object that does not fit its Go type ends the run: a real informer would
-// list for ever.
+// of is like try for cached objects. An object that does not fit its Go type ends the run: a real informer would list
+// for ever.
 func (v *view) of(stored any) client.Object {
 	obj, err := v.try(stored.(runtime.Object))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package controllers is the table of this module's controllers. It has those of kube-controller-manager that own
-// objects, collect them or read owners, each in its eras (before ControllerRef, in between, as proposed, and current).
-// It also has the garbage collector, the namespace controller, a kubelet, and the reaper that deleted as kubectl once
-// did. They are written to be read: each cites the clauses of the rules of ownership that it follows.
+// Package controllers is the table of this module's controllers. It contains the controllers of kube-controller-manager
+// that own objects, collect them or read owners, each in its eras (before ControllerRef, in between, as proposed, and
+// current). It also contains the garbage collector, the namespace controller, a kubelet, and the reaper that deleted as
+// kubectl once did. Each cites the clauses of the rules of ownership that it follows.
 //
 // [Builtin] returns them all for a registry; [Aliases] returns their other names. The shared rules are in the packages
 // ref (claim, adopt, release) and routing (which keys an event enqueues). Controllers for package sim/host may use them

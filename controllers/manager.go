@@ -72,7 +72,7 @@ var kubeControllerManager = []managed{
 
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
-	Runs    []string          // names in the table, in order: what it starts by default
+	Runs    []string          // names in the table of the controllers that it starts by default, in order
 	Aliases map[string]string // its current and earlier names of controllers in the table
 	Absent  []string          // its current and earlier names of other controllers
 }

@@ -1,5 +1,4 @@
-// Package thirdparty holds other projects' controllers to the laws: as they were released,
-// unmodified, in a package for each, whose worlds, findings and shortest schedules are in
-// its testdata. docs/evidence/third-party.md is made of what those tests write down.
-// Package operators checks released operators as whole programs, in their own repositories.
+// Package thirdparty tests other projects' controllers with the laws, unmodified and as they were released. Each
+// project has a package; its testdata has the worlds, findings and shortest schedules. docs/evidence/third-party.md is
+// generated from these. Package operators checks released operators as whole programs, in their own repositories.
 package thirdparty

@@ -22,14 +22,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options choose a kubelet.
+// Options configure a kubelet.
 type Options struct {
 	// Bind is the node for pods without one; "" runs them where they are, which saves a write for each.
 	Bind string
 	// Endless lets every pod run until it is deleted, even if its containers would end and not be restarted.
 	Endless bool
 	// Lifelike makes pods look as on a real node: with addresses, times, conditions, container ids and Events. No two
-	// runs are equal, so it is for servers that people look at. It runs only pods that have a node.
+	// runs are equal, so it is only for servers that people use. It runs only pods that have a node.
 	Lifelike bool
 
 	Without Without
@@ -37,7 +37,7 @@ type Options struct {
 
 // Without names guards to disable; see package mutants.
 type Without struct {
-	UID bool // a deletion is completed by name, of whatever pod has that name by now
+	UID bool // complete a deletion by name, even if another pod has it now
 }
 
 // The eras beside the plain kubelet.
@@ -49,7 +49,7 @@ const (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// New returns a kubelet. The ownership laws do not concern it: it writes the status of any pod, and removes deleted
+// New returns a kubelet. The ownership laws do not apply to it: it writes the status of any pod, and removes deleted
 // ones.
 func New(o Options) host.Controller {
 	era := ""
@@ -88,7 +88,7 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest hashes nothing: a kubelet remembers only what makes it lifelike.
+// Digest hashes nothing: a kubelet has memory only if it is lifelike.
 func (k *kubelet) Digest(*sim.Hash) {}
 
 // running returns a status patch for a running, ready pod. It has no time, so that a pod does not differ from its
@@ -148,7 +148,7 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		return nil // it is gone, or another one is there; its own event says so
+		return nil // it is gone or was replaced, and an event says so
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 		},
 	})
 	if apierrors.IsConflict(err) {
-		return nil // it has a node, is being deleted, or is another pod
+		return nil // it has a node, is being deleted, or was replaced
 	}
 	return err
 }
@@ -207,8 +207,8 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 // exitCode is the annotation with the exit code of a pod's containers; 0 by default.
 const exitCode = "threelaws.example/exit-code"
 
-// ended returns a status patch for a pod whose containers have ended, which they do as soon as they run; nil for a pod
-// that continues to run because its containers are always restarted, or failed and are restarted. The exit code decides
+// ended returns a status patch for a pod whose containers end as soon as they run. It returns nil for a pod that
+// continues to run because its containers are always restarted, or failed and are restarted. The exit code decides
 // between success and failure. Restarts are not shown.
 func ended(pod *corev1.Pod) []byte {
 	code, _ := strconv.Atoi(pod.Annotations[exitCode])

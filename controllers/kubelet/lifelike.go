@@ -17,13 +17,13 @@ import (
 
 // lifelike is what a lifelike kubelet also holds: the last address it assigned, and its Events.
 type lifelike struct {
-	last   netip.Addr // given to a pod
+	last   netip.Addr // the last address given to a pod
 	events []written  // oldest first
-	named  int        // of how many Events a name was made
+	named  int        // the number of Events that were named
 }
 
-// nodeAddress is the address of a node that reports none; podRange has the addresses of pods. Events are limited by age
-// and number.
+// nodeAddress is the address of a node that reports none; podRange is the range of pod addresses. Events are limited by
+// age and number.
 var (
 	nodeAddress = netip.MustParseAddr("192.168.49.2")
 	podRange    = netip.MustParsePrefix("10.244.0.0/14")

@@ -80,7 +80,7 @@ func adopts(gvk schema.GroupVersionKind, p host.Patch) bool {
 	return gvk == pod.Kind && bytes.Contains(p.Data, []byte(`"controller":true`))
 }
 
-// modest is a client that takes an orphan for gone if the set has all it wants.
+// modest is a client that treats an orphan as missing if the set has enough dependents.
 type modest struct {
 	host.Client
 	of *careless
@@ -117,7 +117,7 @@ func (u updating) Patch(ctx context.Context, gvk schema.GroupVersionKind, namesp
 
 const seal = "example.com/keep"
 
-// sealing is a client that puts a finalizer on what it creates.
+// sealing is a client that adds a finalizer to created objects.
 type sealing struct{ host.Client }
 
 func (s sealing) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// habitMutants have a bad habit that no guard prevents, each violating one clause first.
+// habitMutants make a mistake that no guard prevents, each violating one clause first.
 var habitMutants = []mutant{
 	{"replicaset/adopts-what-it-lacks", "ADOPT-2", "ADOPT-2",
 		"adopts no more orphans than it lacks pods, and leaves the rest alone",

@@ -1,5 +1,5 @@
-// Package mutants holds the reference controllers with one guard disabled each. A law without a mutant that violates it
-// is not checked, and a guard whose mutant no scenario kills is not tested.
+// Package mutants contains the reference controllers with one guard disabled each. A law without a mutant that violates
+// it is not tested, and a guard without a scenario in which its mutant is found is not tested either.
 //
 // The guards are fields of the controllers' Without structs; one place in the code checks each. Guards that serve one
 // clause are disabled together if disabling one of them changes nothing.
@@ -55,7 +55,7 @@ type mutant struct {
 // build makes a mutant.
 type build struct {
 	make func() host.Controller
-	// without is the struct of disabled guards; nil for a mutant without one.
+	// without is the struct of disabled guards; nil for a mutant without guards.
 	without any
 }
 
@@ -66,7 +66,7 @@ func of(f func(w *replicas.Without)) build {
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// proposed does the same in the era without a consistency store, which hides some guards of expectations.
+// proposed is like of, in the era without a consistency store, which hides some guards of expectations.
 func proposed(f func(w *replicas.Without)) build {
 	o := replicas.Options{Era: replicas.ControllerRef}
 	f(&o.Without)

@@ -306,8 +306,8 @@ func (s *sweeping) Sync(ctx context.Context, key string) error {
 	return s.statefulSet.Sync(ctx, key)
 }
 
-// byPrefix returns a StatefulSet controller that takes other sets' pods and declares that as right: the laws must find
-// it anyway.
+// byPrefix returns a StatefulSet controller that takes other sets' pods and declares that as right: the laws must
+// report it anyway.
 func byPrefix() build {
 	b := sts(func(w *statefulset.Without) { w.Prefix = true })
 	inner := b.make

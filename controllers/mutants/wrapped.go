@@ -66,7 +66,7 @@ func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap returns the ReplicaSet controller in another environment, and with something to do first.
+// wrap returns the ReplicaSet controller in another environment, with a function that runs first.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
@@ -90,8 +90,8 @@ type careless struct {
 	reconciler
 	env   *host.Env
 	first func(c *careless, ctx context.Context, key string) error
-	key   string          // that is being synced; it has one worker
-	begun map[string]bool // keys, and whatever else it notes
+	key   string          // the key that is being reconciled; there is one worker
+	begun map[string]bool // keys, and other notes
 }
 
 // errSkip ends a reconcile before the controller's own begins.

@@ -1,6 +1,6 @@
-// Package reaper is cascading deletion as in kubectl 1.5, before the garbage collector: it scales the object to zero,
-// waits until the status shows that, and deletes the object. It needs a running controller and an open terminal. With
-// overlapping selectors it may wait without effect.
+// Package reaper does cascading deletion as kubectl 1.5 did, before the garbage collector: it scales the object to
+// zero, waits until the status shows that, and deletes the object. It needs a running controller and an open terminal.
+// With overlapping selectors it may wait without effect.
 package reaper
 
 import (
@@ -36,11 +36,11 @@ type reaper struct {
 	Kind            schema.GroupVersionKind
 	Namespace, Name string
 
-	scaled bool          // it has been told to have no replicas
-	left   time.Duration // of the waiting
+	scaled bool          // it has been scaled to zero
+	left   time.Duration // remaining waiting time
 }
 
-// newReaper returns a reaper, or an error for a kind that kubectl had none for.
+// newReaper returns a reaper, or an error for a kind without a reaper in kubectl.
 func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, error) {
 	if kind != replicaSets && kind != replicationControllers {
 		return nil, fmt.Errorf("no reaper has been implemented for %s", kind.Kind)
@@ -63,7 +63,7 @@ func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 			return true, err
 		}
 		if !only {
-			return true, r.delete(ctx, c) // its pods go on as the other's
+			return true, r.delete(ctx, c) // its pods continue as the other's
 		}
 		err = r.scale(ctx, c, s)
 		return err != nil && !apierrors.IsConflict(err), dropConflict(err)
@@ -142,7 +142,7 @@ func (r *reaper) delete(ctx context.Context, c host.Client) error {
 type state struct {
 	wants, has           int32
 	generation, observed int64
-	withoutReplicas      runtime.Object // the same object, told to have none
+	withoutReplicas      runtime.Object // the same object, scaled to zero
 }
 
 func read(obj runtime.Object) state {

@@ -1,16 +1,17 @@
-// Package states holds tests only: worlds in which the controllers meet most of their rules. Every object is shown
-// whenever they have settled. Each world runs again with each request failing once, and must reach the same states.
+// Package states contains only tests: worlds in which the controllers meet most of their rules. The tests print every
+// object whenever the controllers have settled. Each world runs again with each request failing once, and must reach
+// the same states.
 //
 // A file below testdata is a world. Its script has a step on each line:
 //
-//	lawless                        the controllers are from before ControllerRef
-//	controllers NAME...            who runs
-//	make SECTION                   the manifests of that section
+//	lawless                        use controllers from before ControllerRef
+//	controllers NAME...            the controllers to run
+//	make SECTION                   create the manifests of that section
 //	patch KIND/NAME [status] JSON  a merge patch
 //	delete KIND/NAME POLICY        Background, Foreground or Orphan
 //	remove KIND/NAME               at once, as when its containers have stopped
 //	rest                           until nothing more happens
-//	wait DURATION                  until so much time has passed
+//	wait DURATION                  until that much time has passed
 //
-// The section "states" is what every rest and wait has shown, and is rewritten by go test with -update.
+// The section "states" has the output of every rest and wait, and is rewritten by go test with -update.
 package states

@@ -1,6 +1,6 @@
 // Package fight distinguishes a world that fights from one that settles. In a fight a state recurs ([Detector]), or one
-// value goes round ([Path]). If no state recurs and the writes go on, [OnlyTimes] and [FirstDifference] tell what they
-// change.
+// value cycles ([Path]). If no state recurs and the writes continue, [OnlyTimes] and [FirstDifference] describe their
+// changes.
 package fight
 
 import (
@@ -15,19 +15,19 @@ import (
 )
 
 // Detector finds fights. In a fight the abstract state of the world (without names, UIDs and versions) recurs with a
-// committed write in between and without an outside action, and every process with something to do acted. The driver of
+// committed write in between and without an outside action, and every process with enabled actions acted. The driver of
 // the world feeds it and records a fight as a Fighting record. The zero value is ready.
 type Detector struct {
-	// Busy lists the processes that have something enabled now. They must have acted within the cycle; otherwise the
+	// Busy lists the processes that have an enabled action now. They must have acted within the cycle; otherwise the
 	// schedule causes it by starving one. Without Busy, every process that acted since the last outside action must.
 	Busy  func() []string
-	Limit int // writes remembered, after which the detector starts again; 0 means 65536
+	Limit int // number of writes remembered, after which the detector starts again; 0 means 65536
 
 	names  []string
 	writes []landed
 	first  map[uint64]int // state after a write -> its first occurrence in writes
 	last   map[uint64]int
-	acted  threads // by place in names: since the last write
+	acted  threads // by index in names: since the last write
 	ever   threads // since the last action from outside
 }
 
@@ -111,7 +111,7 @@ func (d *Detector) fair(from, to int) bool {
 	return true
 }
 
-// Reset forgets everything before now.
+// Reset forgets all earlier steps.
 func (d *Detector) Reset() {
 	d.writes = d.writes[:0]
 	clear(d.first)
@@ -127,7 +127,7 @@ func (d *Detector) place(process string) int {
 	return len(d.names) - 1
 }
 
-// threads is a set of processes, by place. One word is enough for an ordinary world.
+// threads is a set of processes, by index. One word is enough for an ordinary world.
 type threads struct {
 	first uint64
 	more  []uint64 // from the 64th on
@@ -192,7 +192,7 @@ type Visit[A comparable] struct {
 	State uint64
 	By    A // unknown for the first state
 	At    time.Time
-	Words string // what was done
+	Words string // description of the write
 }
 
 const longestPath = 24

@@ -39,7 +39,7 @@ func defines(o Object) bool {
 }
 
 // findCRDs adds the CRDs that the install manifests lack: those of config/crd/bases. If there are none at all, it takes
-// those of the first place that has any. Examples come last, since they may belong to other operators.
+// those of the first place that has any. Examples come last, because they may belong to other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -142,7 +142,7 @@ func crdKindOf(o Object) (group, kind, scope string) {
 	return group, kind, scope
 }
 
-// scope is the scope of a custom object's kind.
+// scope returns the scope of a custom object's kind.
 func (f *finder) scope(o Object) (scope string, custom bool) {
 	gvk := o.GroupVersionKind()
 	for _, crd := range f.CRDs {
@@ -156,8 +156,8 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 // required matches the requirements of a go.mod.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. They
-// have the version that the operator is built with.
+// remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. Their
+// version is the one that the operator is built with.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 
 // crdsBelow returns the CRDs in the folders crd and crds of a module, each name once.
 func (f *finder) crdsBelow(dir string) (all []Object) {
-	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // what cannot be read has no CRD
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // unreadable files contain no CRD
 		switch rel, _ := filepath.Rel(dir, name); {
 		case err != nil:
 			return nil
@@ -210,7 +210,7 @@ func (f *finder) crdsBelow(dir string) (all []Object) {
 			if d.kind != crdKind {
 				continue
 			}
-			objects, _ := d.objects() // templates of charts are no YAML
+			objects, _ := d.objects() // templates of charts are not YAML
 			for _, o := range objects {
 				if defines(o) && !slices.ContainsFunc(all, func(have Object) bool { return have.GetName() == o.GetName() }) {
 					all = append(all, o)

@@ -16,13 +16,13 @@ import (
 // variableOf is a variable of the environment. Its value may depend on the pod.
 type variableOf struct {
 	name, value string
-	field       string // of the pod, "" for a plain value
+	field       string // the pod's field, "" for a plain value
 }
 
 // Process has the arguments and the environment of the operator in one pod.
 type Process struct {
-	Pod  string   // its name
-	Args []string // behind the program
+	Pod  string   // the pod's name
+	Args []string // arguments after the program
 	Env  []string // "NAME=value", in the order of the manifest, each name once
 }
 
@@ -90,7 +90,7 @@ func expandEnv(text string, values map[string]string) string {
 	})
 }
 
-// literal is a value that expandEnv leaves as it is.
+// literal escapes a value so that expandEnv does not change it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 func (f *finder) readEnv(w *Workload) {
@@ -147,7 +147,7 @@ func (f *finder) readAll(w *Workload, prefix, kind, name string, optional bool) 
 	}
 }
 
-// data is the content of a Secret or a ConfigMap of the manifests.
+// data returns the content of a Secret or a ConfigMap of the manifests.
 func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	for _, o := range f.Objects {
 		if o.GetKind() != kind || o.GetAPIVersion() != "v1" || o.GetNamespace() != namespace || o.GetName() != name {
@@ -171,7 +171,7 @@ func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	return nil, false
 }
 
-// key is the value of a key of a Secret or ConfigMap, or the reason why there is none.
+// key returns the value of a key of a Secret or ConfigMap, or the reason why there is none.
 func (f *finder) key(kind, namespace, name, key string, optional bool) (value, why string) {
 	data, ok := f.data(kind, namespace, name)
 	if value, has := data[key]; has {
@@ -187,7 +187,7 @@ func (f *finder) key(kind, namespace, name, key string, optional bool) (value, w
 	}
 }
 
-// limit is the value of a resource in units of its divisor, rounded up, or the reason why there is none.
+// limit returns the value of a resource in units of its divisor, rounded up, or the reason why there is none.
 func limit(container *corev1.Container, ref *corev1.ResourceFieldSelector) (value, why string) {
 	kind, name, _ := strings.Cut(ref.Resource, ".")
 	list := map[string]corev1.ResourceList{"limits": container.Resources.Limits,

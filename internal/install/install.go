@@ -1,6 +1,6 @@
 // Package install reads an operator's repository: the main package, the install manifests, the CRDs, and samples. It
-// reads files, renders kustomizations and charts, and runs go list. It builds nothing, contacts no cluster, and writes
-// nothing into the repository.
+// reads files, renders kustomizations and charts, and runs go list. It builds nothing, contacts no cluster, and does
+// not write into the repository.
 package install
 
 import (
@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Repository has the parts of an operator's repository.
+// Repository describes an operator's repository.
 type Repository struct {
 	Dir  string // the directory of the main module's go.mod, absolute
-	Main string // the main package, as go build takes it in Dir: "./cmd/manager"
-	Name string // of the project: projectName of PROJECT, or the last element of the module's path
+	Main string // the main package, as an argument of go build in Dir: "./cmd/manager"
+	Name string // the project's name: projectName of PROJECT, or the last element of the module's path
 
 	// CRDs has one CustomResourceDefinition for each name.
 	CRDs []Object
@@ -32,21 +32,21 @@ type Repository struct {
 	// From is the path in Dir from which Objects were read, as in Options.Install; "" for none.
 	From string
 
-	// Workload runs the operator, nil if the install manifests have none.
+	// Workload is the workload that runs the operator, or nil if the install manifests have none.
 	Workload *Workload
 
 	// Args are the image's arguments, for an operator without Workload.
 	Args []string
 
-	// Notes say in one sentence each what was taken from where, and what was left out and why.
+	// Notes say, in one sentence each, which parts were taken from which file, and which were left out and why.
 	Notes []string
 }
 
 // Object is an object with the place where it was written.
 type Object struct {
 	*unstructured.Unstructured
-	File string // relative to Repository.Dir where it is below it
-	Line int    // of the document's first line, 0 where it is not known
+	File string // relative to Repository.Dir if it is below it
+	Line int    // of the document's first line, 0 if unknown
 }
 
 func (o Object) place() string {
@@ -65,10 +65,10 @@ type Sample struct {
 type Options struct {
 	Dir      string   // in the operator's module; "" is the working directory
 	Main     string   // the main package: a directory, a file in it, or an import path
-	Test     bool     // Main holds a test in place of a main
+	Test     bool     // Main contains a test instead of a main
 	Install  string   // a kustomization, a chart, a folder or a file of YAML; "none" reads no install manifests
 	Workload string   // the name of the workload that runs the operator
-	CRDs     []string // files and folders with CRDs; they win over all others of the same name
+	CRDs     []string // files and folders with CRDs; they replace all others of the same name
 	Samples  []string // files and folders with samples
 	Helm     string   // the helm binary; "" is the one of PATH
 	Version  string   // the Kubernetes version that charts are rendered for, as "1.36.3"; "" leaves it to helm
@@ -78,13 +78,13 @@ type finder struct {
 	Repository
 	opts  Options
 	files []string              // the YAML and JSON files of the repository, relative to Dir, shallow ones first
-	texts map[string][]document // what was read of them
+	texts map[string][]document // their parsed documents
 	names names
 
 	foreign   map[string]bool // names of CRDs that another module of go.mod defines
-	remote    []Object        // what takes the place of remote manifests in the kustomization that was read last
-	namespace string          // of objects that name none, "" if it is unknown
-	picked    *picked         // the workload, before it is described
+	remote    []Object        // the replacements of remote manifests in the last kustomization read
+	namespace string          // of objects without a namespace, "" if it is unknown
+	picked    *picked         // the workload before it is described
 }
 
 // Find reads the repository around opts.Dir. The error is a mistake in the repository or the options, in one line.

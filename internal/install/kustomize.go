@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kustomization is the kustomization file of a directory, "" for none.
+// kustomization returns the kustomization file of a directory, or "".
 func kustomization(dir string) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		file := filepath.Join(dir, name)
@@ -95,7 +95,7 @@ func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// lineOf finds the document of a rendered object, whose name may have got a prefix and a suffix.
+// lineOf finds the document of a rendered object, whose name may have a new prefix and suffix.
 func (f *finder) lineOf(o Object) int {
 	line, longest := 0, -1
 	for _, d := range f.documents(o.File) {
@@ -109,7 +109,7 @@ func (f *finder) lineOf(o Object) int {
 	return line
 }
 
-// readOnly is the disk without writing. It adds the origin annotation to kustomizations, and drops remote files.
+// readOnly is a read-only view of the disk. It adds the origin annotation to kustomizations, and drops remote files.
 type readOnly struct{ filesys.FileSystem }
 
 var errReadOnly = errors.New("the repository is only read")
@@ -127,7 +127,7 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	}
 	var fields map[string]any
 	if yaml.Unmarshal(text, &fields) != nil || fields == nil {
-		return text, nil // kustomize says what is wrong with it
+		return text, nil // kustomize reports the error
 	}
 	list, _ := fields["buildMetadata"].([]any)
 	if !slices.Contains(list, any(types.OriginAnnotations)) {
@@ -211,14 +211,14 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _
 
 var remotePath = regexp.MustCompile(`(?i)^(git::|https?://|ssh://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)|://`)
 
-// remote reports whether kustomize takes a path for a URL or a git repository.
+// remote reports whether kustomize treats a path as a URL or a git repository.
 func remote(entry string) bool { return remotePath.MatchString(entry) }
 
 func remoteFile(entry string) bool {
 	return isManifest(entry) && (strings.HasPrefix(entry, "http://") || strings.HasPrefix(entry, "https://"))
 }
 
-// lineWith is the number of the first line with a word that is no comment.
+// lineWith returns the number of the first line, except comments, with a word.
 func lineWith(text []byte, word string) int {
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -230,11 +230,11 @@ func lineWith(text []byte, word string) int {
 	return 1
 }
 
-// wrapped matches what kustomize puts before the cause of an error.
+// wrapped matches the prefix that kustomize puts before the cause of an error.
 var wrapped = regexp.MustCompile(`^(accumulating (resources|components)( from '[^']*')?: |accumulation err='|` +
 	`recursed (accumulation of|merging from) path '[^']*': |merging resources from '[^']*': )`)
 
-// kustomizeError is the cause of a kustomize error, with the innermost directory that it names.
+// kustomizeError returns the cause of a kustomize error, with the innermost directory in it.
 func (f *finder) kustomizeError(dir string, err error) error {
 	text := err.Error()
 	where := f.rel(dir)

@@ -19,9 +19,9 @@ import (
 
 // manifests is one way to install the operator.
 type manifests struct {
-	from    string // a path of the repository
+	from    string // a path in the repository
 	objects []Object
-	notes   []string // of reading them
+	notes   []string // notes about reading them
 }
 
 // findInstall reads the manifests of the options, of config/default, of another kustomization, a chart, or plain YAML.
@@ -180,7 +180,7 @@ func (f *finder) kustomizations() []manifests {
 }
 
 // complete keeps the manifests whose workload fits the operator about as well as any, the most complete one first.
-// Among equals the smaller comes first, since it has less that the operator does not need.
+// Among equals the smaller comes first, because it has fewer objects that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -314,7 +314,8 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace is the namespace in which bindings expect the service account. In another one it would have no rights.
+// boundNamespace returns the namespace in which bindings expect the service account. In another namespace it would have
+// no rights.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""
@@ -347,8 +348,8 @@ func (f *finder) namespaced(o Object) bool {
 	return known && is
 }
 
-// rank orders objects: each after what it needs, and webhooks last, since nothing answers them before the operator
-// runs.
+// rank orders objects: each after the objects that it needs, and webhooks last, because nothing answers them before the
+// operator runs.
 func rank(o Object) int {
 	group := o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {

@@ -23,7 +23,7 @@ type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
 	container *corev1.Container
-	score     int // how much says so; 0 if nothing does
+	score     int // how well it fits; 0 if nothing indicates it
 }
 
 func serviceAccount(pod *corev1.PodTemplateSpec) string {
@@ -57,7 +57,8 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick finds the container that fits the main package best, nil without a workload. The error names several equal ones.
+// pick finds the container that fits the main package best, or nil without a workload. The error names several equal
+// ones.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -96,7 +97,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 	return nil, nil
 }
 
-// judge finds the likeliest container of a workload, nil if no container has an image.
+// judge finds the likeliest container of a workload, or nil if no container has an image.
 func (f *finder) judge(o Object) *picked {
 	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
 	text, err := json.Marshal(template)
@@ -104,7 +105,7 @@ func (f *finder) judge(o Object) *picked {
 	if err == nil {
 		err = json.Unmarshal(text, pod)
 	}
-	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // all other fields are decoded then
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // then all other fields are decoded
 		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
 		return nil
 	}
@@ -121,11 +122,11 @@ func (f *finder) judge(o Object) *picked {
 	return best
 }
 
-// score rates how well a container fits the operator. The command counts most, since it names the program.
+// score rates how well a container fits the operator. The command counts most, because it names the program.
 func (f *finder) score(workload string, c *corev1.Container) int {
 	score := 0
 	if len(c.Command) > 0 {
-		var all []string // with the words of a shell's script
+		var all []string // including the words of a shell script
 		for _, word := range c.Command {
 			all = append(all, shellWords(word)...)
 		}

@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// names are the names that the operator may have in its manifests.
+// names are the possible names of the operator in its manifests.
 type names struct {
 	binaries []string // the program in its image: "manager"
 	project  []string // the operator: the module's and the project's name
-	image    *recipe  // how its image is built, nil if no Dockerfile says it
+	image    *recipe  // how its image is built, nil if no Dockerfile shows it
 }
 
 func (f *finder) findModule(context.Context) error {
@@ -63,7 +63,7 @@ func modulePath(text []byte) string {
 	return string(m[1])
 }
 
-// moduleName is the last element of a module path that is no version.
+// moduleName returns the last element of a module path that is not a version.
 func moduleName(module string) string {
 	dir, base := path.Split(module)
 	if regexp.MustCompile(`^v\d+$`).MatchString(base) && dir != "" {
@@ -89,7 +89,7 @@ func (f *finder) findMain(ctx context.Context) error {
 	return f.listMain(ctx)
 }
 
-// project reads kubebuilder's PROJECT. It returns the main package of its layout, "" for none.
+// project reads kubebuilder's PROJECT. It returns the main package of its layout, or "".
 func (f *finder) project() string {
 	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *finder) isMain(pkg string) bool {
 	return err == nil && p.Name == "main"
 }
 
-// local returns the package of a build line as "./cmd/x", "" if it is no main package of the repository.
+// local returns the package of a build line as "./cmd/x", or "" if it is not a main package of the repository.
 func (f *finder) local(pkg string) string {
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
 		if module := modulePath(text); pkg == module {
@@ -294,7 +294,7 @@ func (f *finder) listMain(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
 	}
-	names := strings.Fields(stdout.String()) // a package stands behind what it imports
+	names := strings.Fields(stdout.String()) // a package comes after its imports
 	if len(names) == 0 {
 		return fmt.Errorf("%s: no such package", f.Main)
 	}

@@ -24,13 +24,13 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// largest is the size limit of files that the options do not name, in bytes.
+// largest is the size limit in bytes of files that the options do not name.
 const largest = 32 << 20
 
 // document is one document of a file. It is parsed only when it is needed; most are not.
 type document struct {
-	file             string // relative to the repository where it is below it
-	line             int    // of its first line that is no comment
+	file             string // relative to the repository if it is below it
+	line             int    // of its first line that is not a comment
 	text             []byte
 	apiVersion, kind string
 	parsed           func() ([]Object, error)
@@ -206,7 +206,7 @@ func (d document) wrong(err error) error {
 	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// search parses the documents that may be wanted, and notes bad YAML. Templates are skipped silently.
+// search parses the documents that may be needed, and notes bad YAML. It skips templates silently.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {

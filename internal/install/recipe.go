@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// recipe is what is known of a Dockerfile.
+// recipe holds the known facts about a Dockerfile.
 type recipe struct {
 	file   string // relative to the repository
 	builds []build

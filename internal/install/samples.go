@@ -22,7 +22,7 @@ func (f *finder) findSamples(context.Context) error {
 	var without []string
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
-			continue // the operator of the other module works on it
+			continue // the other module's operator reconciles it
 		}
 		group, kind, _ := crdKindOf(crd)
 		versions := served(crd)
@@ -126,7 +126,7 @@ func (f *finder) installs(o Object) bool {
 	})
 }
 
-// served are the served versions of a CRD, the stored one first.
+// served returns the served versions of a CRD, the stored one first.
 func served(crd Object) []string {
 	var all []string
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
@@ -144,7 +144,7 @@ func served(crd Object) []string {
 	return all
 }
 
-// unfit is the rank of files in which no sample is searched.
+// unfit is the rank of files that are not searched for samples.
 const unfit = 5
 
 // likelihood ranks a file by its path: a low rank is likely to hold samples.
@@ -174,8 +174,8 @@ func likelihood(file string) int {
 	}
 }
 
-// compare orders two samples of a kind, the better first. kubebuilder scaffolds them without a spec; long names mean
-// variants.
+// compare orders two samples of a kind, the better one first. kubebuilder scaffolds samples without a spec; long names
+// indicate variants.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {

@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Workload runs the operator.
+// Workload is the workload that runs the operator.
 type Workload struct {
 	Object
 	Pod       *corev1.PodTemplateSpec
-	Container *corev1.Container // of the operator, in Pod
+	Container *corev1.Container // the operator's container, in Pod
 	Mounts    []Mount
 
 	command []string
@@ -27,8 +27,8 @@ type Workload struct {
 // Mount is a volume in the operator's file system.
 type Mount struct {
 	Path    string
-	SubPath string   // of the volume, "" is all of it
-	Sources []Source // none for a volume of another sort
+	SubPath string   // in the volume, "" for all of it
+	Sources []Source // none for other volumes
 }
 
 // Source is an object whose content a volume shows.
@@ -69,8 +69,8 @@ func (f *finder) describe(context.Context) error {
 	return nil
 }
 
-// command is the command line of a container. As in kubelet, a command replaces the image's entry point and arguments,
-// and arguments replace the image's arguments.
+// command returns the command line of a container. As in kubelet, a command replaces the image's entry point and
+// arguments, and arguments replace the image's arguments.
 func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {
@@ -99,7 +99,7 @@ func (f *finder) command(container *corev1.Container) []string {
 	return command[f.program(command):]
 }
 
-// program is the index of the operator's program in a command line, after programs that only start it.
+// program returns the index of the operator's program in a command line, after programs that only start it.
 func (f *finder) program(command []string) int {
 	return max(0, slices.IndexFunc(command, func(word string) bool {
 		return slices.Contains(f.names.binaries, path.Base(word))
@@ -157,7 +157,7 @@ func (m *Mount) add(f *finder, w *Workload, kind, name string, items []corev1.Ke
 	}
 }
 
-// projections are what a volume shows, as sources of a projected volume.
+// projections returns the content of a volume, as sources of a projected volume.
 func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	switch {
 	case v.Projected != nil:
@@ -174,7 +174,7 @@ func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	return nil
 }
 
-// sortOf is the field of a volume that says where it comes from, as "hostPath".
+// sortOf returns the field of a volume that names its type, as "hostPath".
 func sortOf(v *corev1.VolumeSource) string {
 	fields, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(v)
 	for field := range fields {

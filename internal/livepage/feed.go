@@ -1,5 +1,5 @@
-// Package livepage feeds the page of a running world. A [Feed] reads the world from time to time and keeps the run of its
-// last records. It sends each reader what is new to that reader, as server-sent events.
+// Package livepage feeds the page of a running world. A [Feed] reads the world from time to time and keeps the run of
+// its last records. It sends each reader the parts that are new to that reader, as server-sent events.
 //
 // Nothing is done without readers. The world stops only while its new records are copied; slow readers do not delay it.
 package livepage
@@ -18,24 +18,24 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World holds what a feed reads of a world, while nobody changes it.
+// World holds the parts of a world that a feed reads while nothing changes it.
 type World struct {
 	History  *sim.History
 	Broken   []render.Mark       // all violations so far
 	Standing func() []sim.Record // a creation for each existing object
 }
 
-// Kept is the least number of records on a page; the most is twice as many.
+// Kept is the smallest number of records on a page; the largest is twice as many.
 const Kept = 5000
 
 // Feed is the run of a running world.
 type Feed struct {
-	look     func(see func(World)) // calls its argument while nobody changes the world
+	look     func(see func(World)) // calls its argument while nothing changes the world
 	name     string                // identifies this run of the world in event IDs
 	kept     int
 	every    time.Duration // how often a reader gets news
 	beat     time.Duration // the interval of keep-alive messages
-	patience time.Duration // with a reader that does not read
+	patience time.Duration // how long a reader may leave data unread
 	closed   chan struct{}
 	once     sync.Once
 
@@ -46,7 +46,7 @@ type Feed struct {
 	readers int
 }
 
-// New makes the feed of a world. look calls its argument while nobody changes the world. Times count from from; the
+// New makes the feed of a world. look calls its argument while nothing changes the world. Times count from from; the
 // name distinguishes this run of the world from others.
 func New(look func(see func(World)), from time.Duration, name string) *Feed {
 	return &Feed{look: look, name: name, kept: Kept, every: 250 * time.Millisecond, beat: 15 * time.Second,
@@ -56,7 +56,7 @@ func New(look func(see func(World)), from time.Duration, name string) *Feed {
 // Close ends all streams, current and later ones.
 func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }
 
-// place is how far a reader is: this many parts of a run.
+// place is the position of a reader: this many parts of a run.
 type place struct{ epoch, parts int }
 
 func (f *Feed) id(p place) string { return fmt.Sprintf("%s-%d-%d", f.name, p.epoch, p.parts) }
@@ -75,7 +75,8 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since reads the world. It returns what a reader lacks, as JSON, and the reader's new place; nil for nothing.
+// since reads the world. It returns the parts that a reader lacks, as JSON, and the reader's new place; nil if there
+// are none.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,21 +1,20 @@
-// Package nearest finds the word that was meant by one that was mistyped.
+// Package nearest finds the word that a user meant by a mistyped one.
 package nearest
 
 import "strings"
 
-// most is how many letters of a word may be wrong, however long it is.
+// most is the largest number of wrong letters, however long a word is.
 const most = 3
 
-// Word returns the valid word closest to what was typed, "" when none is near
-// enough to be what was meant: one letter in three may be wrong, three at most.
-// Failing that, a word is near that begins with what was typed, or of which
-// less than half the letters were left out.
+// Word returns the valid word closest to the typed text, or "" if none is near enough: one letter in three may be
+// wrong, three at most. If there is none, a word is near if it begins with the typed text, or if less than half of its
+// letters were left out.
 func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)
 	for _, v := range valid {
 		if len(low)-len(v) > most {
-			continue // however long it is: what was typed may be anything
+			continue // v is too short to be meant
 		}
 		if d := edits(low, strings.ToLower(v)); d < distance {
 			best, distance = v, d
@@ -44,8 +43,8 @@ func within(a, b string) bool {
 	return true
 }
 
-// edits is the number of insertions, deletions, replacements and exchanges of
-// neighbours between two words, in bytes.
+// edits returns the number of insertions, deletions, replacements and exchanges of neighbours between two words, in
+// bytes.
 func edits(a, b string) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {

@@ -125,7 +125,7 @@ func (w *walk) keyed(path, key string, a, b reflect.Value) {
 			w.values(path+"["+name+"]", reflect.Value{}, b.Index(i))
 		}
 	}
-	if n == w.found && !slices.Equal(was, is) { // entries that differ say already that the list is another
+	if n == w.found && !slices.Equal(was, is) { // differing entries already show that the list changed
 		w.add(Leaf{path, reflect.ValueOf(was), reflect.ValueOf(is), true})
 	}
 }
@@ -152,7 +152,7 @@ func belowKey(path, key string) string {
 	return below(path, key)
 }
 
-// The most columns of a shown value, and those before the difference of two long values that begin alike.
+// The largest width of a shown value, and of the part before the difference of two long values with a common prefix.
 const (
 	longest = 40
 	lead    = 8

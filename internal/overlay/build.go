@@ -17,11 +17,11 @@ import (
 
 // Build declares what to build.
 type Build struct {
-	Dir     string   // of the main module
+	Dir     string   // the directory of the main module
 	Package string   // "./cmd/manager"
 	Test    string   // a test function of the package, whose test binary is built; "" for a main
-	Out     string   // the binary
-	Cache   string   // of overlays
+	Out     string   // path of the binary
+	Cache   string   // directory for overlays
 	Flags   []string // further flags of go build
 	Env     []string // further environment
 }
@@ -77,7 +77,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	if b.Test != "" {
 		args = []string{"test", "-c", "-vet=off"} // vet looks for the overlay's packages on disk
 	}
-	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s") // no debugger reads it: a fifth of the time
+	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s") // without debug information, which saves a fifth of the time
 	args = append(args, b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)

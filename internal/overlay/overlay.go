@@ -1,9 +1,9 @@
 // Package overlay makes the files for `go build -overlay` with which a hosted program is built. They make a standard
-// library that draws nothing by chance inside a bubble, isolates a hosted process, and contains the agent.
+// library that is deterministic inside a bubble, isolates a hosted process, and contains the agent.
 //
-// In a bubble of testing/synctest, the order of maps and selects, math/rand, timers of one instant and
-// preemption depend only on the bubble's seed. In a process that a world hosts (see package wire), requests
-// to the API server go to the world, and listeners are in memory. No connection leaves the process.
+// In a bubble of testing/synctest, the order of maps and selects, math/rand, timers of one instant and preemption
+// depend only on the bubble's seed. In a process that a world hosts (see package wire), requests to the API server go
+// to the world, and listeners are in memory. No connection leaves the process.
 package overlay
 
 import (
@@ -101,7 +101,7 @@ func (f *Files) add(dir, root, name, text string) error {
 // whose files are younger than two seconds.
 var written = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// write puts a file in its place atomically, since two processes may do it at once.
+// write replaces a file atomically, because two processes may do it at once.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

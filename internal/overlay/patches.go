@@ -48,19 +48,19 @@ func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path makes a function of package os use the path that the hosted process has instead of another.
+// path makes a function of package os use the hosted process's own path instead of another.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
 
-// maps is the directory of the runtime's maps. In its files, maps hash with a constant seed, so that their
-// order only depends on their history.
+// maps is the directory of the runtime's maps. In its files, maps hash with a constant seed, so that their order
+// depends only on their history.
 const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
 
-// A map of more than eight entries whose keys hold addresses iterates in order of insertion, since addresses
-// differ between runs. placed notes that order wherever a table gets an entry.
+// A map of more than eight entries whose keys hold addresses iterates in order of insertion, because addresses differ
+// between runs. placed notes that order wherever a table gets an entry.
 var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
 	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
 

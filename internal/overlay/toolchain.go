@@ -39,7 +39,7 @@ func In(ctx context.Context, dir string) (Toolchain, error) {
 	return Toolchain{Root: env.GOROOT, Version: version, modules: env.GOMODCACHE}, nil
 }
 
-// Go is the toolchain's command.
+// Go returns the path of the toolchain's go command.
 func (t Toolchain) Go() string { return filepath.Join(t.Root, "bin", "go") }
 
 // source is a file of the toolchain with its patch.
@@ -104,7 +104,7 @@ func (t *Toolchain) leaveModules(cache string) error {
 		return err
 	}
 	if err := os.Rename(half, to); err != nil {
-		if _, there := os.Stat(to); there != nil { // another process was no faster
+		if _, there := os.Stat(to); there != nil { // another process has copied it already
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func (p *Page) HTML() ([]byte, error) {
 			return nil, fmt.Errorf("a run with %d records gets no page: the limit is %d", n, MostRecords)
 		}
 	}
-	data, err := json.Marshal(p) // it escapes <, > and &: no tag can begin or end in it
+	data, err := json.Marshal(p) // json.Marshal escapes <, > and &, so that no tag can begin or end in it
 	if err != nil {
 		return nil, fmt.Errorf("the page of %s: %w", p.Title, err)
 	}
@@ -58,7 +58,7 @@ type frame struct {
 	Title, Foot string
 	Style       template.CSS
 	Policy      string
-	Connect     string // what the program may ask for, as the policy has it; "" for nothing
+	Connect     string // the connections that the policy allows; "" for none
 
 	Script, Data template.JS // of a page
 
@@ -76,7 +76,7 @@ func document(name string, f *frame) []byte {
 	}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, f); err != nil {
-		panic(err) // the template does not fit its frame
+		panic(err) // the template does not match its data
 	}
 	return b.Bytes()
 }
@@ -89,7 +89,7 @@ func hash(text string) string {
 // Row is one run in an index.
 type Row struct {
 	Name     string
-	Page     string // the file that shows it, "" where there is none
+	Page     string // the file that shows it, "" if there is none
 	Why      string // why there is no page
 	Broken   []Cell
 	Expected bool // its violations were expected
@@ -106,7 +106,7 @@ type indexRow struct {
 	In   []link // one per law
 }
 
-// link is a link to the page of a run, or says why there is none.
+// link is a link to the page of a run, or the reason why there is none.
 type link struct{ Page, Words, Why, Class string }
 
 // Index returns the page of many runs: a row per run, a column per violated law, and in a cell the link to the run.

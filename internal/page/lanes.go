@@ -150,10 +150,10 @@ type Break struct {
 	Source   string   `json:"source,omitempty"`
 	Text     string   `json:"text,omitempty"`
 	Race     bool     `json:"race,omitempty"`
-	Line     int      `json:"line,omitempty"`  // the line that broke it
-	First    int      `json:"first,omitempty"` // of a fight: the lines of its cycle
+	Line     int      `json:"line,omitempty"`  // the number of the violating line
+	First    int      `json:"first,omitempty"` // for a fight: the lines of its cycle
 	Last     int      `json:"last,omitempty"`
-	Story    []string `json:"story,omitempty"` // what happened, in sentences; of a fight, its cycle
+	Story    []string `json:"story,omitempty"` // the events in sentences; for a fight, its cycle
 }
 
 // mostStory limits the sentences that describe a fight before its lines.

@@ -16,7 +16,7 @@ import (
 type Live struct {
 	maker
 
-	zero   time.Duration // the world's time from which times count
+	zero   time.Duration // the time of the world from which times count
 	offset int           // the difference to the history's indexes
 	world  int           // records of the initial world
 	lines  []render.Line
@@ -107,7 +107,7 @@ func (l *Live) grow(records []sim.Record) {
 	for _, r := range records {
 		r.Index += l.offset
 		if r.Cause += l.offset; r.Cause < l.world {
-			r.Cause = -1 // forgotten
+			r.Cause = -1 // the cause was forgotten
 		}
 		h.Records = append(h.Records, r)
 		l.run.Records = append(l.run.Records, l.record(&r))
@@ -127,7 +127,7 @@ func (l *Live) finish(from int) int {
 	for keep > 0 && slices.Max(l.lines[keep-1].Records) >= from {
 		keep--
 	}
-	for keep > 0 && l.lines[keep-1].Refused { // an equal refusal may be counted in it
+	for keep > 0 && l.lines[keep-1].Refused { // it may count an equal refusal
 		keep--
 	}
 	if keep < len(l.lines) {
@@ -192,7 +192,7 @@ func (l *Live) broke(marks []render.Mark) {
 // Parts returns the number of parts.
 func (l *Live) Parts() int { return len(l.parts) }
 
-// Since returns as JSON what a reader lacks who has this many parts; nil for nothing.
+// Since returns as JSON the parts that a reader with this many parts lacks, or nil if there are none.
 func (l *Live) Since(known int) ([]byte, error) {
 	if known >= len(l.parts) {
 		return nil, nil
@@ -206,8 +206,8 @@ func (l *Live) Since(known int) ([]byte, error) {
 	return json.Marshal(&p)
 }
 
-// before returns the world before some records. It removes what they created, and restores what they changed or
-// deleted. If there are many objects, it keeps those written last.
+// before returns the world before some records. It removes the objects that they created, and restores those that they
+// changed or deleted. If there are many objects, it keeps those written last.
 func before(standing, records []sim.Record) []sim.Record {
 	at := make(map[sim.Ref]int, len(standing))
 	key := func(ref sim.Ref) sim.Ref { ref.UID = ""; return ref }

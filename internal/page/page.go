@@ -26,7 +26,7 @@ type Source struct {
 	Small      string           // its size after minimizing; "" if not minimized
 	Printed    []render.Printed // the last output of its programs
 	Replay     string           // the command that runs it again, "" for none
-	Began      time.Time        // the time of day of time zero; zero if times are virtual
+	Began      time.Time        // the real time of time zero; zero if times are virtual
 }
 
 // Failure is the run of a text page.
@@ -61,7 +61,8 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	return Of(p.Title, small, before)
 }
 
-// Whole is a run with all violations. It begins after the initial world: what the user did before any process acted.
+// Whole returns a run with all violations. It begins after the initial world, that is after the user actions before any
+// process acted.
 func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {
@@ -95,16 +96,16 @@ type Run struct {
 	Records   []Record         `json:"records"`
 	Lines     []Line           `json:"lines"`
 	Versions  []Version        `json:"versions"`
-	Printed   []render.Printed `json:"printed,omitempty"` // what its programs printed last
-	Text      []string         `json:"text"`              // the lines that versions are made of
+	Printed   []render.Printed `json:"printed,omitempty"` // the last output of its programs
+	Text      []string         `json:"text"`              // the lines that versions consist of
 }
 
 // Process is an actor: a controller's process, or the user.
 type Process struct {
 	Name  string   `json:"name"`
 	Era   string   `json:"era,omitempty"`
-	Syncs []string `json:"syncs,omitempty"` // the objects that it works for
-	Acts  bool     `json:"acts"`            // in what is shown
+	Syncs []string `json:"syncs,omitempty"` // the objects that it reconciles
+	Acts  bool     `json:"acts"`            // it acts in the shown part
 }
 
 // Object is an object of the run, by name. A recreated object is the same object with another uid.
@@ -127,14 +128,14 @@ type Line struct {
 	Write   bool     `json:"write,omitempty"`
 	Refused bool     `json:"refused,omitempty"`
 	Stale   bool     `json:"stale,omitempty"`
-	Record  int      `json:"record"` // where it is drawn, from zero
+	Record  int      `json:"record"` // the record where it is drawn, from zero
 }
 
 // Record is a record of the history.
 type Record struct {
 	Op       string   `json:"o"`
 	Step     int      `json:"s"`
-	At       string   `json:"t,omitempty"` // where it differs from the record before
+	At       string   `json:"t,omitempty"` // set if it differs from the previous record
 	Cause    int      `json:"c,omitempty"`
 	Process  int      `json:"p,omitempty"`
 	Object   int      `json:"r,omitempty"`
@@ -147,10 +148,10 @@ type Record struct {
 	SawFor   int      `json:"z,omitempty"`
 	Enqueued []string `json:"q,omitempty"`
 	Observed []string `json:"x,omitempty"`
-	Line     int      `json:"n,omitempty"` // number of the line it is in
-	Noise    bool     `json:"u,omitempty"` // a write of status, a lease renewed
+	Line     int      `json:"n,omitempty"` // number of its line
+	Noise    bool     `json:"u,omitempty"` // a write of status, a renewal of a lease
 	Lost     bool     `json:"l,omitempty"`
-	Again    bool     `json:"g,omitempty"` // a delivery of a first list or of a relist
+	Again    bool     `json:"g,omitempty"` // a delivery from an initial list or a relist
 }
 
 // Of makes a page of runs.
@@ -272,7 +273,7 @@ func (m *maker) timeline() {
 		l := &m.lines[i]
 		at := l.Records[len(l.Records)-1]
 		if l.Refused {
-			at = l.Records[0] // later equal ones are counted in it
+			at = l.Records[0] // it also counts later equal ones
 		}
 		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,

@@ -13,8 +13,8 @@ const (
 	rowHigh, headHigh          = 34, 64
 	textWide, bracketWide      = 340, 34
 	processWide, objectWide    = 118, 96
-	mostRows                   = 60    // rows; the middle of a longer run is left out
-	mostWords, letterWide      = 40, 9 // of a bold letter, with some room between names
+	mostRows                   = 60    // the middle of a longer run is left out
+	mostWords, letterWide      = 40, 9 // letter width of bold text, including space between names
 	fontSize, smallSize        = 12, 10
 	lightStyle                 = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1b1f24}"
 	create, remove, own, other = "#116b36", "#1b1f24", "#6b34b3", "#0b57b0"
@@ -224,7 +224,7 @@ func (d *picture) row(i int) {
 	if len(l.Breaks) > 0 {
 		at := y + 21
 		if r.Op == "commit" {
-			at = y + rowHigh - 3 // beneath the arrow
+			at = y + rowHigh - 3 // below the arrow
 		}
 		d.text(textWide+bracketWide+8, at, fontSize, "start", wrong, "bold",
 			short(strings.Join(l.Breaks, "; "), (d.wide-textWide)/8))

@@ -19,7 +19,7 @@ import (
 // first Head and last Tail lines with its own lines between them.
 type Version struct {
 	Object int   `json:"r"`
-	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 for one that was there before
+	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 if it existed before
 	Base   int   `json:"v,omitempty"` // from one; 0 for none
 	Head   int   `json:"h,omitempty"`
 	Tail   int   `json:"e,omitempty"`

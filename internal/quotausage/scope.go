@@ -135,7 +135,7 @@ func looksElsewhere(pod *corev1.Pod) bool {
 
 // CountOf returns the name under which quotas count the objects of a resource.
 func CountOf(of schema.GroupResource) corev1.ResourceName {
-	if of.Group == "" && of.Resource == "pods" { // most are, and each creation is measured
+	if of.Group == "" && of.Resource == "pods" { // most objects are pods, and each creation is measured
 		return "count/pods"
 	}
 	return corev1.ResourceName("count/" + of.String())

@@ -1,7 +1,7 @@
-// Package quotausage measures what objects use of a ResourceQuota's resources. The server and the quota controller both use
-// it, so that they agree.
+// Package quotausage measures how much objects use of a ResourceQuota's resources. The server and the quota controller
+// both use it, so that they agree.
 //
-// It does not count what an in-place resize of a running Pod was granted.
+// It does not count resources that an in-place resize of a running Pod was granted.
 package quotausage
 
 import (
@@ -18,7 +18,7 @@ import (
 // storageClass separates the name of a storage class from its limited resource.
 const storageClass = ".storageclass.storage.k8s.io/"
 
-// Of returns what one object of a resource uses, by the names in quotas.
+// Of returns the usage of one object of a resource, by the names in quotas.
 func Of(of schema.GroupResource, obj runtime.Object, now time.Time) Amounts {
 	out := make(Amounts, 1, 8)
 	out[0] = Amount{CountOf(of), one()}
@@ -65,7 +65,7 @@ func ofService(svc *corev1.Service, out *Amounts) {
 	out.set(corev1.ResourceServicesLoadBalancers, *resource.NewQuantity(balancers, resource.DecimalSI))
 }
 
-// ofClaim: a claim uses its request, or what a failed resize has already taken.
+// ofClaim: a claim uses its request, or the size that a failed resize has already taken.
 func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	class := ClassOf(c)
 	put := func(name corev1.ResourceName, n resource.Quantity) {
@@ -98,7 +98,7 @@ func ClassOf(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// ofPod adds what a Pod that has not ended uses.
+// ofPod adds the usage of a Pod that has not ended.
 func ofPod(pod *corev1.Pod, out *Amounts) {
 	out.set(corev1.ResourcePods, one())
 	asked, limits := total(pod, asks), total(pod, limitsTo)
@@ -186,8 +186,8 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// writtenOff reports whether a Pod should be gone by now. Its node may be lost, and its namespace must not suffer for
-// that.
+// writtenOff reports whether a Pod should be gone by now. Its node may be lost, and the namespace's quota must not
+// suffer from that.
 func writtenOff(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && UntilWrittenOff(pod, now) == 0
 }
@@ -206,7 +206,7 @@ func TotalOf(pod *corev1.Pod) (requests, limits corev1.ResourceList) {
 	return total(pod, asks).list(), total(pod, limitsTo).list()
 }
 
-// Amounts lists used resources, each name once, in no order. There are few, and each write that may cost something is
+// Amounts lists used resources, each name once, in no order. There are few, and each write that may have a cost is
 // measured: a list is cheaper than a map.
 type Amounts []Amount
 

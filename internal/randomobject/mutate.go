@@ -196,7 +196,7 @@ func (m *Mutator) changeMap(v reflect.Value, name string, depth int) {
 	v.SetMapIndex(key, value)
 }
 
-// fill fills a new value partly.
+// fill sets some fields of a new value.
 func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 	if atom := atoms[v.Type()]; atom != nil {
 		atom(m, v)
@@ -209,7 +209,7 @@ func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 			if !f.IsExported() || strings.HasPrefix(f.Tag.Get("json"), "-") || f.Name == "TypeMeta" {
 				continue
 			}
-			// Required fields are mostly set, others less often the deeper they are.
+			// Required fields are mostly set; others are set less often the deeper they are.
 			odds := 2 + depth
 			if !strings.Contains(f.Tag.Get("json"), "omitempty") {
 				odds = 8
@@ -230,7 +230,7 @@ func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 	}
 }
 
-// Good collects initial objects, by kind.
+// Good collects valid objects to start from, by kind.
 type Good struct {
 	// New makes an empty object of a kind; nil skips the kind.
 	New func(schema.GroupVersionKind) runtime.Object

@@ -46,11 +46,11 @@ func ChangeOf(r *sim.Record) Change {
 	fields, status := asked{}.fields(before, after)
 	c.name(r, verb, details, fields, status)
 	if i := slices.IndexFunc(fields, isHolder); i >= 0 && r.Object.Kind == "Lease" {
-		fields = fields[i : i+1] // the hold time is obvious
+		fields = fields[i : i+1] // the hold time need not be shown
 	}
 	if c.Verb == "status" {
 		for i := range status {
-			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb says it
+			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb already contains it
 		}
 	}
 	if len(details) > 0 {
@@ -66,7 +66,7 @@ func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		// the server accepts what it was given
+		// the server stores the status as given
 		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb
@@ -89,7 +89,7 @@ func VerbOf(r *sim.Record) Change {
 	}
 	verb, details := ownership(r)
 	details = append(details, metaChanges(r.Before.(metav1.Object), r.After.(metav1.Object))...)
-	if len(details) > 0 { // the fields do not matter then
+	if len(details) > 0 { // the fields are not needed then
 		c.name(r, verb, details, nil, nil)
 		return c
 	}

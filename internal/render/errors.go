@@ -14,7 +14,7 @@ import (
 // Error is an error of a key's reconciles that no later success resolved.
 type Error struct {
 	Process string   `json:"process"`
-	Key     string   `json:"key"` // the object that was synced, "rs/web", or the key of a process without a kind
+	Key     string   `json:"key"` // the object that was reconciled, "rs/web", or the key of a process without a kind
 	Text    string   `json:"text"`
 	Count   int      `json:"count"`
 	Panic   bool     `json:"panic,omitempty"`

@@ -106,8 +106,8 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	return first, last, first > 0
 }
 
-// Fight says which lines a fight repeats, and how many status writes go on beside them; "" if the violation is not a
-// fight.
+// Fight describes which lines a fight repeats, and how many status writes happen beside them. It returns "" if the
+// violation is not a fight.
 func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)
 	if !ok {

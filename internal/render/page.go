@@ -15,14 +15,14 @@ import (
 )
 
 // Page describes a failing run: the law with its sentence and source, the timeline with its causes, the errors of its
-// processes, owners before and after, how small the run is, and how to run it again.
+// processes, owners before and after, the size of the run, and the command that runs it again.
 type Page struct {
-	Title     string  `json:"title"` // of the scenario
+	Title     string  `json:"title"` // the title of the scenario
 	Violation Mark    `json:"violation"`
 	Lines     []Line  `json:"lines"`
-	Errors    []Error `json:"errors,omitempty"` // those of keys that had not been synced without one since
+	Errors    []Error `json:"errors,omitempty"` // errors of keys whose later reconciles all failed
 
-	Printed []Printed `json:"printed,omitempty"` // by whole programs, filled in by the caller
+	Printed []Printed `json:"printed,omitempty"` // output of whole programs, set by the caller
 
 	Before string `json:"before"` // ownership trees around the violation
 	After  string `json:"after"`
@@ -34,12 +34,12 @@ type Page struct {
 	HTML    string `json:"html,omitempty"`    // the file that shows it
 
 	history sim.History // when the page was made
-	options Options     // of Lines
+	options Options     // options of Lines
 
-	broken int             // position in Lines
+	broken int             // index in Lines
 	about  map[string]bool // the names of the objects that the failure is about
 	drawn  bool            // a picture would show an edge
-	heads  [2]int          // the lines that Before and After refer to
+	heads  [2]int          // the lines for Before and After
 }
 
 // NewPage makes the page of a violation from its history. Records before from are the initial world and are not shown.
@@ -87,12 +87,12 @@ func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 
 // Mark is one violation of one law, for display.
 type Mark struct {
-	Record   int    `json:"record"`           // index of the record that broke it
+	Record   int    `json:"record"`           // index of the violating record
 	Law      string `json:"law"`              // "dont-interfere"
 	Sentence string `json:"sentence"`         // what must hold
-	Source   string `json:"source,omitempty"` // where that is said
+	Source   string `json:"source,omitempty"` // the source of the law
 	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
-	Race     bool   `json:"race,omitempty"`   // lawful for what the actor knew, not for the state it landed on
+	Race     bool   `json:"race,omitempty"`   // lawful by the actor's knowledge, but not for the stored state
 	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
 
 	Invariant bool `json:"-"` // an invariant is violated, which may be about any field

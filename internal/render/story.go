@@ -15,7 +15,7 @@ func Story(lines []Line, width int) string {
 type layout struct {
 	indent string
 	width  int
-	most   int                // lines; a longer story omits lines before the last ones, except violations
+	most   int                // number of lines; a longer story omits lines before the last ones, except violations
 	time   func(*Line) string // formats the time
 	fold   bool               // put a change with little room beneath its line
 }
@@ -215,7 +215,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before words "as it was before a commit".
+// before formats "as it was before a commit".
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

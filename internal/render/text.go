@@ -13,7 +13,7 @@ import (
 // Text formats the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide formats the page in width columns, at least [Narrowest]. It leaves out what is repetitive.
+// Wide formats the page in width columns, at least [Narrowest]. It omits repetitions.
 func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
 
 // Whole formats all of the page in width columns.
@@ -134,23 +134,23 @@ func fitted(line string, width int) string {
 
 // The limits of a page of text. The HTML page and [Page.Whole] have none.
 const (
-	storyLines = 30  // of a timeline, for lines about other objects than the failure's
-	pageRows   = 116 // of the text of a page
-	cellRunes  = 140 // of a cell: a change, a refusal, an error
-	treeRows   = 10  // of each tree of owners
+	storyLines = 30  // lines of the timeline about objects other than the failure's
+	pageRows   = 116 // lines of a page
+	cellRunes  = 140 // characters of a cell: a change, a refusal, an error
+	treeRows   = 10  // lines of each tree of owners
 )
 
 type brief struct {
 	lines []Line
-	left  []string // what was left out, with counts
+	left  []string // omitted parts, with counts
 }
 
-// shorten removes from a story what the failure is not about. Violations, user actions, the lines of a fight's cycle,
-// and faults always stay.
+// shorten removes lines from a story that the failure is not about. Violations, user actions, the lines of a fight's
+// cycle, and faults always stay.
 func (p *Page) shorten() *brief {
 	b := &brief{}
 	elected := elections(p.Lines)
-	first := map[string]int{} // position in b.lines of a refusal
+	first := map[string]int{} // index in b.lines of a refusal
 	quiet, again := 0, 0
 	for i := range p.Lines {
 		l := p.Lines[i]
@@ -225,7 +225,7 @@ func (l *Line) refusal() string {
 	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
 }
 
-// usual shortens the texts of the two refusals that every controller meets.
+// usual shortens the texts of the two most common refusals.
 func usual(text string) string {
 	switch {
 	case strings.HasPrefix(text, "409 Conflict: Operation cannot be fulfilled on ") &&

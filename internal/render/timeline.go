@@ -15,7 +15,7 @@ import (
 type Line struct {
 	N       int           `json:"n"` // from 1
 	From    time.Duration `json:"from"`
-	To      time.Duration `json:"to"` // of the last of equal refusals; From otherwise
+	To      time.Duration `json:"to"` // time of the last of several equal refusals; otherwise equal to From
 	Who     string        `json:"who"`
 	Verb    string        `json:"verb"`
 	Object  string        `json:"object"`
@@ -33,7 +33,7 @@ type Line struct {
 	Records []int `json:"records"` // indices in the history
 
 	more  int    // equal refusals that a brief story leaves out
-	shape string // Detail without the values of fields, "" where it has none
+	shape string // Detail without the values of fields, "" if it has none
 }
 
 // Options of a timeline.

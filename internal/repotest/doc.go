@@ -1,4 +1,3 @@
-// Package repotest holds the rules that this tree keeps, as tests: who may import
-// whom, how many files may use each other in a circle, what may be exported, and
-// that pages name what exists.
+// Package repotest holds the rules of this repository, as tests: which package may import which, how many files may use
+// each other in a cycle, what may be exported, and that pages name only existing things.
 package repotest

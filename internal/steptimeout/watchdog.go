@@ -1,4 +1,4 @@
-// Package steptimeout ends a Go process in which one step of a world does not end. A controller then waits forever, or
+// Package steptimeout ends a Go process in which one step of a world does not end. Then a controller waits forever, or
 // runs without an API call, and the goroutine that would judge it waits too. The watchdog uses real time and decides
 // nothing in a world.
 package steptimeout
@@ -23,7 +23,7 @@ type Dog struct {
 	idle  int
 }
 
-// A step may take this many ticks in a row: a process that was stopped, or whose machine slept, sees one. Hosted
+// A step may take this many ticks in a row: a process that was stopped, or whose machine slept, sees only one. Hosted
 // programs are reported after thirty seconds, in more detail.
 const patience = 45
 

@@ -19,7 +19,7 @@ import (
 // Case is one recorded case.
 type Case struct {
 	Area, Case    string
-	Controllers   []string // those that were running
+	Controllers   []string // the running controllers
 	Exchanges     []Exchange
 	RVOrder       []string                   `json:"rvOrder"`
 	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
@@ -52,7 +52,7 @@ type Exchange struct {
 	}
 	ConcurrentGroup int
 	Settled         bool
-	Pause           float64 // seconds that its client waited before
+	Pause           float64 // seconds that the client waited before it
 }
 
 // Random2 reads the random sequences of file: rich specs of many kinds, valid and invalid.

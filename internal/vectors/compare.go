@@ -162,7 +162,7 @@ func (b *Binding) Compare(want, got any) error {
 	return nil
 }
 
-// compareMaps goes in the order of the keys: placeholders are bound in one order.
+// compareMaps compares in the order of the keys, so that placeholders are bound in a fixed order.
 func (b *Binding) compareMaps(w, g map[string]any) error {
 	filled := map[string]bool{} // keys of ours that match a key with a placeholder
 	for _, k := range slices.Sorted(maps.Keys(w)) {

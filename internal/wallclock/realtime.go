@@ -1,5 +1,5 @@
-// Package wallclock runs a world in real time, for servers that people use. It is the one part of sim with a goroutine
-// and the time of day, so it is a package of its own: nothing deterministic may be built on it.
+// Package wallclock runs a world in real time, for servers that people use. It is separate because it has a goroutine
+// and reads the clock: no deterministic code may depend on it.
 package wallclock
 
 import (
@@ -23,9 +23,9 @@ const horizon = time.Hour
 // Runner drives one trial. Its lock protects the trial while Run is under way.
 type Runner struct {
 	trial *trial.Trial
-	lock  func(f func()) // calls f while nobody else uses the cluster
+	lock  func(f func()) // calls f while nothing else uses the cluster
 	hurry bool
-	until time.Duration // in a hurry: time stops here
+	until time.Duration // in a hurry: the time at which the clock stops
 	wake  chan struct{}
 	now   atomic.Int64 // UnixNano of the world's clock
 }

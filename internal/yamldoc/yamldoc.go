@@ -1,18 +1,17 @@
-// Package yamldoc cuts a YAML text into its documents and says where each
-// begins, so that a mistake in one can be found in the file.
+// Package yamldoc splits a YAML text into its documents and returns where each begins, so that errors can name the
+// line.
 package yamldoc
 
 import "bytes"
 
-// Document is one document of a text. It may be empty, or hold comments alone.
+// Document is one document of a text. It may be empty, or contain only comments.
 type Document struct {
-	Line int // of its first line, from 1
+	Line int // number of its first line, from 1
 	Text []byte
 }
 
-// Split cuts a text where YAML does: at lines that begin with "---" and end
-// there or go on with a space. What such a line holds besides is of the
-// document that it begins.
+// Split splits a text where YAML does: at lines that begin with "---" and end there or continue with a space. The rest
+// of such a line belongs to the document that it begins.
 func Split(text []byte) []Document {
 	var all []Document
 	next := Document{Line: 1}
@@ -32,7 +31,7 @@ func Split(text []byte) []Document {
 	return append(all, next)
 }
 
-// marker says whether a line begins a document, and what else it holds.
+// marker reports whether a line begins a document, and returns the rest of the line.
 func marker(line []byte) (rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(line, []byte("---"))
 	if !ok || len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t\r\n") {

@@ -1,13 +1,12 @@
-// Command comparison asks this module's server and the fakes in use what kube-apiserver v1.36.3 was asked, case by
-// case, and puts a table of the cases in which they answer alike into docs/use/comparison.md:
+// Command comparison replays recorded cases of kube-apiserver v1.36.3 on this module's server and on common fakes, and
+// puts a table of the matching cases into docs/use/comparison.md:
 //
 //	cd kubectltest && go run ./comparison [-v | -cycle]
 //
-// They answer alike with success or with the same HTTP status (see outcome), and with the same owner references and
-// finalizers, being deleted or not. Nothing else of an object is compared, and of a DELETE the status alone. A case
-// with a request that a typed client cannot make to one object is left out. The fakes give no uids, so the command
-// does. With -v it names each case that differs or is left out, and why. With -cycle it measures instead what a
-// cycle of an adoption takes.
+// Answers match if both succeed or have the same HTTP status (see outcome), with the same owner references and
+// finalizers, and both terminating or not. No other part of an object is compared, and of a DELETE only the status. A
+// case with a request that a typed client cannot send is left out. The fakes set no uids, so the command does. With -v
+// it names each case that differs or is left out, and why. With -cycle it measures how long an adoption takes instead.
 package main
 
 import (
@@ -72,8 +71,8 @@ func main() {
 	}
 }
 
-// compare returns the two tables: how many cases of each area a rival answers right, and who answers the listed ones
-// right.
+// compare returns the two tables: how many cases of each area a rival answers right, and which rivals answer the listed
+// ones right.
 func compare() (string, error) {
 	scores, agrees, err := score()
 	if err != nil {
@@ -105,7 +104,7 @@ func compare() (string, error) {
 	return table.String(), nil
 }
 
-// score runs all cases with all rivals. It returns a row for each area, and who answers each case right.
+// score runs all cases with all rivals. It returns a row for each area, and the rivals that answer each case right.
 func score() (rows string, agrees map[string][]bool, err error) {
 	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
 	agrees = map[string][]bool{}
@@ -215,8 +214,8 @@ func replay(mapper meta.RESTMapper, r rival, c *vectors.Case) error {
 	return nil
 }
 
-// outcome returns what a client sees of a status code: success codes are equal, and a server error is an error without
-// a status.
+// outcome returns the client's view of a status code: success codes are equal, and a server error is an error without a
+// status.
 func outcome(code int) int {
 	switch {
 	case code < http.StatusMultipleChoices:

@@ -31,7 +31,7 @@ import (
 // rival answers calls with an object's metadata or an error.
 type rival struct {
 	name    string
-	givesID bool // gives objects their uids
+	givesID bool // set objects' uids
 	answer  func() (ask, error)
 }
 
@@ -165,14 +165,14 @@ type call struct {
 	kind                 schema.GroupVersionKind
 	namespace, name, sub string
 
-	object  client.Object // what POST and PUT send
+	object  client.Object // body of POST and PUT
 	patch   types.PatchType
 	body    []byte
 	manager string // the field manager
 	force   *bool
 	options metav1.DeleteOptions
 
-	path  string // the same on the wire
+	path  string // the URL path of the request
 	query url.Values
 }
 

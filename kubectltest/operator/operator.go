@@ -1,6 +1,6 @@
-// Package operator is an operator as kubebuilder lays one out: a manager with leader election and without metrics, a
-// controller, a webhook that completes and one that refuses, and under config the manifests it is installed with. Its
-// test runs it against the server, from those manifests.
+// Package operator is an operator in kubebuilder's layout: a manager with leader election and without metrics, a
+// controller, a mutating and a validating webhook, and install manifests in config. Its test runs it against the
+// server, from those manifests.
 package operator
 
 import (
@@ -31,11 +31,11 @@ import (
 )
 
 type Options struct {
-	Namespace   string // of its lease
-	CertDir     string // tls.crt and tls.key of its webhooks
-	WebhookPort int    // on the loopback address
-	Elected     func() // called once it leads; nil for nobody
-	Lease       string // its name
+	Namespace   string // namespace of its lease
+	CertDir     string // directory with tls.crt and tls.key of its webhooks
+	WebhookPort int    // port on the loopback address
+	Elected     func() // called when it becomes the leader; may be nil
+	Lease       string // name of the lease
 }
 
 func Run(ctx context.Context, cluster *rest.Config, o Options) error {

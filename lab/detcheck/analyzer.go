@@ -1,9 +1,9 @@
-// Package detcheck is an analyser for code in which one list of choices must mean one run: it flags clocks, randomness,
-// the environment, goroutines, select, and ranges over maps.
+// Package detcheck is an analyser that finds nondeterministic code: clocks, randomness, the environment, goroutines,
+// select, and ranges over maps.
 //
-// A range over a map is flagged. So is any use of maps.Keys, maps.Values, maps.All, of UnsortedList and PopAny of
-// a set, and of reflect.Value.MapKeys, unless it is an argument of slices.Sorted; and maps.DeleteFunc, unless
-// its function only returns a value.
+// It flags a range over a map. It also flags any use of maps.Keys, maps.Values, maps.All, of UnsortedList and PopAny of
+// a set, and of reflect.Value.MapKeys, unless it is an argument of slices.Sorted; and maps.DeleteFunc, unless its
+// function only returns a value.
 //
 // A comment on the line above the loop or at the end of its first line excuses it, with a reason:
 //
@@ -25,7 +25,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Analyzer flags what could make two runs of one schedule differ.
+// Analyzer flags code that could make two runs of one schedule differ.
 var Analyzer = &analysis.Analyzer{
 	Name:     "detcheck",
 	Doc:      "forbid clocks, randomness, goroutines, select and map order in the deterministic core",
@@ -96,7 +96,7 @@ const prefix = "//detcheck:"
 // directive is one //detcheck:ordered comment.
 type directive struct {
 	pos      token.Pos
-	trailing bool // code stands in front of it: it is about its own line
+	trailing bool // it follows code, and applies to its own line
 	used     bool
 }
 
@@ -131,7 +131,7 @@ func (c *checker) readDirectives(f *ast.File) {
 			case strings.TrimSpace(reason) == "":
 				c.Reportf(com.Pos(),
 					"directive without a reason; say why the order cannot matter: //detcheck:ordered <reason>")
-				d.used = true // one complaint is enough
+				d.used = true // one report is enough
 				c.directives[lineOf{p.Filename, p.Line}] = d
 			default:
 				c.directives[lineOf{p.Filename, p.Line}] = d

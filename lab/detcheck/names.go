@@ -44,7 +44,7 @@ var bans = []ban{
 	{"reflect.Value", []string{"MapRange"}, "visits entries in random order", "sort what MapKeys returns"},
 }
 
-// imports that the core may not have at all, and the way out.
+// bannedImports lists imports that the core must not have, with the alternative.
 var bannedImports = map[string]string{
 	"math/rand":                          "draw from the world's choices",
 	"math/rand/v2":                       "draw from the world's choices",

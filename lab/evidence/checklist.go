@@ -14,7 +14,7 @@ import (
 type item struct {
 	text    string
 	clauses []string // all of them must hold
-	proof   string   // what ticks it beside clauses: a directory or file of this module
+	proof   string   // a further condition: a directory or file of this module
 }
 
 type part struct {
@@ -23,7 +23,7 @@ type part struct {
 	items      []item
 }
 
-// The items that several controllers have.
+// Items of several controllers.
 var (
 	going    = item{"leaves its dependents alone while it is terminating", []string{"ADOPT-3"}, ""}
 	adopting = item{"adopts and manages nothing while it is terminating", []string{"ADOPT-3", "ADOPT-4", "ADOPT-7"}, ""}
@@ -35,12 +35,13 @@ var (
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
 )
 
-// policy is the item of the default deletion policy, which recorded cases tick.
+// policy returns the item of the default deletion policy, which recorded cases prove.
 func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
 
-// outgrown is that of a kind whose versions that were are not served: the one that is served does not.
+// outgrown returns the item for a kind whose old versions are not served. The served version does not orphan by
+// default.
 func outgrown(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions, which are not served: in the served one " +
 		"the garbage collector deletes them", []string{}, recorded}
@@ -48,12 +49,12 @@ func outgrown(recorded string) item {
 
 const vectors = "fakeapi/testdata/vectors/"
 
-// gated is the item of ControllerRef without a garbage collector.
+// gated returns the item of ControllerRef without a garbage collector.
 func gated(id string) item {
 	return item{"has ControllerRef whether or not the garbage collector is enabled", []string{id}, ""}
 }
 
-// checklist is the proposal's, in our own words.
+// checklist is the proposal's checklist in other words.
 var checklist = []part{
 	{"The field", "", []item{
 		{"an owner reference says whether it is the ControllerRef", nil,
@@ -87,21 +88,21 @@ var checklist = []part{
 	}},
 }
 
-// tick is an item with what was found of it.
+// tick is an item with its result.
 type tick struct {
 	done bool
-	by   []string // what it rests on, or what is missing
+	by   []string // the evidence, or what is missing
 }
 
 const checklistHead = `# The proposal's checklist
 
-For readers who know the ControllerRef proposal. This page follows its implementation list, in our own words. An item is
+For readers who know the ControllerRef proposal. This page follows its implementation list, paraphrased. An item is
 ticked if every clause of it was evaluated for the last era of the controller, and held in every schedule. The last
 column names the law of each clause, and a mutant of that controller that the law kills. For other items it names a
 recorded case of the real server, or code.
 `
 
-// ChecklistPage returns docs/evidence/checklist.md; root is where the files of this module are.
+// ChecklistPage returns docs/evidence/checklist.md; root is the directory of this module.
 func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string) []byte {
 	var b strings.Builder
 	b.WriteString(checklistHead)
@@ -120,7 +121,7 @@ func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string
 	return []byte(b.String())
 }
 
-// newest is the sheet of a controller's newest era, nil for none.
+// newest returns the sheet of a controller's newest era, or nil.
 func (r *Report) newest(controller string) *Sheet {
 	for _, s := range r.Sheets {
 		if s.Name == controller && s.Newest {
@@ -130,7 +131,7 @@ func (r *Report) newest(controller string) *Sheet {
 	return nil
 }
 
-// tick says whether an item is done, and by what.
+// tick returns whether an item is done, and the evidence.
 func (it item) tick(p part, s *Sheet, cover []*Cover, g *scenarios.Registry, root string) tick {
 	t := tick{done: true}
 	fail := func(why string) {
@@ -172,7 +173,7 @@ func (it item) tick(p part, s *Sheet, cover []*Cover, g *scenarios.Registry, roo
 	return t
 }
 
-// killOf names a mutant of a controller that the clause's law kills, and where.
+// killOf returns a mutant of a controller that the clause's law finds, and the scenario.
 func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	for _, k := range c.Kills {
 		for _, m := range g.Mutants {
@@ -187,7 +188,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	return ""
 }
 
-// holds says of a clause which newest eras keep it and which older ones break it.
+// holds lists the newest eras that keep a clause and the older ones that violate it.
 func (r *Report) holds(c *clause.Clause) string {
 	var held, broken, unexercised []string
 	applies := 0
@@ -225,7 +226,7 @@ func (r *Report) holds(c *clause.Clause) string {
 	return strings.Join(parts, "; ")
 }
 
-// called names a controller, with its era where several of them count as newest.
+// called returns a controller's name, with its era if several eras count as newest.
 func (r *Report) called(s *Sheet) string {
 	for _, o := range r.Sheets {
 		if o != s && o.Newest && o.Name == s.Name {

@@ -1,6 +1,6 @@
-// Package evidence compares controllers with the list of clauses. It finds the scenarios, mutants and recorded cases
-// of each clause, and explores which clauses each controller keeps in each era. It writes the pages of docs/evidence
-// from the results.
+// Package evidence compares controllers with the list of clauses. It finds the scenarios, mutants and recorded cases of
+// each clause, and explores which clauses each controller keeps in each era. It writes the pages of docs/evidence from
+// the results.
 package evidence
 
 import (
@@ -18,21 +18,21 @@ import (
 )
 
 type Options struct {
-	Controller string // this one only; "" for all
-	Era        string // this one only; "" for all
-	Schedules  int    // of each world
+	Controller string // explore only this one; "" for all
+	Era        string // explore only this one; "" for all
+	Schedules  int    // for each world
 }
 
-// examined is what came of one world.
+// examined holds the results of one world.
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
-	pins []string // the clauses without a law that its file pins
+	pins []string // clauses without a law that a comment in its file names
 	err  error
 }
 
-// Examine explores the worlds of a registry's controllers and says which clause each
-// keeps in each era. The result depends on the options alone, not on the cores.
+// Examine explores the worlds of a registry's controllers and returns which clauses each keeps in each era. The result
+// depends only on the options, not on the number of cores.
 func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
 	all := Subjects(g)
 	worlds, pinned, err := plan(files, g, all, o)
@@ -61,9 +61,9 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds that
-// are made for each clause with the older ones too, which never settle in many scenarios. Pinned are the files that
-// name a clause without a law.
+// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds made for each
+// clause, with the older eras too. The older eras never settle in many scenarios. pinned holds the files that name a
+// clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -113,7 +113,7 @@ func plan(
 	return worlds, pinned, nil
 }
 
-// of reports whether somebody of the world runs in an era.
+// of reports whether a controller of the world runs in an era.
 func (w *world) of(era string) bool {
 	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Era == era })
 }
@@ -134,7 +134,7 @@ func everyFault() map[string]int {
 	return faults
 }
 
-// unlawed are the clauses that the comments of a file name and no law checks.
+// unlawed returns the clauses that the comments of a file name and no law checks.
 func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {
@@ -146,7 +146,7 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	return ids
 }
 
-// explored explores a world to the end of each run, whatever is broken.
+// explored explores a world. Runs continue after a violation.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
 	switch {
@@ -160,15 +160,15 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 	return examined{w: w, x: x, err: err}
 }
 
-// oldTimes is how many times fewer schedules are drawn with eras that go by
-// selectors: they break what they break in nearly every one, and fight in many.
+// oldTimes divides the number of schedules for eras that use selectors: nearly every schedule violates the same
+// clauses, and many fight.
 const oldTimes = 5
 
-// mostSteps is the bound of a run that does not settle: the longest of those that do take a thousand, and one in which
-// objects pile up takes the longer for each step the more of them there are.
+// mostSteps bounds a run that does not settle. The longest runs that settle take a thousand steps. If objects pile up,
+// each step takes longer.
 const mostSteps = 4_000
 
-// ownScript runs a file's own script, what it expects included, under other schedules.
+// ownScript runs a file's own script, with its expectations, under other schedules.
 func ownScript(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
 		Workers: 1, First: true, Budget: 1, Steps: mostSteps})
@@ -195,23 +195,23 @@ func each(ctx context.Context, n int, f func(i int)) {
 	group.Wait()
 }
 
-// Cover lists what covers one clause.
+// Cover lists the tests of one clause.
 type Cover struct {
 	*clause.Clause
 
 	Law       *law.Law // nil for none
 	Scenarios []string // files whose comments name it
-	Kills     []Kill   // mutants that its law kills
+	Kills     []Kill   // mutants that its law finds
 }
 
-// Kill is a mutant that a scenario kills.
+// Kill is a mutant that a law finds in a scenario.
 type Kill struct {
 	Mutant string
 	File   string
 	Line   int
 }
 
-// Coverage returns what covers each clause, in the order of the list. It reads the comments of files, and the golden
+// Coverage returns the tests of each clause, in the order of the list. It reads the comments of files, and the golden
 // text of their mutant steps, which running the files verifies.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
@@ -244,8 +244,8 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	return all
 }
 
-// Lacks returns what a clause lacks, "" for nothing. A law that kills no mutant may find nothing, and a clause that
-// nothing names is not tested.
+// Lacks returns what a clause lacks, or "". A law that finds no mutant may find nothing, and a clause that no file
+// names is not tested.
 func (c *Cover) Lacks() string {
 	pinned := len(c.Tests) > 0 || len(c.Cases) > 0
 	switch {
@@ -270,7 +270,7 @@ func comments(f *scenarios.File) string {
 	return b.String()
 }
 
-// killer returns the name of the law that kills the mutant of a step, by its golden text.
+// killer returns the name of the law that finds the mutant of a step, by its golden text.
 func killer(s *scenarios.Step) string {
 	text, ok := strings.CutPrefix(s.Golden, "killed by ")
 	if !ok {

@@ -84,7 +84,7 @@ func erasOf(g *scenarios.Registry, name string) int {
 // lawOf matches the law of a clause.
 func lawOf(id string) func(*law.Law) bool { return func(l *law.Law) bool { return l.ID == id } }
 
-// unexercised has the reasons why a clause is not exercised for a controller.
+// unexercised holds the reasons why a clause is not exercised for a controller.
 var unexercised = map[[2]string]string{
 	{kubelet, "FIN-1"}:           "no Pod that it ends has finalizers",
 	{kubelet, "WRITE-8"}:         "none of its requests fails in the few worlds that run it",
@@ -153,7 +153,7 @@ func reason(s *Sheet, id string) string {
 // lawless are the eras before ControllerRef. They exist to violate the laws.
 var lawless = []string{"selector", "gated", "gated-without-gc"}
 
-// refers reports whether a controller uses ControllerRef in an era. In the era gated those do that the
+// refers reports whether a controller uses ControllerRef in an era. In the era gated, the controllers do that the
 // proposal's checklist ticks.
 func refers(controller, era string) bool {
 	return !slices.Contains(lawless, era) ||

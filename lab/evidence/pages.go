@@ -14,12 +14,12 @@ import (
 
 const clausesHead = `# The clauses
 
-For readers who ask what a law is based on, and what is checked at all. Each row is one sentence that a program can be
-checked against, in our own words. These are all such sentences of the ControllerRef proposal (2017), the job selector
-proposal, "Writing Controllers" and the notes of kube-controller-manager. Their source is ` + "`internal/clause`" + `.
-The second table, [Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the
-reference controllers, a scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers.
-` + "`threelaws laws`" + ` lists the laws that a run is judged by.
+For readers who want to know the source of each law, and what is checked. Each row is one sentence that a program can be
+checked against, paraphrased. The rows cover the ControllerRef proposal (2017), the job selector proposal, "Writing
+Controllers" and the notes of kube-controller-manager completely. Their source is ` + "`internal/clause`" + `. The
+second table, [Coverage](#coverage), shows the tests of each clause: a law that kills a mutant and passes the reference
+controllers, a scenario, a test, or a recorded case of the real server. *Lacking* describes the part that no test
+covers. ` + "`threelaws laws`" + ` lists the laws that a run is judged by.
 
 The kinds of clauses:
 
@@ -31,15 +31,14 @@ The kinds of clauses:
 - **X**: upgrade and downgrade between eras.
 - **U**: what a user sees.
 
-Violations of a safety clause have two strengths, which are reported separately. *Informed*: the actor violated the
-clause against what it had itself been shown. *Committed*: the write was right for what the actor knew, but wrong for
-the state that it changed. A precondition would have avoided this race. An informed violation fails a run. A committed
-violation fails it only if the scenario or the caller sets ` + "`strict`" + `.
+Violations of a safety clause have two strengths, which are reported separately. *Informed*: what the actor had been
+shown already made the write a violation. *Committed*: the write was right by the actor's knowledge, but wrong for the
+stored state. A precondition would have avoided this race. An informed violation fails a run. A committed violation
+fails it only if the scenario or the caller sets ` + "`strict`" + `.
 
 Each clause with a law declares the evidence that it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
 owner), *rest*, the *table of kinds*. Without that evidence the law answers "not judged". The profiles are nested:
-**ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, **upstream** adds how
-kube-controller-manager's own controllers are written.
+**ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, **upstream** adds conventions of kube-controller-manager's own controllers.
 `
 
 // ClausesPage returns docs/evidence/clauses.md.
@@ -71,7 +70,7 @@ whose last era keeps the clause, and the older eras that violate it.
 |---|---|---|---|---|---|
 `
 
-// check is the law of a clause: who owes it, and what must be known to ask.
+// check describes the law of a clause: the controllers that must hold it, and the evidence that it needs.
 func (c *Cover) check() string {
 	if c.Law == nil || c.Law.New == nil {
 		return "no law"
@@ -79,7 +78,7 @@ func (c *Cover) check() string {
 	return fmt.Sprintf("%s (%s; %s)", c.Law.Name, c.Law.Profile, c.Law.Needs)
 }
 
-// mostNamed is how many of a list a row names.
+// mostNamed is the number of names in a list that a row shows.
 const mostNamed = 3
 
 func some(names []string) string {
@@ -97,7 +96,7 @@ func (c *Cover) killed() string {
 	return some(names)
 }
 
-// Pins are the files that name a clause or in which its law kills a mutant.
+// Pins returns the files that name a clause or in which its law finds a mutant.
 func (c *Cover) Pins() []string {
 	pins := slices.Clone(c.Scenarios)
 	for _, k := range c.Kills {
@@ -180,7 +179,7 @@ The names in kube-controller-manager, current and earlier, work as well.
 	return []byte(b.String())
 }
 
-// switches says what happens between two eras.
+// switches is the text about changes between two eras.
 //
 //go:embed eras.md
 var switches string
@@ -196,7 +195,7 @@ Schedules run one after the other on one core. *Schedules* and *time* are median
 shows. *Steps* is the length of the minimized timeline.
 `
 
-// unfound is the table of the bugs that no file finds, with the reasons.
+// unfound is the table of bugs without a file that finds them, with the reasons.
 //
 //go:embed unfound.md
 var unfound string
@@ -219,7 +218,7 @@ func (b *Bug) row() string {
 		b.Took.Round(time.Millisecond))
 }
 
-// TrackPage returns docs/evidence/track-record.md: the measurements of each bug over so many seeds.
+// TrackPage returns docs/evidence/track-record.md: the measurements of each bug with this many seeds.
 func TrackPage(bugs []*Bug, seeds int) []byte {
 	var b strings.Builder
 	b.WriteString(trackHead)

@@ -28,7 +28,7 @@ const (
 
 type Report struct {
 	Sheets    []*Sheet
-	Worlds    int // explored, each with and without faults
+	Worlds    int // explored worlds, each with and without faults
 	Schedules int
 
 	said     map[[2]string]*tally // by subject and clause
@@ -49,8 +49,8 @@ type Row struct {
 	State     State
 	Why       string // why it does not apply, is not exercised, or may be violated
 	Exercised int    // how often it was evaluated
-	Worlds    int    // in which it was evaluated
-	Schedules int    // of those worlds
+	Worlds    int    // worlds in which it was evaluated
+	Schedules int    // schedules of those worlds
 	Broken    int    // schedules that violate it
 	Violation *Violation
 }
@@ -59,7 +59,7 @@ type Row struct {
 type Violation struct {
 	World string // the scenario
 	Text  string // what happened, in one line
-	Steps int    // of its timeline
+	Steps int    // steps of its timeline
 }
 
 // Wrong reports whether a row is wrong: violated without an excuse, or not exercised without a reason.
@@ -115,7 +115,7 @@ func (r *Report) add(e *examined) {
 			ages := agesIn(e.w.file, s.Name, r.registry)
 			if c.About == clause.Eras && len(ages) < 2 || c.About == clause.Named &&
 				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Era)) {
-				continue // the clause does not concern it, or it runs in another era
+				continue // the clause does not apply to it, or it runs in another era
 			}
 			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {

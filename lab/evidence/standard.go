@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// standing is what the worlds that every controller is held to are made of: an object
-// of the kind it syncs, and something that it may adopt.
+// standing holds the parts of the worlds that test a controller: an object of the kind that it reconciles, and an
+// object that it may adopt.
 type standing struct {
-	object string   // as it is typed: "rs/web"
-	with   []string // who else is needed
-	pods   string   // the kubelet, where it is not the plain one
+	object string   // as kubectl names it: "rs/web"
+	with   []string // other controllers that are needed
+	pods   string   // the kubelet, if it is not the plain one
 	owner  string   // manifest; NAME stands for its name
-	orphan string   // manifest of a dependent without an owner that it selects; "" for none
-	stray  string   // as that is typed: "pod/stray"
+	orphan string   // manifest of a dependent without an owner that the object selects; "" for none
+	stray  string   // the orphan as kubectl names it: "pod/stray"
 	scales bool     // it has replicas
-	names  bool     // it says what its dependents are called: one that it lost stands in the way
-	around string   // manifests that it needs beside it
-	then   string   // steps that make them fit
-	goes   string   // a step in place of "settle": for one that goes by the clock
-	ended  string   // a step that follows upon the manifest: the object has done its work
-	free   string   // a step that takes off the stray what its owner keeps it by
-	only   []string // the scripts that are for it; nil for all that fit
-	rival  *against // one of another kind that may adopt the stray too
+	names  bool     // it names its dependents: a dependent that it released blocks the next one
+	around string   // manifests of other objects that it needs
+	then   string   // steps that adapt these objects
+	goes   string   // a step instead of "settle", for a controller that acts by the clock
+	ended  string   // a step after the manifest: the object has finished
+	free   string   // a step that removes the finalizers that the owner has added to the stray
+	only   []string // the scripts for it; nil for all that fit
+	rival  *against // an owner of another kind that may adopt the stray too
 }
 
 type against struct {
@@ -94,7 +94,7 @@ kind: DaemonSet
 metadata: {name: NAME}
 spec: {selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
-	// Its pods do not end: what is fought over is there as long as anybody may fight.
+	// Its pods do not end, so that the disputed objects stay.
 	"job": {object: "job/NAME", pods: "kubelet@endless", stray: "pod/stray", orphan: strayPod,
 		free: dropFinalizers("STRAY"), owner: `
 apiVersion: batch/v1
@@ -153,14 +153,14 @@ spec:
 `},
 }
 
-// others are the scripts for controllers that only write what they know of others' objects.
+// others are the scripts for controllers that own nothing and only write to others' objects.
 var others = []string{"make", "delete", "held"}
 
 func dropFinalizers(object string) string {
 	return "patch " + object + " type=merge '{metadata: {finalizers: null}}'\n"
 }
 
-// script is one of the worlds that every controller is held to.
+// script is one of the worlds that test every controller.
 type script struct {
 	name  string
 	steps string
@@ -198,10 +198,10 @@ var scripts = []script{
 	{"overlap", "apply orphan.yaml\napply owner.yaml\napply second.yaml\nsettle\n", adopts},
 }
 
-// rival makes a second owner of the first, which wants something else.
+// rival makes a second owner of the first, with another spec.
 var rival = strings.NewReplacer("NAME", "rival", "replicas: 2", "replicas: 1")
 
-// replacing makes a CronJob one that stops its last Job for the next.
+// replacing makes a CronJob replace its last Job by the next.
 var replacing = strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:")
 
 // standard writes the standing worlds of a controller as scenario files, by name.

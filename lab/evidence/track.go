@@ -23,9 +23,9 @@ type Bug struct {
 	Schedules int           // the median number of schedules until it was found
 	Took      time.Duration // the median time
 	Law       string        // the violated law, by the first seed
-	Steps     int           // of its minimized timeline
+	Steps     int           // steps of its minimized timeline
 
-	at int // the step that finds it
+	at int // index of the step that finds it
 }
 
 // bugLine is the comment that names the bug of a file.

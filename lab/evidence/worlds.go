@@ -13,9 +13,9 @@ import (
 // world is a scenario to explore, with its controllers in one era.
 type world struct {
 	file   *scenarios.File
-	text   []byte         // of the file, to parse it again
-	faults map[string]int // that a run may have
-	cast   []Subject      // the controllers that take part
+	text   []byte         // the file's text, to parse it again
+	faults map[string]int // the faults that a run may have
+	cast   []Subject      // the controllers in it
 }
 
 // Subject is a controller in one era.

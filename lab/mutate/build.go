@@ -88,7 +88,7 @@ func (p *Program) number() {
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
-		rank int // what ends comes before what begins, and of those the inner before the outer
+		rank int // at one place, ends of edits come before beginnings, and among ends the inner ones first
 		text string
 		skip int
 	}
@@ -120,12 +120,12 @@ func apply(src []byte, file *token.File, edits []edit) []byte {
 
 type Mutation struct {
 	ID      int    // from 1, in the order of packages, files and places
-	Package string // below the module: "controllers/internal/ref"
-	File    string // below the module
+	Package string // path in the module: "controllers/internal/ref"
+	File    string // path in the module
 	Func    string // "Manager.Claim", "Claim"; "" outside of functions
 	Line    int
 	What    string // the operator and what it changes: "negate err != nil"
-	Init    bool   // in the initialisation of its package
+	Init    bool   // it is in the initialization of its package
 }
 
 func (m *Mutation) String() string {
@@ -135,21 +135,21 @@ func (m *Mutation) String() string {
 type Op string
 
 const (
-	Negate    Op = "negate"     // a condition, or a boolean that is returned
+	Negate    Op = "negate"     // negate a condition, or a returned boolean
 	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
-	DropRight Op = "drop right" // only the left one counts
+	DropRight Op = "drop right" // of && and ||: only the left operand counts
 	Equal     Op = "equal"      // < becomes <=, and back; > becomes >=
-	Drop      Op = "drop"       // a statement: a call, an assignment, a count
-	Nothing   Op = "nothing"    // a call in an expression statement of values: they are zero, and it is not made
-	NoError   Op = "no error"   // an error that is returned is nil
-	Without   Op = "without"    // an element of a composite
+	Drop      Op = "drop"       // drop a statement: a call, an assignment, a count
+	Nothing   Op = "nothing"    // a call is not made, and its results are zero
+	NoError   Op = "no error"   // return nil instead of an error
+	Without   Op = "without"    // omit an element of a composite
 )
 
-// edit puts text before and after a part of a file, or in its place.
+// edit inserts text before and after a part of a file, or replaces the part.
 type edit struct {
 	from, to     token.Pos
 	before, then string
-	cut          bool // what is between from and to goes
+	cut          bool // remove the text between from and to
 }
 
 const switchesName = "mutate_"
@@ -179,7 +179,7 @@ func (n *names) name(t types.Type) (string, bool) {
 		}
 		return fmt.Sprintf("mutate_%d", i)
 	})
-	// A name that is not exported belongs to its own package.
+	// An unexported name belongs to its own package.
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("[]*(){}, ", r) }) {
 		if p, id, qualified := strings.Cut(part, "."); qualified && strings.HasPrefix(p, "mutate_") &&
 			!(id[0] >= 'A' && id[0] <= 'Z') {
@@ -228,7 +228,7 @@ type Build struct {
 // Overlay writes the mutated files to a directory, for go build -overlay.
 func (p *Program) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
-		filepath.Join(root, "lab", "go.mod"): "", // so that mutated files can import the switches
+		filepath.Join(root, "lab", "go.mod"): "", // mutated files need it to import the switches
 	}}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := b.put(name, p.files[name]); err != nil {
@@ -277,7 +277,7 @@ func (b *Build) goTool(command string, args ...string) error {
 	c := exec.Command("go", append([]string{command, "-overlay", overlay}, args...)...)
 	if c.Dir = b.root; command == "test" {
 		c.Args = slices.Insert(c.Args, 2, "-vet=off")
-		c.Dir = args[len(args)-1] // its own module has the packages that it imports
+		c.Dir = args[len(args)-1] // its own module contains the packages that it imports
 	}
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s %v: %w\n%s", command, args, err, out)

@@ -17,13 +17,13 @@ type finder struct {
 	src   []byte
 	names *names
 
-	next  int // number
+	next  int // the number of the next mutation
 	found []*Mutation
 	edits []edit
 
-	funcs   []*types.Signature // that enclose the node being visited
-	name    string             // of the outermost
-	literal int                // how many of them are function literals
+	funcs   []*types.Signature // the functions around the visited node
+	name    string             // the name of the outermost one
+	literal int                // the number of function literals among them
 }
 
 func (f *finder) find() {
@@ -111,7 +111,7 @@ func (f *finder) visit(root ast.Node) {
 		case *ast.BinaryExpr:
 			f.binary(n)
 			if _, ok := f.settled(n); ok {
-				return false // whatever its operands are
+				return false // the operands do not matter
 			}
 		case *ast.ReturnStmt:
 			f.returns(n)
@@ -180,7 +180,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 			return
 		}
 		before := "(" + switchesName + ".On(%d) || ("
-		if n.Op == token.LOR { // an operand may be such a condition itself, and binds less
+		if n.Op == token.LOR { // an operand may be such a condition itself, and binds less tightly
 			before = "(!" + switchesName + ".On(%d) && ("
 		}
 		text := f.text(n)
@@ -251,7 +251,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if c, ok := kv.Value.(*ast.CompositeLit); ok && c.Type == nil {
-			continue // what has no type of its own cannot be handed on
+			continue // a value without a type of its own cannot be passed on
 		}
 		var of types.Type
 		switch t := t.(type) {
@@ -263,7 +263,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if isGuards(of) {
-			continue // and its name is not to be imported
+			continue // its name must not be imported
 		}
 		if name, ok := f.names.name(of); ok {
 			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))

@@ -1,5 +1,5 @@
-// Package mutate changes the controllers mechanically, one place at a time, and reports which changes no check notices.
-// Handmade mutants show that each guard is needed; these show what nothing tests.
+// Package mutate changes the controllers mechanically, one place at a time, and reports the changes that no check
+// notices. Handmade mutants show that each guard is needed; these show code that nothing tests.
 //
 // One program has all mutations ([Program.Overlay]); each asks package switches whether it is on. Each check runs once
 // without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach it, until
@@ -20,14 +20,14 @@ import (
 
 type Options struct {
 	Root      string   // the directory of the module that is mutated
-	Only      []string // packages; all without any
-	List      bool     // print the mutations and try none
-	Verbose   bool     // print what killed each
-	Quick     bool     // default schedules, and tests
-	By        []string // the packages, and "scenarios", whose checks alone are tried; all without any
-	Again     string   // a file with what a run has printed with Verbose: what it has killed counts as killed
-	Checks    string   // as of go test -run: which tests of packages other than the mutated ones; all without it
-	Every     int      // try one mutation in so many, by number; all for 0 and 1
+	Only      []string // packages to mutate; empty for all
+	List      bool     // print the mutations without trying any
+	Verbose   bool     // print which check found each
+	Quick     bool     // use only default schedules and tests
+	By        []string // the packages, and "scenarios", whose checks are tried; empty for all
+	Again     string   // a file with the output of a run with Verbose: the mutants that it found count as found
+	Checks    string   // tests of packages other than the mutated ones, as in go test -run; empty for all
+	Every     int      // try one mutation in this many, by number; all for 0 and 1
 	Processes int
 }
 

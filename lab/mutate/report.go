@@ -9,7 +9,7 @@ import (
 
 type Score struct {
 	Package                              string
-	Mutants, Killed, Equivalent, Excused int // the equivalent ones are not among those excused
+	Mutants, Killed, Equivalent, Excused int // equivalent mutants are not among the excused ones
 }
 
 func (s *Score) Surviving() int { return s.Mutants - s.Killed - s.Equivalent - s.Excused }
@@ -91,7 +91,7 @@ type Class string
 
 // An equivalent mutant does not count.
 const (
-	Equivalent  Class = "equivalent"  // nobody could tell the difference
+	Equivalent  Class = "equivalent"  // no observer could tell the difference
 	Cosmetic    Class = "cosmetic"    // the difference is in words, names or orders that nothing depends on
 	Performance Class = "performance" // the difference is in work without effect
 )

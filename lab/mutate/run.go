@@ -23,7 +23,7 @@ func Fates(all []*Mutation) []*Fate {
 
 // Suite is a command that serves checks (see [switches.Serve]), run by several processes.
 type Suite struct {
-	Name       string // what stands before the names of its checks
+	Name       string // the prefix of the names of its checks
 	Root, Path string
 	Args, Env  []string
 	Processes  int
@@ -35,20 +35,20 @@ type Suite struct {
 type Fate struct {
 	*Mutation
 	Reached bool   // some check reaches it
-	By, Why string // the check that killed it, and what it said; "" for one that survives
+	By, Why string // the check that killed it, and its message; "" for a survivor
 	Excuse  *Excuse
 }
 
 func (f *Fate) Killed() bool { return f.By != "" }
 
-// list has the checks of a suite, what each reaches, and how long it takes.
+// list holds the checks of a suite, the mutations that each reaches, and its duration.
 type list struct {
 	names   []string
 	took    []time.Duration
 	reaches []map[int]bool
 	init    []int
 
-	pertinent []int // by check: how many of the mutants that are tried now it reaches
+	pertinent []int // by check: how many of the mutants being tried it reaches
 
 	lock    sync.Mutex
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
@@ -192,7 +192,7 @@ func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.
 	return checks
 }
 
-// mostKillers is how many earlier killers are tried first.
+// mostKillers is the number of earlier killers that are tried first.
 const mostKillers = 5
 
 func (l *list) killed(m *Mutation, check int) {

@@ -43,7 +43,7 @@ func (f *finder) isPanic(c *ast.CallExpr) bool {
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
 }
 
-// valued omits calls whose values are used: they become zero.
+// valued omits calls whose results are used: the results become zero.
 func (f *finder) valued(s ast.Stmt) {
 	if a, ok := s.(*ast.AssignStmt); ok {
 		f.calls(a.Rhs, s)
@@ -133,10 +133,10 @@ func isGuards(t types.Type) bool {
 func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
 	decides := op == token.LOR
 	if v, ok := f.settled(left); ok && v != decides {
-		return true // it never decides
+		return true // it never decides the result
 	}
 	v, ok := f.settled(kept)
-	return ok && v == decides // the other one always does
+	return ok && v == decides // the other operand always decides the result
 }
 
 // forMutants reports whether only handmade mutants call a function.

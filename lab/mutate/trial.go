@@ -149,7 +149,7 @@ type worker struct {
 
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	from *os.File // what out reads
+	from *os.File // the other end of out
 	out  *json.Decoder
 }
 
@@ -196,7 +196,7 @@ func (w *worker) start(mutation int) error {
 	if err := w.cmd.Start(); err != nil {
 		in.Close()
 		out.Close()
-		w.cmd = nil // there is none to stop
+		w.cmd = nil // there is no process to stop
 		return fmt.Errorf("%s: %w", w.path, err)
 	}
 	return nil

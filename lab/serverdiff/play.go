@@ -45,7 +45,7 @@ func (s *remote) send(r *request) (*answer, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", r.accepts())
-	req.Header.Set("User-Agent", "") // it would name the field manager, and cases are played without
+	req.Header.Set("User-Agent", "") // it would name the field manager, and cases are replayed without one
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
 	}
@@ -117,7 +117,7 @@ func (n *notes) exchange(number int, r *request, a *answer) vectors.Exchange {
 	return ex
 }
 
-// clean deletes what a plan has created, whatever holds it.
+// clean deletes the objects that a plan has created, whatever their finalizers are.
 func (s *remote) clean(p *plan) {
 	for path := range p.made {
 		s.send(&request{method: "DELETE", path: path})
@@ -158,7 +158,7 @@ func told(c *vectors.Case) string {
 
 // notes holds placeholders for values that differ between servers.
 type notes struct {
-	names  map[string]string // what was answered, and its placeholder
+	names  map[string]string // placeholders by answered value
 	counts map[string]int
 	began  time.Time
 	client bool // a request is being noted
@@ -187,7 +187,7 @@ func (n *notes) name(form, value string) string {
 func (n *notes) text(s string) string {
 	s = uids.ReplaceAllStringFunc(s, func(uid string) string { return n.name("uid", uid) })
 	s = stamps.ReplaceAllStringFunc(s, func(at string) string {
-		// Other days are the client's own.
+		// Other days come from the client.
 		if when, err := time.Parse(time.RFC3339, at); err != nil || when.Sub(n.began).Abs() > 12*time.Hour {
 			return at
 		}
@@ -272,7 +272,7 @@ func ageless(table map[string]any) {
 	}
 }
 
-// sent inserts placeholders into a request. Addresses and ports that no answer had are the client's own.
+// sent inserts placeholders into a request. Addresses and ports that no answer contained come from the client.
 func (n *notes) sent(raw []byte) json.RawMessage {
 	n.client = true
 	defer func() { n.client = false }()

@@ -27,9 +27,9 @@ type plan struct {
 	good      func(*fakeapi.Kind) []runtime.Object
 	mutator   *randomobject.Mutator
 	namespace string
-	prefix    string            // of the names of what has no namespace
-	stored    map[string][]byte // by path, as it was last answered
-	made      map[string]bool   // paths of all that was ever stored
+	prefix    string            // prefix of the names of cluster-scoped objects
+	stored    map[string][]byte // by path, the last answer
+	made      map[string]bool   // paths of all objects ever stored
 }
 
 func (p *plan) pick(n int) int { return p.mutator.Pick(n) }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Answer is what a webhook of admission answers that makes an object of what it was shown:
-// the difference, or its refusal.
+// Answer returns the answer of an admission webhook: a patch from the object that it received to the changed object, or
+// its refusal.
 func Answer(r *admissionv1.AdmissionRequest, now runtime.Object, err error) *admissionv1.AdmissionResponse {
 	var is, patch []byte
 	var steps []jsonpatch.Operation

@@ -17,9 +17,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Program is how controllers of a project become programs: each is set up in a whole manager
-// of controller-runtime with the project's types, in the bubble. Its caches list in the order
-// of names, and names that it makes are the same in every life, so that a run can be repeated.
+// Program makes programs of a project's controllers: each is set up in a whole manager of controller-runtime with the
+// project's types, in the bubble. Its caches list in the order of names, and generated names are the same in every
+// life, so that a run can be repeated.
 func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as host.Controller,
 	setup func(mgr ctrl.Manager) error) host.Controller {
 	for _, f := range add {

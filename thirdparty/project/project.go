@@ -1,5 +1,4 @@
-// Package project tries somebody else's released controllers in worlds written as files,
-// and says what came of it.
+// Package project explores released controllers of other projects in worlds written as files, and reports the findings.
 package project
 
 import (
@@ -13,24 +12,24 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Project is a project, as its developers released it.
+// Project is a project in a released version.
 type Project struct {
 	// Module is the Go module; its version is go.mod's.
 	Module string
 	// Definitions are the files of the module with its CustomResourceDefinitions, as
 	// patterns of package filepath. Worlds name them "define released".
 	Definitions []string
-	// Controllers are the project's own.
+	// Controllers are the project's controllers.
 	Controllers []host.Controller
-	// Server, if set, says who answers for its webhooks.
+	// Server, if set, has the functions that answer for its webhooks.
 	Server *fakeapi.Options
-	// Timed: it writes the real time into objects, so that no two runs have one hash.
+	// Timed: the project writes the real time into objects, so that two runs have different hashes.
 	Timed bool
 
 	kept string // the directory with its definitions, see definitions
 }
 
-// registry is what its worlds may name.
+// registry returns the controllers and functions that its worlds may name.
 func (s *Project) registry() *scenarios.Registry {
 	g := builtin.Registry()
 	g.Controllers = append(s.Controllers, g.Controllers...)
@@ -38,7 +37,7 @@ func (s *Project) registry() *scenarios.Registry {
 	return g
 }
 
-// release is a version of a module, and where the go command keeps it.
+// release is a version of a module, with its directory in the module cache.
 type release struct{ version, dir string }
 
 // released asks the go command for the module of a project.

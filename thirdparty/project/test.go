@@ -17,13 +17,13 @@ var (
 
 const (
 	longest = 80  // steps of the timeline of a finding: a fight is a few rounds
-	budget  = 120 // executions that making one small may take
+	budget  = 120 // executions for minimizing one finding
 	verdict = "testdata/verdict.md"
 )
 
-// Test explores each world of testdata, holds it to what its file says, and replays what
-// violates a law from its shortest form. What was found is told in testdata/verdict.md, of
-// which docs/evidence/third-party.md is made.
+// Test explores each world of testdata, compares the result with the expectation in its file, and replays each
+// violation from its shortest form. It writes the findings to testdata/verdict.md, from which
+// docs/evidence/third-party.md is generated.
 func Test(t *testing.T, s Project) {
 	s.definitions(t)
 	all := s.worlds(t)
@@ -47,7 +47,7 @@ func Test(t *testing.T, s Project) {
 	}
 }
 
-// explore looks for what the file says.
+// explore looks for the violation that the file expects.
 func (w *world) explore(t *testing.T, s *Project) {
 	step := w.file.Steps[w.until]
 	o, err := step.ExploreOptions()
@@ -56,7 +56,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 	o.Budget, o.Workers = budget, 1
 	if w.violates() && !*update {
-		o.First, o.Budget = true, 1 // the shortest form is there
+		o.First, o.Budget = true, 1 // the shortest form exists already
 	}
 	x, err := scenarios.Explore(t.Context(), w.file, w.until, s.registry(), o)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 }
 
-// replay runs the shortest form, twice: it breaks the same law again.
+// replay runs the shortest form twice: it must violate the same law again.
 func (w *world) replay(t *testing.T, s *Project) {
 	raw, err := os.ReadFile(w.shrunk())
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *world) replay(t *testing.T, s *Project) {
 				}
 			}
 		}})
-	if *update { // what was found with those definitions alone that it needs has another hash
+	if *update { // a finding with only the CRDs that it needs has another hash
 		write(t, w.shrunk(), s.without(t, string(f.Format())))
 	}
 	switch {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// about is what is said of a project by hand: what of it runs here, and how.
+// about is the handwritten text on a project: which part of it runs here, and how.
 const about = "testdata/about.md"
 
-// verdict tells what was found of a project, as a section of docs/evidence/third-party.md.
+// verdict writes the findings of a project, as a section of docs/evidence/third-party.md.
 func (s *Project) verdict(t *testing.T, all []*world) string {
 	said, err := os.ReadFile(about)
 	if err != nil {
@@ -36,22 +36,22 @@ func (s *Project) verdict(t *testing.T, all []*world) string {
 	for _, w := range all {
 		fmt.Fprintf(&b, "\n### %s\n\n%s", w.name, wrapped(w.what))
 		if w.code != "" {
-			b.WriteString("\n" + wrapped("*In* "+w.code+"."))
+			b.WriteString("\n" + wrapped("The code is in "+w.code+"."))
 		}
 		if w.known != "" {
 			b.WriteString("\n" + wrapped("*Known:* "+w.known))
 		}
 		if w.small != nil {
-			fmt.Fprintf(&b, "\n```text\n%s```\n\nReplayed by `%s/%s`.\n", middle(w.small.Text()), at, w.shrunk())
+			fmt.Fprintf(&b, "\n```text\n%s```\n\nThe file `%s/%s` replays it.\n", middle(w.small.Text()), at, w.shrunk())
 		}
 	}
 	return b.String()
 }
 
-// shown is how many lines of a timeline a page has room for.
+// shown is the number of lines of a timeline on a page.
 const shown = 45
 
-// middle is a timeline without the middle of a long one.
+// middle removes the middle of a long timeline.
 func middle(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= shown {
@@ -62,7 +62,7 @@ func middle(text string) string {
 		strings.Join(tail, "")
 }
 
-// wrapped is text in lines of the width of pages.
+// wrapped breaks text into lines of a page's width.
 func wrapped(text string) string {
 	var b strings.Builder
 	at := 0

@@ -11,29 +11,27 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// world is a file in testdata: objects, controllers, what a user does, and what exploring
-// that finds.
+// world is a file in testdata: objects, controllers, user actions, and the finding.
 type world struct {
-	name  string // of its file
-	what  string // what happens, in prose
-	known string // where its developers were told of it, "" for nowhere
-	code  string // what does it in the project's code
+	name  string // the file's name
+	what  string // description of the finding
+	known string // the report to its developers, "" for none
+	code  string // the cause in the project's code
 	file  *scenarios.File
-	until int // the step that explores
+	until int // index of the step that explores
 	x     *scenarios.Exploration
-	small *scenarios.Page // the shortest schedule, replayed; nil where nothing is broken
-	law   string          // that it breaks
+	small *scenarios.Page // the shortest schedule, replayed; nil without a violation
+	law   string          // the violated law
 }
 
 var remark = regexp.MustCompile(`^# (known|code) (.*)`)
 
 var hash = regexp.MustCompile(`(?m)^hash\n----\n[0-9a-f]+\n\n`)
 
-// released is how worlds name the definitions of a release; shrunk files hold a copy of
-// them, which is taken out.
+// released is how worlds name the CRDs of a release. Shrunk files contain a copy of them, which is removed.
 const released = "define released\n"
 
-// worlds are those in testdata.
+// worlds returns the worlds in testdata.
 func (s *Project) worlds(t *testing.T) []*world {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -56,7 +54,7 @@ func (s *Project) worlds(t *testing.T) []*world {
 	return all
 }
 
-// parse reads a world, with the definitions of the release in it.
+// parse reads a world and adds the CRDs of the release.
 func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
 	f, err := scenarios.Parse(name, []byte(strings.Replace(text, released, "define "+s.definitions(t)+"\n", 1)))
 	if err != nil {
@@ -65,10 +63,10 @@ func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
 	return f
 }
 
-// violates reports whether the file says that a law is violated.
+// violates reports whether the file expects a violation.
 func (w *world) violates() bool { return w.file.Steps[w.until].Expect }
 
-// read reads the comment on top.
+// read reads the comment at the top.
 func (w *world) read(text string) {
 	for l := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(l, "# ")
@@ -87,10 +85,10 @@ func (w *world) read(text string) {
 	}
 }
 
-// shrunk is where the file is that replays what was found.
+// shrunk returns the path of the file that replays the finding.
 func (w *world) shrunk() string { return filepath.Join("testdata", "shrunk", w.name+".txtar") }
 
-// without is a file's text without the definitions that were put into it.
+// without returns a file's text without the added CRDs.
 func (s *Project) without(t *testing.T, text string) string {
 	at := s.definitions(t)
 	text = strings.Replace(text, "define "+at+"\n", released, 1)

@@ -1,5 +1,6 @@
-// Package hosted has kube-controller-manager's own controllers, of k8s.io/kubernetes v1.36.3, as programs of package
-// bubble. Each is built by its descriptor in upstream's registry, and runs unmodified as a process with its own caches.
+// Package hosted contains kube-controller-manager's own controllers, of k8s.io/kubernetes v1.36.3, as programs of
+// package bubble. Each is built by its descriptor in upstream's registry, and runs unmodified as a process with its own
+// caches.
 package hosted
 
 import (
@@ -108,7 +109,7 @@ func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.F
 		return err
 	}
 	if controller == nil {
-		<-ctx.Done() // it is switched off by a feature gate
+		<-ctx.Done() // a feature gate disables it
 		return ctx.Err()
 	}
 	begin()
@@ -134,8 +135,8 @@ func without(off []featuregate.Feature) (restore func(), err error) {
 
 const (
 	Era = "upstream"
-	// Unguarded disables the feature gate by which a reconcile waits until the caches show the controller's last
-	// writes, as before v1.36. Only controllers with the gate have this era.
+	// Unguarded is the era of upstream's controllers without the feature gate by which a reconcile waits until the
+	// caches show the controller's last writes, as before v1.36. Only controllers with the gate have this era.
 	Unguarded = "upstream-unguarded"
 )
 
@@ -177,7 +178,7 @@ func Controllers() []host.Controller {
 // replicaset@upstream".
 func Registry() *scenarios.Registry {
 	g := builtin.Registry()
-	g.Controllers = append(Controllers(), g.Controllers...) // the last of a name is its default
+	g.Controllers = append(Controllers(), g.Controllers...) // the last one of a name is the default
 	return g
 }
 

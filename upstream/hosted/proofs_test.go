@@ -214,7 +214,7 @@ one that it could have avoided, by what it had seen or by a precondition that it
 const knownHead = `
 ## Found in upstream's own code
 
-Known bugs of [track-record.md](track-record.md), found again in the original code.
+These are known bugs of [track-record.md](track-record.md), found again in the original code.
 
 | bug | world | violated law | steps |
 |---|---|---|---|
@@ -238,7 +238,7 @@ func findingsPage(all []*proof) []byte {
 			p.tell(&b)
 		}
 	}
-	b.WriteString("\n## Beyond the collection\n\nBugs that nobody has reported, as far as we know.\n")
+	b.WriteString("\n## Beyond the collection\n\nThese bugs have not been reported, as far as we know.\n")
 	for _, p := range all {
 		if p.bug == "" {
 			p.tell(&b)
@@ -254,11 +254,11 @@ func (p *proof) link() string {
 // tell tells of one finding as it could be filed.
 func (p *proof) tell(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n%s\n```text\n%s```\n\n", p.name, wrapped(p.what),
-		wrapped("*In* "+codes(p.code)+"."), p.small.Text())
+		wrapped("The code is in "+codes(p.code)+"."), p.small.Text())
 	if p.until >= 0 {
-		fmt.Fprintf(b, "Explored: [the world](../../upstream/hosted/testdata/%s.txtar).\n", p.name)
+		fmt.Fprintf(b, "The world is in [this file](../../upstream/hosted/testdata/%s.txtar).\n", p.name)
 	}
-	fmt.Fprintf(b, "Replayed:\n`./threelaws-upstream replay hosted/%s`.\n", p.shrunk())
+	fmt.Fprintf(b, "This command replays the schedule:\n`./threelaws-upstream replay hosted/%s`.\n", p.shrunk())
 }
 
 func wrapped(text string) string {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// claim returns the ConfigMaps of a Widget: those that it controls and selects, and those that it adopts. It
-// releases those that it no longer selects. others counts ConfigMaps of others.
+// claim returns the ConfigMaps of a Widget: those that it controls and selects, and those that it adopts. It releases
+// those that it no longer selects. others counts ConfigMaps of other owners.
 func (r *Reconciler) claim(ctx context.Context, w *Widget) (own []*corev1.ConfigMap, others int, err error) {
 	var all corev1.ConfigMapList
 	if err := r.List(ctx, &all, client.InNamespace(w.Namespace)); err != nil {
@@ -53,7 +53,7 @@ func (r *Reconciler) mine(ref *metav1.OwnerReference, w *Widget) bool {
 	return ref.UID == w.UID
 }
 
-// recheck asks the server whether a Widget still exists and is not being deleted.
+// recheck asks the server whether a Widget still exists and is not terminating.
 func (r *Reconciler) recheck(ctx context.Context, w *Widget) error {
 	var now Widget
 	if err := r.API.Get(ctx, client.ObjectKeyFromObject(w), &now); err != nil {

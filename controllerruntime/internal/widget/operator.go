@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	Label     = "widget"             // of ConfigMaps: the Widget that selects them
-	Finalizer = "example.com/widget" // held by every Widget until the operator has seen its deletion
+	Label     = "widget"             // label of ConfigMaps: the Widget that selects them
+	Finalizer = "example.com/widget" // on every Widget until the operator has seen its deletion
 	bySource  = "spec.source"        // the index of Widgets by their Secret
 )
 
-// Without are the guards that the operator leaves out.
+// Without lists the guards that the operator leaves out.
 type Without struct {
-	Reference bool // creates ConfigMaps that name no controller
-	Ownership bool // deletes whatever its label selects
-	Deletion  bool // adopts for a Widget that is being deleted
-	Recheck   bool // adopts without asking the server whether the Widget is being deleted
-	Dying     bool // adopts what is being deleted
-	Others    bool // adopts what has another controller already
-	Count     bool // counts ConfigMaps of others
-	UID       bool // recognizes its own by name and kind
+	Reference bool // create ConfigMaps without a ControllerRef
+	Ownership bool // delete every object that its label selects
+	Deletion  bool // adopt for a terminating Widget
+	Recheck   bool // adopt without asking the server whether the Widget is terminating
+	Dying     bool // adopt terminating objects
+	Others    bool // adopt objects that have another controller
+	Count     bool // count ConfigMaps of other owners
+	UID       bool // recognize its own objects by name and kind
 }
 
 type Reconciler struct {

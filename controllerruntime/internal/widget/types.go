@@ -30,7 +30,7 @@ type Widget struct {
 
 type Spec struct {
 	Replicas int32  `json:"replicas"`
-	Source   string `json:"source,omitempty"` // the Secret whose text goes into the ConfigMaps
+	Source   string `json:"source,omitempty"` // the Secret whose text is copied into the ConfigMaps
 }
 
 type Status struct {

@@ -151,8 +151,9 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 	}), err
 }
 
-// uses reports whether a pod uses a claim. A pod without a node cannot start: a kubelet starts none on a terminating
-// claim. A volume created for the pod is in use until the pod has ended; any other until the pod is gone.
+// uses reports whether a pod uses a claim. A pod without a node cannot start, because a kubelet starts no pod with a
+// terminating claim. A volume created for the pod is in use until the pod has ended, any other volume until the pod is
+// gone.
 func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false

@@ -105,7 +105,7 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest hashes what is still to be seen, as the number of deliveries that show it. What has been seen makes no
+// Digest hashes the writes that caches do not show yet, as the number of deliveries until they do. Other writes make no
 // difference to a reconcile.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
@@ -127,8 +127,8 @@ func (s *Store) Digest(h *sim.Hash) {
 	}
 }
 
-// Pods returns a client that records created, updated and patched pods, each for the controller in the answer. So it
-// does not record a release, whose answer names none, or a deletion (RULES D46, D47).
+// Pods returns a client that records created, updated and patched pods, each for the controller in the answer. It does
+// not record a release, whose answer names no controller, or a deletion (RULES D46, D47).
 func (s *Store) Pods(c host.Client) host.Client {
 	if s == nil {
 		return c

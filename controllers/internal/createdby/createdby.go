@@ -1,5 +1,5 @@
-// Package createdby is the annotation, used before ControllerRef, that names the object for which another was created.
-// It names the creator, not the owner.
+// Package createdby handles the annotation that named an object's creator before ControllerRef. It names the creator,
+// not the owner.
 package createdby
 
 import (
@@ -34,7 +34,7 @@ func Annotate(annotations map[string]string, creator metav1.Object, kind schema.
 	return out
 }
 
-// Creator returns an object's named creator; nil if there is none, or it is unreadable.
+// Creator returns an object's named creator, or nil if there is none or it is unreadable.
 func Creator(obj metav1.Object) *corev1.ObjectReference {
 	var r corev1.SerializedReference
 	if json.Unmarshal([]byte(obj.GetAnnotations()[Annotation]), &r) != nil || r.Reference.UID == "" {

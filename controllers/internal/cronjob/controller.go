@@ -47,7 +47,7 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared is what every era declares to the laws.
+// declared holds the declarations of all eras for the laws.
 func declared(era string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Era: era,
@@ -188,17 +188,17 @@ type Without struct {
 	ChildUID    bool // own Jobs of any controller of the CronJob's name (RULES J88)
 	ByReference bool // own Jobs with the template's labels, not those that refer to it
 	Name        bool // use server-generated names for Jobs
-	AnyOwner    bool // treat any Job of the name as the one started before
-	Victim      bool // replace a Job whoever owns it now
+	AnyOwner    bool // any Job of the name counts as the one started before
+	Victim      bool // replace a Job even if another owner has it now
 	Newest      bool // clean up the last of the ended Jobs, not the first
-	Itself      bool // ... and the Job that is due itself, if the status does not list it yet
-	Unread      bool // ... and one that the status does not list, as the cache shows it
+	Itself      bool // ... and the Job that is due, if the status does not list it yet
+	Unread      bool // ... and a Job that the status does not list, as the cache shows it
 	VictimUID   bool // delete Jobs by name, whichever Job has it now
 	LiveChild   bool // treat a Job missing from the cache as gone
-	LiveUID     bool // ... and another Job of its name as the same
-	Missing     bool // ... and keep one that is gone in the active list
-	Forgotten   bool // do not wait for a running Job that is not in that list
-	Running     bool // nor for one that is in the list
+	LiveUID     bool // ... and another Job of its name as the same one
+	Missing     bool // ... and keep a missing Job in the active list
+	Forgotten   bool // do not wait for a running Job that is not in the active list
+	Running     bool // do not wait for a running Job that is in the active list
 	Suspended   bool // start Jobs while the CronJob is suspended
 	Terminating bool // ... and while it is terminating
 	History     bool // clean up finished Jobs while it is terminating (RULES J91)
@@ -225,15 +225,15 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 		return ""
 	}
 	at := time.Unix(minutes*60, 0).UTC()
-	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise somebody else created it
+	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise another client created it
 	if scheduled && !at.After(now) && times.Next(at).After(now) {
 		return "deleted before the next is due"
 	}
 	return ""
 }
 
-// forgets reports the deletion of an ended Job that the history limit keeps: it is among the last to have begun of
-// those that ended so.
+// forgets reports the deletion of an ended Job that the history limit keeps: it started among the last of the Jobs that
+// ended in the same way.
 func forgets(cj *batchv1.CronJob, job *batchv1.Job, how batchv1.JobConditionType, others []runtime.Object) string {
 	limit, newer := cj.Spec.SuccessfulJobsHistoryLimit, 0
 	if how == batchv1.JobFailed {

@@ -18,11 +18,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconcile updates the status and starts what is due. It returns the delay until the next check; nil if only a change
-// can make a difference.
+// reconcile updates the status and starts a Job that is due. It returns the delay until the next check, or nil if only
+// a change can make a difference.
 func (s *round) reconcile() (*time.Duration, error) {
 	if s.cj.DeletionTimestamp == nil || s.without.History {
-		// Upstream's cleanup goes on while the CronJob is being deleted (RULES J91).
+		// Upstream's cleanup continues while the CronJob is being deleted (RULES J91).
 		s.cleanUp()
 	}
 	forgotten, err := s.observe()
@@ -33,7 +33,7 @@ func (s *round) reconcile() (*time.Duration, error) {
 		return nil, err
 	}
 	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // by the live read, if there was one
-		return nil, nil // whoever deletes it decides about its Jobs (ADOPT-3)
+		return nil, nil // the deletion's policy decides about its Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)
 }
@@ -66,7 +66,7 @@ func (s *round) observe() (forgotten int, err error) {
 }
 
 // lookAgain reads the CronJob live: the cache may show a Job before the status that lists it (RULES J90). If so, the
-// round continues with what was read.
+// round continues with the CronJob that was read.
 func (s *round) lookAgain(job types.UID) (bool, error) {
 	obj, err := s.env.Client.Get(s.ctx, cronJobKind, s.cj.Namespace, s.cj.Name)
 	if err != nil {
@@ -174,7 +174,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	}
 	cj := p.cronJobs[key]
 	if cj == nil {
-		return nil // it was gone in a later list
+		return nil // it was missing in a later list
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
 		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,

@@ -76,8 +76,8 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	return false, nil
 }
 
-// replace deletes the running Jobs. It reads each live first; one that the CronJob does not own any more, or another of
-// that name, survives (LAW-2). Upstream deletes whatever has the name. An unlisted Job may be the one that is due,
+// replace deletes the running Jobs. It reads each live first. A Job that the CronJob does not own any more, or another
+// of that name, survives (LAW-2). Upstream deletes any Job of the name. An unlisted Job may be the one that is due,
 // started before the controller was killed: it is listed instead.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()

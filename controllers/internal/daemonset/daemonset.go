@@ -58,7 +58,7 @@ type Options struct {
 // Without names guards to disable; see package mutants.
 type Without struct {
 	Ref       ref.Without
-	Revisions ref.Without // of the claims of revisions
+	Revisions ref.Without // for the claims of revisions
 	Routing   routing.Without
 
 	Terminating bool // a terminating set continues as before

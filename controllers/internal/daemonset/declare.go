@@ -52,13 +52,13 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// amiss names a node without the one pod that it should have, or with one that may not stay; it also checks the status
-// numbers (KIND-DS). Only a bound pod must leave: until then no event on the node affects it. Pods on missing nodes are
-// not checked.
+// amiss names a node without the one pod that it should have, or with a pod that may not stay. It also checks the
+// status numbers (KIND-DS). Only a bound pod must leave: until then no event on the node affects it. Pods on missing
+// nodes are not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
-		return "" // it is left alone
+		return "" // a terminating set is left alone
 	}
 	if have, says := holds(own), int(set.Status.CurrentNumberScheduled+set.Status.NumberMisscheduled); says > have {
 		return fmt.Sprintf("pods on %d nodes, and counts %d in its status", have, says)
@@ -92,8 +92,8 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 	return ""
 }
 
-// waitsForMissingNode reports a pod that waits for a missing node. No event tells that, but a reconcile of the set deletes it
-// (RULES G73).
+// waitsForMissingNode reports a pod that waits for a missing node. No event reports this, but a reconcile of the set
+// deletes the pod (RULES G73).
 func waitsForMissingNode(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	if selector(owner) == nil {
 		return ""
@@ -178,7 +178,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return ""
 }
 
-// look is what an update of a set depends on.
+// look holds what an update of a set depends on.
 type look struct {
 	set  *appsv1.DaemonSet
 	now  time.Time

@@ -166,7 +166,7 @@ func (w *work) mayReplace(node string) bool {
 	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
 	f := w.failures[key]
 	switch age := now.Sub(f.since); {
-	case age > 2*mostDelay: // or never
+	case age > 2*mostDelay: // or there was no failure
 		f.delay = firstDelay
 	case age < f.delay:
 		w.env.Queue.AddAfter(w.key, f.delay)

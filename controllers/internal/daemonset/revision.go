@@ -24,8 +24,8 @@ import (
 
 const hashLabel = appsv1.ControllerRevisionHashLabelKey
 
-// construct claims the set's revisions and finds or creates that of the current template. It becomes the newest: a
-// rollback gives it the highest number (RULES G71).
+// construct claims the set's revisions and finds or creates the revision of the current template. It becomes the
+// newest: a rollback gives it the highest number (RULES G71).
 func (w *work) construct(ctx context.Context) error {
 	all, err := w.claimRevisions(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *work) construct(ctx context.Context) error {
 	return err
 }
 
-// claimRevisions adopts and releases revisions, as pods are.
+// claimRevisions adopts and releases revisions in the same way as pods.
 func (w *work) claimRevisions(ctx context.Context) ([]*appsv1.ControllerRevision, error) {
 	candidates := history.Own(w.revisions, w.set)
 	if w.options.Without.Revisions.Foreign {
@@ -85,8 +85,9 @@ func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*app
 	return obj.(*appsv1.ControllerRevision), nil
 }
 
-// snapshot creates the revision of the current template. If its name is taken by one with the same content, that is
-// used, whoever owns it (RULES G72). Otherwise there was a collision, and the next reconcile uses another name.
+// snapshot creates the revision of the current template. If its name is taken by a revision with the same content, that
+// one is used, even if another owner has it (RULES G72). Otherwise there was a collision, and the next reconcile uses
+// another name.
 func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1.ControllerRevision, error) {
 	hash := template.Hash(&w.set.Spec.Template, w.set.Status.CollisionCount)
 	labels := maps.Clone(w.set.Spec.Template.Labels)

@@ -115,8 +115,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return w.sync(ctx)
 }
 
-// stopped reports whether a terminating set is left alone. Even its status is unknown, as its revisions may be gone
-// before its pods (RULES G69). The selector era went on.
+// stopped reports whether a terminating set is left alone. Even its status is unknown, because its revisions may be
+// gone before its pods (RULES G69). The selector era continued.
 func (w *work) stopped() bool {
 	return w.set.DeletionTimestamp != nil && w.options.Era != Selector && !w.options.Without.Terminating
 }
@@ -132,7 +132,7 @@ func (w *work) sync(ctx context.Context) error {
 		return err
 	}
 	if !awake {
-		// It claims and reports, but does not set the observed generation.
+		// The set claims and reports, but does not set the observed generation.
 		return w.writeStatus(ctx, false)
 	}
 	err := w.manage(ctx)

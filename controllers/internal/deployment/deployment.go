@@ -57,10 +57,10 @@ type Without struct {
 	Routing routing.Without
 
 	OwnStatus   bool // every matching ReplicaSet counts in the status
-	ClaimFirst  bool // read its own before adopting orphans, which do not count then
+	ClaimFirst  bool // read its own ReplicaSets before adopting orphans, which do not count then
 	TakeOwned   bool // create ReplicaSets without a reference to the Deployment
 	Terminating bool // a terminating Deployment continues as before
-	Untouched   bool // ... writes its ReplicaSets' annotations, as upstream does
+	Untouched   bool // ... and writes its ReplicaSets' annotations, as upstream does
 
 	NameOfTemplate bool // the template does not determine the ReplicaSet's name
 	Taken          bool // treat a ReplicaSet of the same name as the wanted one
@@ -68,11 +68,11 @@ type Without struct {
 	SameTemplate   bool // the hash, not the template, finds the current ReplicaSet
 
 	Room  bool // scale the current ReplicaSet to full size at once
-	Least bool // remove old pods however few are available
+	Least bool // remove old pods even if too few are available
 	Empty bool // with strategy Recreate, create new pods while old ones run
 
 	Idle      bool // old ReplicaSets whose pods are not ready count as empty
-	VictimUID bool // delete old ReplicaSets by name, whichever has it now
+	VictimUID bool // delete old ReplicaSets by name, even if another has the name now
 	Unchanged bool // write a status that is already right
 	Pods      bool // the Deployment itself deletes pods of old ReplicaSets
 }

@@ -77,7 +77,7 @@ func revision(rs *appsv1.ReplicaSet) (int64, error) {
 
 // annotations returns those of the current ReplicaSet: its own, overridden by the Deployment's, and a revision of at
 // least next. It records an earlier revision, because the Deployment has returned to it. If the revision is not a
-// number nothing changes.
+// number, nothing changes.
 func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]string {
 	out := with(rs.Annotations, nil)
 	for k, v := range u.d.Annotations { //detcheck:ordered each key is set once
@@ -142,7 +142,7 @@ func with(annotations, others map[string]string) map[string]string {
 }
 
 // create creates the ReplicaSet of the Deployment's template, and stores its revision. The template determines its
-// name. If the cache does not show the first creation yet, the second is therefore refused.
+// name. Therefore a second creation is refused if the cache does not show the first one yet.
 func (u *rollout) create(ctx context.Context) error {
 	rs := u.newSet()
 	obj, err := u.env.Client.Create(ctx, rs)
@@ -223,9 +223,9 @@ func setName(deployment, hash string) string {
 }
 
 // taken returns the ReplicaSet that already has the name, if it is the Deployment's own and has the same template.
-// Otherwise two templates have one hash, or the ReplicaSet was released or belongs to another: the collision is
-// counted, which changes the hash, and refused is returned for a retry (RULES H76). It reads the cache: while that
-// shows no such name, nothing is known. Before collisions were counted, the same name was retried forever.
+// Otherwise two templates have the same hash, or the ReplicaSet was released or belongs to another owner: the collision
+// is counted, which changes the hash, and refused is returned for a retry (RULES H76). It reads the cache: until the
+// cache shows the name, nothing is known. Before collisions were counted, the same name was retried forever.
 func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv1.ReplicaSet, error) {
 	obj, exists, err := u.reconciler.sets.GetByKey(u.d.Namespace + "/" + name)
 	if err != nil || !exists {

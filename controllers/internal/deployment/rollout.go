@@ -82,7 +82,7 @@ func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	return unhealthy || healthy, err
 }
 
-// takeFrom scales ReplicaSets down by up to n pods in all, each by up to what it can give.
+// takeFrom scales ReplicaSets down by up to n pods in all, each by at most the pods that it can lose.
 func (u *rollout) takeFrom(ctx context.Context, sets []*appsv1.ReplicaSet, n int32,
 	has func(*appsv1.ReplicaSet) int32) (took bool, err error) {
 	for _, rs := range sets {
@@ -142,7 +142,7 @@ func (u *rollout) oldPods() bool {
 	})
 }
 
-// deletePods is what a Deployment must not do: pods belong to its ReplicaSets (LAW-2).
+// deletePods deletes pods directly, which a Deployment must not do: pods belong to its ReplicaSets (LAW-2).
 func (u *rollout) deletePods(ctx context.Context) error {
 	for _, rs := range u.old() {
 		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {

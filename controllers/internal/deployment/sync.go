@@ -74,7 +74,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 	return fmt.Errorf("deployment %s: unexpected strategy %q", key, d.Spec.Strategy.Type)
 }
 
-// writeOff does all there is to do for a terminating Deployment: it writes the status (ADOPT-3).
+// writeOff does all the work for a terminating Deployment: it writes the status (ADOPT-3).
 func (u *rollout) writeOff(ctx context.Context) error {
 	if err := u.syncRevision(ctx); err != nil {
 		return err
@@ -228,7 +228,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
 		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
 		AvailableReplicas:  available,
-		// There may be more than wanted, when some are about to be deleted.
+		// There may be too many pods, if some are about to be deleted.
 		UnavailableReplicas: max(total(sets, size)-available, 0),
 		TerminatingReplicas: u.terminating(),
 		CollisionCount:      u.d.Status.CollisionCount,
@@ -267,7 +267,7 @@ func (u *rollout) terminating() *int32 {
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
 	before := u.d.Status
 	if u.options.Era != Current {
-		before.TerminatingReplicas = nil // a field that older programs do not know
+		before.TerminatingReplicas = nil // older programs do not know this field
 	}
 	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
 		return nil

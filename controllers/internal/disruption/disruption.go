@@ -193,7 +193,7 @@ func podOf(key string) (pod string, ok bool) {
 }
 
 // announced returns the condition of an announced eviction. It returns nil if the Pod is terminating or has ended, or
-// if its kubelet set the condition, since that may take any time.
+// if its kubelet set the condition, because that may take any time.
 func announced(pod *corev1.Pod) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions,
 		func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })

@@ -25,7 +25,7 @@ import (
 const patience = 2 * time.Minute
 
 // stillAwaited returns the Pods whose eviction was allowed but that are not terminating yet. After patience they count
-// as staying. It returns when the first of them does.
+// as staying. It also returns when the first of them does.
 func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	now time.Time) (map[string]metav1.Time, time.Duration) {
 	awaited := map[string]metav1.Time{}
@@ -89,7 +89,7 @@ func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionS
 	budget.Status.Conditions = conditions
 }
 
-// expect returns how many Pods a budget is about, and how many must be healthy. An absolute minimum counts existing
+// expect returns how many Pods a budget selects, and how many must be healthy. An absolute minimum counts existing
 // Pods. A percentage, or a maximum of unavailable Pods, counts the sizes of their controllers.
 func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionBudget,
 	pods []*corev1.Pod) (expected, desired int32, err error) {

@@ -169,7 +169,7 @@ func (e *elector) Digest(h *sim.Hash) {
 	if e.lease != nil {
 		s := &e.lease.Spec
 		if e.holds() {
-			h.String(e.lease.ResourceVersion) // the version to renew
+			h.String(e.lease.ResourceVersion) // the version that a renewal must have
 		}
 		h.String(holderOf(e.lease))
 		h.Word(uint64(term(e.lease)))

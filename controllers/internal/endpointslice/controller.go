@@ -72,7 +72,7 @@ func wanted(owner runtime.Object) int {
 	return len(families(svc))
 }
 
-// most returns the most slices of a Service: none if it has no selector.
+// most returns the most slices of a Service, which is none if it has no selector.
 func most(owner runtime.Object) int {
 	if selects(owner.(*corev1.Service)) {
 		return -1
@@ -209,7 +209,7 @@ type Without struct {
 	OwnerUID    bool // own slices of an earlier Service of that name
 	Stale       bool // reconcile although the cache does not show earlier writes
 	Lost        bool // wait for a written slice that is not shown, even if it is gone
-	Version     bool // write slices whatever their current version
+	Version     bool // write slices whatever their current version is
 	Dying       bool // wait for a terminating slice
 	Children    bool // ignore changes and deletions of slices by others
 	Terminating bool // create slices for a terminating Service

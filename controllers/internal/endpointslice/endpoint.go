@@ -158,8 +158,8 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// toldOtherwise reports whether the Pod's endpoint may differ. As upstream, any change of a terminating Pod counts. So
-// its end is noticed; another Pod's end is noticed with its next change only.
+// toldOtherwise reports whether the Pod's endpoint may differ. As upstream, any change of a terminating Pod counts, so
+// its end is noticed. Another Pod's end is noticed only with its next change.
 func toldOtherwise(old, cur *corev1.Pod) bool {
 	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)

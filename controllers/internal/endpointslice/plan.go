@@ -83,8 +83,8 @@ func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType
 }
 
 // plan distributes the endpoints over the slices: first over existing ones, then over those that change anyway, then
-// over one with room, then over new ones. What fits into one slice ends in one; upstream leaves two. fresh is an empty
-// new slice.
+// over one with room, then over new ones. Endpoints that fit into one slice end in one; upstream leaves two. fresh is
+// an empty new slice.
 func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	left := maps.Clone(g.wanted)
 	if len(left) <= capacity && len(g.slices) > 1 {

@@ -23,26 +23,28 @@ const Timeout = 5 * time.Minute
 
 // Expectations holds one controller's records, by the key of the controller object. Drop a record when its object is
 // deleted or replaced: see [Expectations.Forget]. A reconcile of the old object that is still running may write a
-// record after that. So each record names the uid of its object, and is void for another object of the key. (Upstream
-// has keys only, and the new object waits until the record expires.) The zero value is not usable; call [New].
+// record after that. Therefore each record names the uid of its object, and is void for another object of the key.
+// (Upstream has keys only, and the new object waits until the record expires.) The zero value is not usable; call
+// [New].
 type Expectations struct {
 	now     func() time.Time
 	records map[string]*record
 }
 
-// record is what one controller object still waits for. An empty record is removed, since it equals none.
+// record holds what one controller object still waits for. An empty record is removed, because it equals none.
 type record struct {
 	owner     types.UID
 	creations int
-	// made are the names of created objects that were not seen yet; early those seen before their names were known.
+	// made holds the names of created objects that were not seen yet, and early those seen before their names were
+	// known.
 	made, early []string
-	// dying are those first seen while terminating, before their names were known.
+	// dying holds names that were first seen while terminating, before they were known.
 	dying []string
 	open  bool // not all names are known
 	// deletions are keys, not a number: a deletion may be seen twice, as the update that sets deletionTimestamp and as
 	// the removal, and must count once.
 	deletions []string
-	adopted   []string // those of them that no event has shown to be the owner's yet
+	adopted   []string // deletions of objects that no event has shown to be the owner's yet
 	since     time.Time
 }
 
@@ -84,7 +86,8 @@ func (e *Expectations) Created(key string) { e.change(key, (*record).strike) }
 // strike removes a creation without a known name.
 func (r *record) strike() { r.creations = max(r.creations-1, 0) }
 
-// Seen removes the expected creation of key that an object is: the one of that name, or else one without a known name.
+// Seen removes the expected creation of key that an object fulfils: the one with that name, or else one without a known
+// name.
 func (e *Expectations) Seen(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {
@@ -98,8 +101,8 @@ func (e *Expectations) Seen(key, object string) {
 }
 
 // Made names the object of an expected creation of key. From then on no other object counts for it; an object may
-// appear although its creation seemed to fail. (Upstream has only a number and would count that object; since 1.36 its
-// consistency store makes up for it.) A record that was forgotten with its owner is not started again.
+// appear although its creation seemed to fail. (Upstream has only a number and would count another object. Since 1.36
+// its consistency store makes up for that.) A record that was forgotten with its owner is not started again.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.early, object) {
@@ -136,9 +139,9 @@ func (e *Expectations) Deleted(key, object string) {
 type Sight uint8
 
 const (
-	Owned Sight = iota // it exists and is the owner's
-	Lost               // it has no owner: it lost it, or its adoption is not shown yet
-	Moot               // no deletion will be shown: it is gone, terminating, or another's
+	Owned Sight = iota // it exists and belongs to the owner
+	Lost               // it has no owner: it lost the owner, or its adoption is not shown yet
+	Moot               // no deletion will be shown: it is gone, terminating, or belongs to another owner
 )
 
 // Recheck compares the expected deletions of key with a cache, and removes those that will not be shown.

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// errNamespacedOwner: a cluster-scoped object refers to a namespaced owner, whose namespace is and stays unknown.
+// errNamespacedOwner: a cluster-scoped object refers to a namespaced owner, whose namespace cannot be known.
 var errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to namespaced owners")
 
 func (c *collector) collect(ctx context.Context, n *node) error {
@@ -24,7 +24,7 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	id := n.identity
 	if n.virtual && n.namespace == "" {
 		if k := c.kind(id); k != nil && k.Namespaced {
-			return nil // referred to by a cluster-scoped object: see errNamespacedOwner
+			return nil // a cluster-scoped object refers to it: see errNamespacedOwner
 		}
 	}
 	if n.virtual && c.without.LiveOwner {
@@ -48,13 +48,13 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 		return err
 	}
 	if n.virtual && !c.without.Unseen {
-		// It exists. Until an informer shows it, only another live read can tell whether it is gone (RULES K93).
+		// The owner exists. Until an informer shows it, only another live read can tell whether it is gone (RULES K93).
 		return fmt.Errorf("%s %s/%s has not been seen yet", id.kind, id.namespace, id.name)
 	}
 	return nil
 }
 
-// absent handles a live read that found nothing.
+// absent handles a live read that found no object.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
@@ -67,7 +67,7 @@ func (c *collector) absent(id identity) error {
 // for this object.
 type owners struct{ solid, absent, waiting []types.UID }
 
-// judge decides what happens to an object with these references.
+// judge decides whether an object with these references is kept, deleted, or loses references.
 func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object,
 	refs []metav1.OwnerReference) error {
 	if len(refs) == 0 {
@@ -101,7 +101,7 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 	return c.delete(ctx, id, latest, refs, c.policy(latest))
 }
 
-// policy returns the policy for deleting an object: what its finalizers show was requested already (RULES K101).
+// policy returns the policy for deleting an object, as its finalizers show that it was requested (RULES K101).
 func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	switch {
 	case c.without.Finalizers:
@@ -145,8 +145,8 @@ func (c *collector) waits(owner metav1.Object) bool {
 	return deleted && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting
 }
 
-// owner reads an object's owner from the server; nil if it is absent. It reads in the object's own namespace, where
-// owners must be (GC-7).
+// owner reads an object's owner from the server, or returns nil if it is absent. It reads in the object's own
+// namespace, where owners must be (GC-7).
 func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerReference) (metav1.Object, error) {
 	at := referred(r, id.namespace)
 	if c.graph.absent.has(referred(r, "")) || c.graph.absent.has(at) {
@@ -201,9 +201,10 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
-// finishForeground releases an object that no dependent blocks any more, and checks those that do (GC-2). A cycle of
-// waiting objects may have formed while the graph lagged: when the last of them was deleted, the graph did not show the
-// first as terminating. So it looks for cycles here as well. Upstream does not, and such a cycle hangs (GC-6).
+// finishForeground releases an object that no dependent blocks any more, and checks blocking dependents otherwise
+// (GC-2). A cycle of waiting objects may have formed while the graph lagged: when the last of them was deleted, the
+// graph did not show the first as terminating. Therefore it looks for cycles here as well. Upstream does not, and such
+// a cycle never ends (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {
@@ -223,9 +224,9 @@ func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	return nil
 }
 
-// orphan removes the references of an object's dependents, then releases the object (GC-3). If it left earlier, a
-// dependent that still refers to it would be deleted (GC-4). Dependents that appear before the finalizer's removal is
-// sent are included. Upstream handles only those known at the start.
+// orphan removes the references of an object's dependents, then releases the object (GC-3). If the object were gone
+// earlier, a dependent that still refers to it would be deleted (GC-4). Dependents that appear before the finalizer's
+// removal is sent are included. Upstream handles only those known at the start.
 //
 // A dependent created just before the deletion, and not seen yet, is missed here and upstream (RULES K105).
 func (c *collector) orphan(ctx context.Context, n *node) error {

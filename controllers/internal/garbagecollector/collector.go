@@ -1,11 +1,11 @@
-// Package garbagecollector is the garbage collector. It deletes objects whose owners are all gone, and carries out the
-// deletion policies foreground and orphan. It treats ControllerRefs like other references (ORPHAN-4).
+// Package garbagecollector implements the garbage collector. It deletes objects whose owners are all gone, and carries
+// out the deletion policies foreground and orphan. It treats ControllerRefs like other references (ORPHAN-4).
 //
 // It watches every kind and keeps a graph of references, keyed by uid (graph.go). Events change the graph and queue
 // work: "delete UID" checks whether to delete an object (collect.go), "orphan UID" orphans its dependents and releases
-// it, "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph
-// lags behind the server, so it only says what to check. Actions rely on live reads, and every delete carries the uid
-// and version that was read (GC-5, GC-9).
+// it, "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph lags behind
+// the server, so it only says which objects to check. Actions rely on live reads, and every delete carries the uid and
+// version that was read (GC-5, GC-9).
 package garbagecollector
 
 import (
@@ -40,7 +40,7 @@ type collector struct {
 	graph   *graph
 	without *Without
 	kinds   map[kindName]*fakeapi.Kind         // served kinds, in any version
-	current map[schema.GroupKind]*fakeapi.Kind // the same, whatever the version
+	current map[schema.GroupKind]*fakeapi.Kind // the same, for any version
 	watched map[watching]bool
 
 	complaints map[string]complaint // by dependent's and owner's uid
@@ -48,7 +48,7 @@ type collector struct {
 
 type kindName struct{ apiVersion, kind string }
 
-// watching is a watched kind of some resource, in any version. A kind may come back with another CRD.
+// watching is a watched kind of some resource, in any version. A kind may return with another CRD.
 type watching struct {
 	resource schema.GroupResource
 	kind     string
@@ -76,7 +76,7 @@ func (c *collector) discover() {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
 		if k.GVK.Kind == "Event" || c.watched[w] {
-			continue // events are too many, and own nothing (RULES K109)
+			continue // there are too many events, and they own nothing (RULES K109)
 		}
 		c.watched[w] = true
 		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
@@ -88,8 +88,8 @@ func (c *collector) discover() {
 	}
 }
 
-// kind returns the served kind of an identity, or nil. If the version of an object that was seen is not served any
-// more, another version of its kind is used. A reference is taken literally.
+// kind returns the served kind of an identity, or nil. If the version of an observed object is not served any more,
+// another version of its kind is used. A reference's version must be served itself.
 func (c *collector) kind(id identity) *fakeapi.Kind {
 	k := c.kinds[kindName{id.apiVersion, id.kind}]
 	if k != nil && !(c.without.OtherVersions && k.GVK.GroupVersion().String() != id.apiVersion) {
@@ -156,8 +156,8 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
-// kindError says that the kind of an identity is not served. It may come later, so the work is retried forever (RULES
-// K96).
+// kindError says that the kind of an identity is not served. It may be served later, so the work is retried forever
+// (RULES K96).
 type kindError struct{ id identity }
 
 func (e *kindError) Error() string {
@@ -173,14 +173,14 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	switch {
 	case k.Namespaced:
 		return k, id.namespace, nil
-	case c.without.Scope && id.namespace != "": // a path that does not exist on any server
+	case c.without.Scope && id.namespace != "": // no server has such a path
 		return nil, "", apierrors.NewNotFound(schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}, id.name)
 	}
 	return k, "", nil
 }
 
-// unserved reports whether an answer says that the server does not know the path: it names no object. A proxy may leave
-// out the details.
+// unserved reports whether an answer says that the server does not know the path: it names no object. A proxy may omit
+// the details.
 func unserved(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
@@ -210,15 +210,15 @@ func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error)
 // Without names guards to disable; see package mutants.
 type Without struct {
 	LiveItem      bool // read an object's owners from the graph, not from the server
-	LiveOwner     bool // an owner missing from the graph is absent, without a live read
+	LiveOwner     bool // an owner missing from the graph counts as absent, without a live read
 	OwnerUID      bool // a recreated owner of the same name counts as the owner
-	OwnerErrors   bool // an owner that could not be read is absent
-	UnknownKind   bool // an owner of an unknown kind is absent
-	Unserved      bool // ... and one of a kind that has ceased to be served since it was looked up
-	OtherVersions bool // ... and one that is named by another version of its kind than the one that is stored
-	EveryOwner    bool // one absent owner is enough
+	OwnerErrors   bool // an owner that could not be read counts as absent
+	UnknownKind   bool // an owner of an unknown kind counts as absent
+	Unserved      bool // ... and an owner whose kind is no longer served since it was looked up
+	OtherVersions bool // ... and an owner referred to by another version of its kind than the stored one
+	EveryOwner    bool // delete an object if one of its owners is absent
 	DeadRefs      bool // keep references to absent owners if another owner remains
-	LiveRefs      bool // cut references to live owners with those to absent ones
+	LiveRefs      bool // remove references to live owners together with those to absent ones
 	AnyOwner      bool // only ControllerRefs count as owners
 	Waiting       bool // an owner in foreground deletion counts as solid
 	Undeleted     bool // the foreground finalizer alone, without a deletion, counts as foreground deletion
@@ -228,18 +228,18 @@ type Without struct {
 	Cycles        bool // do not break cycles of foreground deletions
 	LateCycles    bool // ... that formed before the graph showed them
 	Virtual       bool // do not look for owners that were never seen
-	Unseen        bool // do not look again for an owner that was found once, seen or not
+	Unseen        bool // do not look up an owner again that was found once, seen or not
 	Scope         bool // look for a cluster-scoped owner in its dependent's namespace
 	Reach         bool // look for a namespaced owner of a cluster-scoped object in no namespace
 	Borrowed      bool // look for owners of a cluster-scoped object in its dependent's namespace
-	Guesses       bool // trust what a cluster-scoped object says about a namespaced owner
-	Removed       bool // keep an object as dependent of owners that it no longer refers to
+	Guesses       bool // trust a cluster-scoped object's reference to a namespaced owner
+	Removed       bool // an object stays a dependent of owners that it no longer refers to
 
 	UIDPrecondition     bool // deletes do not carry the uid
 	VersionPrecondition bool // deletes do not carry the version
-	ConflictCheck       bool // repeat a delete after a version conflict whoever owns the object now
-	ConflictPolicy      bool // ... and whatever was requested for its dependents now
-	Policy              bool // background deletes name no policy: the kind's default applies
+	ConflictCheck       bool // repeat a delete after a version conflict, even if the owners have changed
+	ConflictPolicy      bool // ... and even if the policy for its dependents has changed
+	Policy              bool // background deletes set no policy: the kind's default applies
 
 	AbsentCoordinates bool // remember absent owners by uid only
 	Blocking          bool // foreground deletion waits for no dependent
@@ -248,11 +248,11 @@ type Without struct {
 	Report            bool // do not check owners in foreground deletion when a dependent is gone
 
 	OrphanFirst  bool // remove the orphan finalizer before the dependents are orphaned
-	OrphanAgain  bool // ... although the graph has shown another dependent meanwhile
+	OrphanAgain  bool // ... although the graph has shown another dependent in the meantime
 	OrphanErrors bool // ... although orphaning one failed
-	OthersStay   bool // remove the finalizers of others with its own
-	OrphanOwner  bool // ... from any object that has the owner's name now
+	OthersStay   bool // remove finalizers of other programs with its own
+	OrphanOwner  bool // ... from any object that now has the owner's name
 
-	Begun      bool // miss a deletion policy that is requested during the deletion
+	Begun      bool // ignore a deletion policy that is requested during the deletion
 	AskedAgain bool // ... or only one requested again within a gap of the watch
 }

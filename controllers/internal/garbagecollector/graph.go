@@ -43,7 +43,7 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // its finalizer was removed, or is being removed; no event has shown it since
+	released   bool // its finalizer was removed, or is being removed, and no later event has shown it
 }
 
 // blocking returns the dependents that the node's foreground deletion waits for.
@@ -122,9 +122,9 @@ func (g *graph) insert(n *node) {
 	g.addEdges(n, n.owners)
 }
 
-// addEdges enters n with its owners. An unseen owner becomes a virtual node, and is looked up (GC-6). An owner seen
-// under other coordinates makes n worth a check: the reference may be wrong (GC-7). One such owner is enough; only the
-// first gets an event.
+// addEdges adds n with its owners. An unseen owner becomes a virtual node, and is looked up (GC-6). If an owner was
+// seen under other coordinates, n is checked, because the reference may be wrong (GC-7). One such owner is enough; only
+// the first gets an event.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -148,7 +148,7 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// contradicts reports whether a reference may mean something else than the owner of that uid in the graph.
+// contradicts reports whether a reference may mean another object than the owner with that uid in the graph.
 func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if owner.elsewhere(n) {
 		return true
@@ -172,8 +172,7 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove removes a node. Its dependents have one owner less, and an owner in foreground deletion may have waited for
-// it.
+// remove removes a node. Its dependents lose an owner, and an owner in foreground deletion may have waited for it.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
 	g.dropEdges(n, n.owners)
@@ -221,13 +220,13 @@ func (id *identity) digest(h *sim.Hash) {
 // absentSize limits the remembered absent owners.
 const absentSize = 500
 
-// absentOwners caches owners that do not exist, least recently used out first: dependents of one missing owner come in
-// numbers. An entry stays true because uids are unique. The key has all coordinates. A missing object of one name says
-// nothing about the same uid under another name, kind or namespace (GC-5, GC-7, RULES K95).
+// absentOwners caches owners that do not exist. The least recently used entry is dropped first, because a missing owner
+// often has many dependents. An entry stays true because uids are unique. The key has all coordinates. A missing object
+// of one name says nothing about the same uid under another name, kind or namespace (GC-5, GC-7, RULES K95).
 type absentOwners struct {
 	without *Without
 	entries map[identity]*list.Element
-	order   *list.List // of identity, last used first
+	order   *list.List // identities, last used first
 }
 
 func newAbsentOwners(without *Without) absentOwners {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// observed handles an informer's addition or update of an object; old is nil for an addition.
+// observed handles the addition or update of an object by an informer; old is nil for an addition.
 func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	id := identity{apiVersion: gvk.GroupVersion().String(), kind: gvk.Kind, namespace: obj.GetNamespace(),
 		name: obj.GetName(), uid: obj.GetUID()}
@@ -26,8 +26,8 @@ func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	g.deletionStarted(n, old, obj)
 }
 
-// materialize turns a virtual node into the object that was seen. Dependents with other coordinates are worth a check:
-// their reference may be wrong (GC-7).
+// materialize turns a virtual node into the object that was seen. Dependents with other coordinates are checked,
+// because their reference may be wrong (GC-7).
 func (g *graph) materialize(n *node, id identity) {
 	if n.identity != id {
 		n.identity = id
@@ -42,8 +42,8 @@ func (g *graph) materialize(n *node, id identity) {
 	n.virtual = false
 }
 
-// reown updates a node's edges. The deletion of an owner may continue if a blocking reference to it is gone or does not
-// block any more.
+// reown updates a node's edges. The deletion of an owner may continue if a blocking reference to it is removed or no
+// longer blocks.
 func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
 	var added, removed []metav1.OwnerReference
 	for _, r := range refs {
@@ -85,12 +85,12 @@ func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerR
 }
 
 // deletionStarted queues the work of a deletion policy when the object starts terminating with that policy's finalizer.
-// It compares both with their earlier values, as a finalizer may come back (RULES K106).
+// It compares both with their earlier values, because a finalizer may be added again (RULES K106).
 //
-// It may come back unseen. The garbage collector removes it, the object stays for another finalizer and is deleted
-// again. If the watch has a gap, the informer shows the same finalizer before and after. So a released object starts
-// again. Upstream only compares the two (deletionStartsWithFinalizer) and queues nothing; the object hangs until the
-// garbage collector restarts.
+// It may be added again unseen. The garbage collector removes the finalizer, the object stays because of another
+// finalizer and is deleted again. If the watch has a gap, the informer shows the same finalizer before and after.
+// Therefore a released object starts again. Upstream only compares the two (deletionStartsWithFinalizer) and queues
+// nothing; the object stays until the garbage collector restarts.
 func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
 	if n.released && !g.without.AskedAgain {
 		old = nil
@@ -153,8 +153,8 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	return false
 }
 
-// partition splits dependents by reference: to this identity, and to its uid under other coordinates. One with both is
-// in both.
+// partition splits dependents by reference: to this identity, and to its uid under other coordinates. A dependent with
+// both is in both lists.
 func partition(dependents []*node, id identity) (right, wrong []*node) {
 	for _, d := range dependents {
 		isRight, isWrong := false, false

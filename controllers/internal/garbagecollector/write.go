@@ -18,9 +18,9 @@ import (
 )
 
 // delete deletes an object by the uid and version that was judged (GC-5, GC-9). If the version changed for other
-// reasons than ownership it deletes anyway, or a frequently written object would never be collected (RULES K102). The
-// policy requested for its dependents must not have changed either, because this delete would replace it. Upstream does
-// not check that.
+// reasons than ownership it deletes anyway, because otherwise a frequently written object would never be collected
+// (RULES K102). The policy requested for its dependents must not have changed either, because this delete would replace
+// it. Upstream does not check that.
 func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference,
 	policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
@@ -68,8 +68,8 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 }
 
 // patch sends a strategic merge patch. A kind without support for these gets a merge patch of its whole current list of
-// owners, at that version, without the references in drop. If drop is empty, all references become non-blocking, also
-// those without a value.
+// owners, at that version, without the references in drop. If drop is empty, all references become non-blocking,
+// including those without a value.
 func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 	if err != nil {
 		return err
 	}
-	// Before the read: a later event shows the current finalizer, or one that this read will find.
+	// Set before the read: a later event shows the current finalizer, or one that this read will find.
 	n.released = true
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) {
@@ -162,7 +162,7 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 const component = "garbage-collector-controller"
 
 // complaint is a pending event: a dependent refers to an owner in another namespace (GC-7, RULES K97). It is separate
-// from the graph, as the dependent is likely to be deleted first.
+// from the graph, because the dependent is likely to be deleted first.
 type complaint struct {
 	about identity
 	owner metav1.OwnerReference

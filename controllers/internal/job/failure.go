@@ -108,8 +108,8 @@ func sidecar(p *corev1.Pod, name string) bool {
 
 // verdict is the result of a Job's podFailurePolicy for a failed pod.
 type verdict struct {
-	action  batchv1.PodFailurePolicyAction // "" where no rule matches
-	message string                         // why the Job fails, of FailJob
+	action  batchv1.PodFailurePolicyAction // "" if no rule matches
+	message string                         // why the Job fails, for the action FailJob
 }
 
 // counts reports whether the failure counts towards the limits.

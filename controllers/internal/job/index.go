@@ -19,7 +19,7 @@ import (
 // indexKey is the annotation and label with a pod's completion index.
 const indexKey = batchv1.JobCompletionIndexAnnotation
 
-// nowhere is the index of a pod without one.
+// nowhere is the index of a pod that has no index.
 const nowhere = -1
 
 func indexOf(p *corev1.Pod) int {
@@ -94,8 +94,8 @@ func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
 	return &list
 }
 
-// awaitingReplacement returns the failed pods that are kept until there is a replacement, by index: they hold the
-// number of the index's failures. The last of several counts.
+// awaitingReplacement returns the failed pods that are kept until they are replaced, by index: they hold the number of
+// the index's failures. The last of several counts.
 func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	running := intervals(nil).with(indexesOf(a.active)...)
 	last := map[int]*corev1.Pod{}
@@ -157,8 +157,8 @@ func (a *attempt) indexBackoff(i int) backoff {
 	return backoff{failures: before + 1, last: endedAt(p)}
 }
 
-// duplicates returns the active pods without a place in an Indexed Job: all but the best of each index, and those of no
-// index. rest are the others.
+// duplicates returns the active pods without a place in an Indexed Job: all except the best of each index, and all
+// without an index. rest are the others.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)

@@ -73,7 +73,7 @@ var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
 const tracking = batchv1.JobTrackingFinalizer
 
 const (
-	batch        = time.Second      // the delay of an event, to batch it with others
+	batch        = time.Second      // delays an event, to batch it with others
 	firstBackoff = 10 * time.Second // before a failed pod is replaced; each failure doubles it
 	maxBackoff   = 10 * time.Minute
 	burst        = 500 // the most pods that a reconcile creates, or deletes as surplus
@@ -113,11 +113,11 @@ type Without struct {
 	Shed        bool // never remove the finalizer
 	HoldDeleted bool // ... from the pods of a terminating Job
 	Orphans     bool // ... from pods that have lost their Job
-	Thief       bool // remove it whatever controls the pod
-	Adopted     bool // ... from a pod that was ownerless when read, although a Job has adopted it
+	Thief       bool // remove the finalizer even if another controller controls the pod
+	Adopted     bool // ... from a pod that had no owner when it was read, although a Job has adopted it
 	OwnCount    bool // every matching pod counts as the Job's own
 	Terminating bool // a terminating Job creates and deletes pods
-	VictimUID   bool // write and delete pods by name, whichever pod has it now
+	VictimUID   bool // write and delete pods by name, even if another pod has it now
 	Wait        bool // create pods despite pending expectations
 	Lag         bool // reconcile although the caches do not show earlier writes
 	Twice       bool // count a pod again while the cache still shows its finalizer
@@ -128,10 +128,10 @@ type Without struct {
 	Late        bool // keep pods that were created after the Job had ended
 	Early       bool // end the Job while it waits to see its creations
 	Suspend     bool // a suspended Job runs on
-	Managed     bool // a Job that names another controller is synced all the same
+	Managed     bool // reconcile a Job that names another controller
 	Ready       bool // the status counts every active pod as ready
-	CountHeld   bool // pods are counted while the finalizer holds them, and again when it does not
-	SharedCache bool // the cached Job is changed in place
+	CountHeld   bool // count pods while they have the finalizer, and again without it
+	SharedCache bool // change the cached Job in place
 }
 
 // jobRoute routes events on Jobs: a changed spec at once, a changed status after a delay. When a Job ends or is gone,
@@ -183,8 +183,8 @@ func delay(out *host.Effect) {
 	out.Keys = out.Keys[:0]
 }
 
-// freeForsaken enqueues a pod whose finalizer nobody would remove: it has no controller, or it is terminating and its
-// Job is gone or has ended.
+// freeForsaken enqueues a pod whose finalizer no controller would remove: it has no controller, or it is terminating
+// and its Job is gone or has ended.
 func freeForsaken(v host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || !tracked(p) {

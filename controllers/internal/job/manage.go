@@ -24,8 +24,8 @@ func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 		err = a.manage(ctx)
 	}
 	if a.complete() && (a.awake || without.Early) {
-		// Its unseen pods may still run. Upstream does not wait for them, but since 1.36 no reconcile begins before its
-		// writes are seen.
+		// Its unseen pods may still run. Upstream does not wait for them, but since 1.36 no reconcile begins before the
+		// caches show earlier writes.
 		a.end = success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods", a.r.env.Now())
 		return false, err
 	}
@@ -246,7 +246,7 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	return firstErr
 }
 
-// createOne creates one pod; nil if that is useless.
+// createOne creates one pod. It returns nil if creating is useless.
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Object, error) {
 	obj, err := r.env.Client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {

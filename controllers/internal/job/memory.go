@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory. It does not decide which pods are whose (API-5); all but the backoff can be
-// read from the API again.
+// reconciler is the controller's memory. It does not decide which pods belong to a Job (API-5), and all of it except
+// the backoff can be read from the API again.
 type reconciler struct {
 	options  *Options
 	env      *host.Env
@@ -32,9 +32,9 @@ type reconciler struct {
 	pods     cache.Indexer
 	expected *expectations.Expectations
 	backoffs map[string]backoff   // of Jobs with a failed pod, by key
-	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
+	closed   map[string]types.UID // by key, Jobs whose end was written and is not shown yet
 	wrote    *consistency.Store
-	shed     map[string]map[types.UID]uint64 // see [reconciler.hasShed], by key
+	shed     map[string]map[types.UID]uint64 // by key, see [reconciler.hasShed]
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
@@ -95,7 +95,7 @@ func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	return shown < since
 }
 
-// forgetShed drops what the cache shows by now.
+// forgetShed drops removals that the cache shows by now.
 func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	kept := map[types.UID]uint64{}
 	for _, p := range pods {

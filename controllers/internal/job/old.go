@@ -13,7 +13,7 @@ import (
 )
 
 // syncOld is a reconcile before [Current]: it counts the ended pods that still exist, although nothing keeps them. A
-// Job has ended when enough have, whether or not others run.
+// Job has ended when enough pods have, whether or not others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -25,7 +25,7 @@ func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) er
 	err := a.manageOld(ctx)
 	s := &a.job.Status
 	s.Active = a.running
-	// The server refuses lower numbers of ended pods.
+	// The server refuses to lower these numbers.
 	s.Succeeded, s.Failed = max(s.Succeeded, a.succeeded), max(s.Failed, a.failed)
 	if equality.Semantic.DeepEqual(s, &j.Status) {
 		return err
@@ -78,7 +78,7 @@ func (a *attempt) manageOld(ctx context.Context) error {
 		why := success("", "", now)
 		s.Conditions = append(s.Conditions, *why, *newCondition(batchv1.JobComplete, "", "", now))
 		s.CompletionTime = &why.LastTransitionTime
-		a.running = 0 // nor a number of running pods, in a Job that has ended
+		a.running = 0 // a Job that has ended has no running pods
 	}
 	return err
 }

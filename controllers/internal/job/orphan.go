@@ -113,7 +113,7 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 func follows(o, p *corev1.Pod) bool {
 	_, ours := failures(o)
 	_, theirs := failures(p)
-	if o.Name > p.Name { // the later in the order of the cache counts, if it is no step back
+	if o.Name > p.Name { // the later one in the cache's order counts, if its number is not lower
 		return theirs <= ours && !endedAt(o).Before(endedAt(p))
 	}
 	return theirs < ours || endedAt(p).Before(endedAt(o))

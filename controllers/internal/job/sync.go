@@ -17,20 +17,20 @@ import (
 type attempt struct {
 	r     *reconciler
 	key   string
-	job   *batchv1.Job // a copy: its status is what the sync writes
-	awake bool         // nothing that it did is yet to be seen
+	job   *batchv1.Job // a copy, whose status the reconcile writes
+	awake bool         // all its earlier writes have been seen
 
-	pods   []*corev1.Pod // the Job's
-	active []*corev1.Pod // those of them that are at work
+	pods   []*corev1.Pod // the Job's pods
+	active []*corev1.Pod // its active pods
 
-	running, ready, terminating int32 // pods, by what the sync has done so far
-	succeeded, failed           int32 // pods so far, those included that are not counted yet
+	running, ready, terminating int32 // numbers of pods, with the changes of this reconcile
+	succeeded, failed           int32 // numbers of pods so far, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // of an Indexed Job: by its status, and by its pods
+	succeededBefore, succeededIndexes intervals // for an Indexed Job: by its status, and by its pods
 	failedIndexes                     *intervals
 	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
 
-	uncountedSucceeded, uncountedFailed map[types.UID]bool // by the status, when the sync began
+	uncountedSucceeded, uncountedFailed map[types.UID]bool // by the status at the start of the reconcile
 	backoff                             backoff
 	end                                 *batchv1.JobCondition // why the Job ends; nil if it does not
 }
@@ -41,7 +41,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return r.free(ctx, p)
 	}
 	if err := r.wrote.Ready(key); err != nil && !r.options.Without.Lag {
-		return err // it goes by no cache that does not show what it wrote
+		return err // the cache does not show its own writes
 	}
 	obj, exists, _ := r.jobs.GetByKey(key)
 	if !exists {
@@ -52,7 +52,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if s, err := readSelector(j); err != nil {
 		return fmt.Errorf("job %s: bad selector: %w", key, err)
 	} else if s == nil {
-		return nil // it would release each pod that it has, and make the next
+		return nil // it would release each of its pods, and create the next
 	}
 	if r.options.Era != Current {
 		return r.syncOld(ctx, key, j)
@@ -65,9 +65,9 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		delete(r.closed, key)
 		return r.late(ctx, j)
 	case r.closed[key] == j.UID:
-		return nil // its end was written, and is yet to be shown (RULES I85)
+		return nil // its end was written, and is not shown yet (RULES I85)
 	case j.Spec.CompletionMode != nil && *j.Spec.CompletionMode != batchv1.NonIndexedCompletion && !indexed(j):
-		return nil // of a mode that is not known: an event says so upstream, and nothing is done
+		return nil // the mode is unknown: upstream writes an event and does nothing
 	}
 	return r.attempt(ctx, key, j)
 }
@@ -267,8 +267,8 @@ func newCondition(of batchv1.JobConditionType, reason, message string, now time.
 		LastProbeTime: moment(now), LastTransitionTime: moment(now)}
 }
 
-// failure returns the condition that says why a Job will fail; success the one that it has succeeded. The condition
-// that ends the Job follows, in the same words, when all its pods are counted.
+// failure returns the condition that says why a Job will fail; success returns the condition for success. When all its
+// pods are counted, the Job gets the final condition with the same text.
 func failure(reason, message string, now time.Time) *batchv1.JobCondition {
 	return newCondition(batchv1.JobFailureTarget, reason, message, now)
 }

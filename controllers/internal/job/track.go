@@ -105,8 +105,8 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 }
 
 // noteEnded names ended, uncounted pods in the status, and returns those whose finalizers may be removed afterwards.
-// noted reports a changed status, full that it holds no more names. The succeeded indexes of an Indexed Job need no
-// names: each counts once.
+// noted reports a changed status, and full that the status can hold no more names. The succeeded indexes of an Indexed
+// Job need no names, because each counts once.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)
@@ -138,7 +138,7 @@ func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 }
 
 // mayGo reports whether a pod need not be kept: it has ended, or its Job ends. The last failed pod of an index stays
-// until it has a replacement.
+// until it is replaced.
 func (a *attempt) mayGo(p *corev1.Pod) bool {
 	switch {
 	case a.job.DeletionTimestamp != nil:
@@ -176,7 +176,7 @@ func (a *attempt) writeIndexes() bool {
 	return changed
 }
 
-// announce states in the status why the Job will end, and turns that into the condition that ends it.
+// announce states in the status why the Job will end, and turns that into the final condition.
 func (a *attempt) announce() bool {
 	if a.end == nil {
 		return false
@@ -227,7 +227,7 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 
 // shedOne removes the finalizer from this incarnation of a pod; a replaced pod counts as gone. Eras before tracking
 // leave the finalizer alone. A pod without a controller, key "", must be unchanged since it was read. Upstream does not
-// check that, and frees what a Job has adopted since, which is then never counted.
+// check that, and removes the finalizer of a pod that a Job has adopted since, which is then never counted.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil

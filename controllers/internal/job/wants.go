@@ -22,11 +22,11 @@ func wants(owner runtime.Object) int {
 	case finished(j) || suspended(j) || met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet):
 		return 0
 	case j.Spec.Completions == nil && j.Status.Succeeded > 0:
-		return int(j.Status.Active) // no more are made, and those that run go on
+		return int(j.Status.Active) // no more pods are created, and those that run continue
 	}
 	n := most(j)
 	if onlyFailed(j) && j.Status.Terminating != nil {
-		// A terminating pod is not replaced, and no running pod is deleted for it.
+		// A terminating pod is not replaced, and no running pod is deleted because of it.
 		n = max(n-int(*j.Status.Terminating), min(n, int(j.Status.Active)))
 	}
 	return max(n, 0)
@@ -45,10 +45,10 @@ func most(j *batchv1.Job) int {
 	return max(n, 0)
 }
 
-// succeeded returns how many pods a Job needs no more. For an Indexed Job it counts the succeeded indexes below
+// succeeded returns how many pods a Job no longer needs. For an Indexed Job it counts the succeeded indexes below
 // completions: the counter stays when the Job shrinks. Before there were indexes, only the counter was written.
 func succeeded(j *batchv1.Job) int {
-	if j.Status.CompletedIndexes != "" { // the server takes it of Indexed ones alone
+	if j.Status.CompletedIndexes != "" { // the server accepts it only for Indexed Jobs
 		return parseIntervals(j.Status.CompletedIndexes, int(*j.Spec.Completions)).total()
 	}
 	return int(j.Status.Succeeded)
@@ -65,7 +65,7 @@ func surge(owner runtime.Object) int {
 }
 
 // counts are the numbers of a Job's status that count its pods (EXACT-8). The number of terminating pods is left out: a
-// pod that nothing holds is gone at once, while the status may still count it.
+// pod without finalizers is gone at once, while the status may still count it.
 var counts = []law.Count{
 	{Name: "active",
 		Of: func(owner runtime.Object) int { return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Active)) },
@@ -82,15 +82,15 @@ var counts = []law.Count{
 	{Name: "succeeded", Ever: true,
 		Of: func(owner runtime.Object) int {
 			if j := owner.(*batchv1.Job); indexed(j) || finished(j) {
-				return -1 // an index counts once; and who has ended counts no more
+				return -1 // an index counts once, and an ended pod counts no more
 			}
 			return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Succeeded))
 		},
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
 }
 
-// onces count the pods that have ended, with those that the status still has to count (EXACT-12). When a Job fails,
-// every pod that has not succeeded counts as failed.
+// onces count the pods that have ended, including those that the status still has to count (EXACT-12). When a Job
+// fails, every pod that has not succeeded counts as failed.
 var onces = []law.Count{
 	{Name: "pods that succeeded", Once: true,
 		Of: func(owner runtime.Object) int {
@@ -114,7 +114,7 @@ var onces = []law.Count{
 		Is: func(_, _ runtime.Object) bool { return true }},
 }
 
-// unlessLeft returns a number of a Job's status; -1 if the controller does not manage the Job.
+// unlessLeft returns a number of a Job's status, or -1 if the controller does not manage the Job.
 func unlessLeft(owner runtime.Object, n int) int {
 	if j := owner.(*batchv1.Job); foreign(j) || selectorOf(j) == nil {
 		return -1

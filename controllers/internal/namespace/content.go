@@ -20,16 +20,16 @@ import (
 // finalizerWait is the assumed time until a finalizer is removed.
 const finalizerWait = 15 * time.Second
 
-// contents lists what is left in a namespace.
+// contents counts the remaining objects of a namespace.
 type contents struct {
-	wait       time.Duration // until it may be gone
+	wait       time.Duration // the time until they may be gone
 	resources  map[schema.GroupResource]int
 	finalizers map[string]int
-	podsFirst  bool // other kinds than pods were not even looked at
+	podsFirst  bool // other kinds than pods were not even listed
 	errs       []error
 }
 
-// add counts remaining objects. One without a finalizer must go at once, unless it has time to end.
+// add counts remaining objects. An object without a finalizer must be gone at once, unless it has a grace period.
 func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Duration) error {
 	if len(items) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left 
 			wait = max(wait, time.Duration(*s)*time.Second)
 		}
 	}
-	if t := ns.DeletionTimestamp; t == nil || c.env.Now().Sub(t.Time) >= wait { // nil for a mutant only
+	if t := ns.DeletionTimestamp; t == nil || c.env.Now().Sub(t.Time) >= wait { // only a mutant gets here with nil
 		wait = 0
 	}
 	return c.deleteAll(ctx, c.pods, ns.Name, wait, left)
@@ -153,8 +153,8 @@ func conditions(old []corev1.NamespaceCondition, left *contents, now time.Time) 
 	return out, changed
 }
 
-// judge sets a condition that reports an obstacle. While only pods are deleted, the remaining content is not reported:
-// most was not counted.
+// judge sets a condition that reports an obstacle. While only pods are deleted, the remaining content is not reported,
+// because most of it was not counted.
 func (left *contents) judge(c *corev1.NamespaceCondition) {
 	switch {
 	case c.Type == corev1.NamespaceDeletionContentFailure && len(left.errs) > 0:

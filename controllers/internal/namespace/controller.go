@@ -1,8 +1,8 @@
 // Package namespace is the namespace controller: it empties a terminating namespace, and then removes the finalizer
 // "kubernetes" from its spec (RULES L111).
 //
-// It reads everything from the server. It deletes pods first: until they are gone, what they may need to stop cleanly
-// stays (KEP-5080). It waits for objects with finalizers. A remaining object without one is an error.
+// It reads everything from the server. It deletes pods first: until they are gone, objects that they may need to stop
+// cleanly stay (KEP-5080). It waits for objects with finalizers. A remaining object without one is an error.
 package namespace
 
 import (
@@ -31,7 +31,7 @@ var (
 // deletion and refuses new objects.
 const grace = 5 * time.Second
 
-// New returns the controller. The ownership laws do not concern it: it deletes everything.
+// New returns the controller. The ownership laws do not apply to it: it deletes everything.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "namespace", Contract: law.Contract{Profile: law.Upstream,
@@ -42,7 +42,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns why an empty namespace stays: its spec has finalizers of others.
+// keeps returns why an empty namespace stays: its spec has finalizers of other programs.
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
@@ -78,7 +78,7 @@ func newController(without *Without, env *host.Env) *controller {
 	return c
 }
 
-// others lists the kinds of namespaced objects other than pods, at every reconcile: CRDs may come.
+// others lists the kinds of namespaced objects other than pods. It runs at every reconcile, because CRDs may be added.
 func (c *controller) others() []*fakeapi.Kind {
 	var kinds []*fakeapi.Kind
 	for _, k := range c.env.Kinds() {
@@ -103,7 +103,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 		return err
 	}
 	if ns.DeletionTimestamp == nil && !c.without.Terminating || len(ns.Spec.Finalizers) == 0 {
-		return nil // it is a successor, or others have to let it go
+		return nil // it was recreated, or has finalizers of other programs
 	}
 	var left contents
 	err = c.empty(ctx, ns, &left)
@@ -112,7 +112,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	case err != nil && !c.without.Errors:
 		return err
 	case left.wait > 0 && !c.without.Waiting:
-		// Half of the assumed time of the slowest.
+		// Half of the longest remaining time.
 		c.env.Queue.AddAfter(key, left.wait.Truncate(2*time.Second)/2+time.Second)
 		return nil
 	}
@@ -160,7 +160,7 @@ func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	}
 }
 
-// ofOthers returns the finalizers of others, sorted and without duplicates.
+// ofOthers returns the finalizers of other programs, sorted and without duplicates.
 func ofOthers(finalizers []corev1.FinalizerName) []corev1.FinalizerName {
 	rest := slices.DeleteFunc(slices.Clone(finalizers), func(f corev1.FinalizerName) bool {
 		return f == corev1.FinalizerKubernetes
@@ -178,10 +178,10 @@ func ignoreGone(err error) error {
 
 // Without names guards to disable; see package mutants.
 type Without struct {
-	PodsFirst   bool // everything is deleted at once
-	PodsUnknown bool // ... when it is not known whether pods are left
-	Waiting     bool // a namespace is let go although something in it is left
-	Errors      bool // ... although it is not known what is
-	Terminating bool // a namespace that nobody deletes is emptied, too
-	Incarnation bool // a namespace that took the name meanwhile is let go instead
+	PodsFirst   bool // delete all kinds at once
+	PodsUnknown bool // ... while it is not known whether pods are left
+	Waiting     bool // finalize a namespace although an object in it is left
+	Errors      bool // ... although the list of remaining objects is incomplete
+	Terminating bool // also empty a namespace that is not terminating
+	Incarnation bool // finalize a recreated namespace of the same name
 }

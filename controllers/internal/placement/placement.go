@@ -72,7 +72,7 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
-// operators are those that [meets] delegates to a label selector.
+// operators maps the operators that [meets] delegates to a label selector.
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
@@ -80,7 +80,7 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// meets evaluates a requirement like a label selector's, but without validating values: a field may have one that is no
+// meets evaluates a requirement like a label selector's, but without validating values: a field's value need not be a
 // valid label value.
 func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	value, exists := have[r.Key]
@@ -94,8 +94,8 @@ func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	return err == nil && requirement.Matches(have)
 }
 
-// Target returns the node of a pod; for a pod without one, the node that its required affinity names, as a DaemonSet's
-// pod has; or "" (RULES G73). The first term that names nodes decides; several names count as none.
+// Target returns the node of a pod. For a pod without one, it returns the node that its required affinity names, as in
+// a DaemonSet's pods, or "" (RULES G73). The first term that names nodes decides; several names count as none.
 func Target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

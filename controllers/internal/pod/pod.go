@@ -66,7 +66,7 @@ func Condition(p *corev1.Pod, of corev1.PodConditionType) *corev1.PodCondition {
 	return nil
 }
 
-// Available reports whether a pod has been ready for some seconds. A pod that does not report since when is available
+// Available reports whether a pod has been ready for some seconds. If a pod does not report since when, it is available
 // only if no time is required.
 func Available(p *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	c := ReadyCondition(p)
@@ -80,7 +80,7 @@ func availableAt(ready *corev1.PodCondition, minReadySeconds int32) time.Time {
 	return ready.LastTransitionTime.Add(time.Duration(minReadySeconds) * time.Second)
 }
 
-// NextAvailable returns how long it takes until the next ready pod is available; 0 if there is none to wait for.
+// NextAvailable returns how long it takes until the next ready pod is available, or 0 if there is none to wait for.
 func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) time.Duration {
 	next := time.Duration(0)
 	for _, p := range pods {
@@ -193,7 +193,7 @@ func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*c
 	return by(pods, labelIndex, labelled(namespace, first, want[first]))
 }
 
-// Before orders active pods by what their loss costs, the cheapest first: without a node; pending, then unknown, then
+// Before orders active pods by the cost of their loss, the cheapest first: without a node; pending, then unknown, then
 // running; not ready; ready for a shorter time; restarted more often; younger. Equal pods have no order.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),

@@ -55,18 +55,18 @@ type Options struct {
 
 // Without names guards to disable; see package mutants.
 type Without struct {
-	Quarantine bool // a node that the cache does not show is taken for missing at once
-	LiveNode   bool // ... and is not looked for at the server
-	OutOfUse   bool // a node with the taint is taken for out of service though it is ready
-	Taint      bool // ... and one that is not ready though it lacks the taint
-	Dying      bool // pods are removed from a node that is out of service though nobody deletes them
+	Quarantine bool // a node missing from the cache counts as missing at once
+	LiveNode   bool // ... and is not read from the server
+	OutOfUse   bool // a tainted node counts as out of service although it is ready
+	Taint      bool // ... and a node that is not ready, although it lacks the taint
+	Dying      bool // remove pods that are not terminating from a node that is out of service
 	Unbound    bool // ... and pods that wait for a node
-	Mark       bool // pods are removed without being marked Failed
-	MarkUID    bool // whatever pod has the name by now is marked Failed
-	RemoveUID  bool // ... is removed
+	Mark       bool // remove pods without marking them Failed
+	MarkUID    bool // mark any pod that now has the name as Failed
+	RemoveUID  bool // ... remove any pod that now has the name
 }
 
-// New returns the controller. The ownership laws do not concern it: it removes any pod that cannot run.
+// New returns the controller. The ownership laws do not apply to it: it removes any pod that cannot run.
 func New(o Options) host.Controller {
 	if o.Threshold == 0 {
 		o.Threshold = Threshold
@@ -86,7 +86,7 @@ func New(o Options) host.Controller {
 	}
 }
 
-// collector holds the missing nodes, and when the quarantine of each ends.
+// collector holds the missing nodes, and the end of each one's quarantine.
 type collector struct {
 	options *Options
 	env     *host.Env
@@ -102,7 +102,7 @@ func (c *collector) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync runs one round. The next round repeats what failed.
+// Sync runs one round. The next round repeats failed work.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	var pods []*corev1.Pod
 	for _, obj := range c.pods.List() {

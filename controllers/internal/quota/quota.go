@@ -53,7 +53,7 @@ type reconciler struct {
 	watched map[schema.GroupVersionKind]bool
 }
 
-// Digest hashes the watched kinds: a deleted quota may have had them watched.
+// Digest hashes the watched kinds: a deleted quota may have started a watch.
 func (r *reconciler) Digest(h *sim.Hash) {
 	var sum uint64
 	for kind := range r.watched { //detcheck:ordered a sum
@@ -93,8 +93,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// measure writes the namespace's usage of the limited resources into used. It returns when a terminating Pod ceases to
-// count.
+// measure writes the namespace's usage of the limited resources into used. It returns when a terminating Pod will no
+// longer count.
 func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) (soon time.Duration, err error) {
 	for _, k := range r.env.Kinds() {
 		if !limitedBy(q, k) {

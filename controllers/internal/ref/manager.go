@@ -2,7 +2,7 @@
 // [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", with the additions of
 // Kubernetes 1.36.
 //
-// A Manager serves one reconcile of one controller object, because the answer of its live check holds no longer:
+// A Manager serves one reconcile of one controller object, because the answer of its live check is not valid longer:
 //
 //	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
 //	own, err := ref.Claim(ctx, m, candidates, selects)
@@ -37,7 +37,7 @@ type Manager struct {
 
 	checked bool
 	refused error
-	buf     []byte // of the patches, one after another
+	buf     []byte // memory for the patches, one after another
 }
 
 // CanAdopt reads the controller object from the server. It returns an error if the object is gone, was recreated, or is
@@ -170,10 +170,10 @@ type Decision uint8
 
 // The decisions.
 const (
-	Ignore  Decision = iota // not ours, or nothing may be done now
-	Keep                    // ours already
-	Adopt                   // an orphan that we should own
-	Release                 // ours, but no longer selected
+	Ignore  Decision = iota // it belongs to another owner, or no action is allowed now
+	Keep                    // it is owned and selected
+	Adopt                   // it is an orphan to be owned
+	Release                 // it is owned, but no longer selected
 )
 
 var decisionNames = [...]string{"ignore", "keep", "adopt", "release"}
@@ -183,8 +183,8 @@ func (d Decision) String() string { return decisionNames[d] }
 
 // Decide returns what a controller may do with an object, given cached copies of both. matches says whether the
 // selector, and any other condition of membership, selects it. Only an equal uid is ownership (proposal, "Behavior").
-// An object with another ControllerRef is left alone (LAW-2), also if that names a former object of the same name
-// (ADOPT-8).
+// An object with another ControllerRef is left alone (LAW-2), even if the reference names a former object of the same
+// name (ADOPT-8).
 func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -194,7 +194,7 @@ func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 		return Ignore // LAW-1b, LAW-2
 	}
 	if matches && !without.Match || without.Mismatch {
-		return Keep // nothing is written, so a deleting controller may, too
+		return Keep // no write is needed, so a terminating controller may keep it too
 	}
 	if owner.GetDeletionTimestamp() != nil && !without.ReleaseDeletion {
 		return Ignore // ADOPT-3: neither released nor counted
@@ -218,29 +218,29 @@ func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Deci
 
 // Without names guards to disable; see package mutants.
 type Without struct {
-	Foreign         bool // matching objects with another controller's ControllerRef are claimed like own ones
-	Selector        bool // orphans are adopted whether or not they match
-	Namespace       bool // orphans of other namespaces are adopted
-	Deletion        bool // a controller that its own cache shows as being deleted adopts
-	ReleaseDeletion bool // ... and releases
-	ObjectDeletion  bool // objects being deleted are adopted
-	Mismatch        bool // own objects that no longer match are kept
-	Match           bool // own objects that match are released like others
+	Foreign         bool // claim matching objects with another controller's ControllerRef like own ones
+	Selector        bool // adopt orphans even if they do not match
+	Namespace       bool // adopt orphans of other namespaces
+	Deletion        bool // adopt although the cache shows the controller as terminating
+	ReleaseDeletion bool // ... and release
+	ObjectDeletion  bool // adopt terminating objects
+	Mismatch        bool // keep own objects that no longer match
+	Match           bool // release own objects that match
 
-	LiveCheck    bool // no live check before the first adoption of a sync
+	LiveCheck    bool // no live check before the first adoption of a reconcile
 	LiveUID      bool // the live check does not compare uids
-	LiveDeletion bool // the live check does not look at deletionTimestamp
+	LiveDeletion bool // the live check ignores deletionTimestamp
 
 	DependentUID  bool // patches do not carry the dependent's uid
 	AppendOnly    bool // adoption replaces the list of owners
-	AdoptFields   bool // adoption takes the dependent's finalizers off, too
-	Blocks        bool // adoption does not say that the dependent blocks the controller's deletion
+	AdoptFields   bool // adoption also removes the dependent's finalizers
+	Blocks        bool // adoption does not set blockOwnerDeletion
 	Version       bool // adoption names the controller by another apiVersion
 	OwnEntryOnly  bool // release removes every owner
-	ReleaseFields bool // release takes the dependent's finalizers off, too
-	Loser         bool // an adoption that was refused counts as one that succeeded
+	ReleaseFields bool // release also removes the dependent's finalizers
+	Loser         bool // a refused adoption counts as a successful one
 
-	Refused  bool // a release that was refused, whatever for, counts as done
-	Gone     bool // release of an object that is gone is an error
+	Refused  bool // a refused release counts as successful, whatever the reason
+	Gone     bool // release of a missing object is an error
 	Replaced bool // release of an object whose uid has changed is an error
 }

@@ -64,12 +64,12 @@ func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	return appendUID(buf, dependent)
 }
 
-// clearPatch is a mutant's patch: it removes every owner.
+// clearPatch is a mutation: it removes every owner.
 func clearPatch(buf []byte, dependent types.UID) []byte {
 	return appendUID(append(buf, `{"metadata":{"ownerReferences":null`...), dependent)
 }
 
-// alsoFinalizers is a mutant's patch: it removes every finalizer.
+// alsoFinalizers is a mutation: it removes every finalizer.
 func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }

@@ -21,12 +21,12 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	return err == nil && all.Matches(labels.Set(have))
 }
 
-// SelectsSome is Selects for owners that nobody meant to own everything: an empty selector matches nothing (RULES G70).
+// SelectsSome is Selects for owners that should never own everything: an empty selector matches nothing (RULES G70).
 func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
 }
 
-// ParseSome is Parse with the meaning of [SelectsSome]: nil for a selector that matches nothing.
+// ParseSome is Parse with the meaning of [SelectsSome]: it returns nil for a selector that matches nothing.
 func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
 	parsed, err := Parse(s)
 	if err != nil || s == nil || parsed.Empty() {
@@ -62,7 +62,7 @@ func plain(set map[string]string) bool {
 	return true
 }
 
-const longest = 63 // of a label's name, of its value, and of each part of its domain
+const longest = 63 // the longest name or value of a label, and part of its domain
 
 func plainWord(s string) bool {
 	for i := range len(s) {

@@ -38,39 +38,39 @@ type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
-	Active      bool // pods that are being deleted are claimed like others
-	OwnCount    bool // every matching pod counts as the set's own, whoever owns it
+	Active      bool // claim terminating pods like others
+	OwnCount    bool // every matching pod counts as the set's own, even if another owner has it
 	OwnStatus   bool // ... in the status only
-	OwnVictims  bool // every matching pod may be deleted as surplus, whoever owns it
-	TakeOwned   bool // pods are created without a reference to the set
+	OwnVictims  bool // any matching pod may be deleted as surplus, even if another owner has it
+	TakeOwned   bool // create pods without a reference to the set
 	Controller  bool // ... with a reference that is not a ControllerRef
 	OwnerName   bool // ... with a reference that has the set's uid and another name
-	Rivals      bool // other sets that select the same pods are scaled to nothing
-	RivalsStay  bool // ... are deleted
-	Terminating bool // a set that is being deleted creates and deletes pods
-	VictimUID   bool // pods are deleted by name, whatever pod has it by now
-	Dying       bool // pods that are being deleted count as if they stayed
+	Rivals      bool // scale other sets with the same selector to zero
+	RivalsStay  bool // ... delete other sets with the same selector
+	Terminating bool // a terminating set creates and deletes pods
+	VictimUID   bool // delete pods by name, even if another pod has it now
+	Dying       bool // terminating pods count as if they stayed
 	Ready       bool // the status counts every pod as ready
 
-	Wait            bool // a sync creates and deletes whatever is still expected
-	Recheck         bool // expected deletions are not compared with the cache
-	Adopted         bool // ... which take a pod whose adoption the cache is yet to show for one that was lost
-	RecheckDying    bool // ... with respect to pods whose deletion it was shown before it expected it
-	ExpectFirst     bool // expectations are recorded after the writes, not before
-	MadeByName      bool // creations are but counted: any that is seen is taken for one that is expected
-	CreationSeen    bool // creations that were seen stay expected
-	FirstSeenDying  bool // creations that are first seen while they are being deleted stay expected
-	FailedCreation  bool // creations that failed stay expected
-	MissingDeletion bool // deletions of pods that were gone already stay expected
-	Successor       bool // expectations of a set are kept for its recreated successor
-	Missing         bool // expectations of a set that a sync finds gone are kept
-	DeleteErrors    bool // a deletion that was refused is not tried again
+	Wait            bool // create and delete pods despite pending expectations
+	Recheck         bool // do not compare expected deletions with the cache
+	Adopted         bool // ... a pod whose adoption is not shown yet counts as lost
+	RecheckDying    bool // ... for pods that were shown as terminating before their deletion was expected
+	ExpectFirst     bool // record expectations after the writes, not before
+	MadeByName      bool // only count creations: any new pod counts as an expected one
+	CreationSeen    bool // seen creations stay expected
+	FirstSeenDying  bool // creations that are first seen while terminating stay expected
+	FailedCreation  bool // failed creations stay expected
+	MissingDeletion bool // deletions of missing pods stay expected
+	Successor       bool // the set's expectations apply to a recreated set of the same name
+	Missing         bool // keep the expectations of a set that no longer exists
+	DeleteErrors    bool // do not retry a refused deletion
 
-	Consistency bool // a sync begins before it was shown what the set wrote
-	SharedCache bool // cached pods are changed in place
-	Backoff     bool // a failed sync is repeated at once
-	Growth      bool // ... is forgotten, and so repeated after the shortest backoff each time
-	Unchanged   bool // a status that is right already is written again
+	Consistency bool // reconcile before the caches show the set's own writes
+	SharedCache bool // change cached pods in place
+	Backoff     bool // retry a failed reconcile at once
+	Growth      bool // ... forget its failures, and so always retry after the shortest backoff
+	Unchanged   bool // write a status that is already right
 }
 
 func New(kind *Traits, o Options) host.Controller {
@@ -175,7 +175,7 @@ type Traits struct {
 	Consistent bool
 }
 
-// Set is a ReplicaSet or ReplicationController. It shares all parts with the object it was read from.
+// Set is a ReplicaSet or ReplicationController. It shares all parts with the object that it was read from.
 type Set struct {
 	*metav1.ObjectMeta
 	Object          runtime.Object
@@ -191,7 +191,7 @@ type Set struct {
 // Select selects by equal labels. No labels select nothing.
 func (s *Set) Select(equal map[string]string) { s.equal = equal }
 
-// SelectBy selects by a label selector. A nil or empty one selects nothing: no set is meant to own every pod.
+// SelectBy selects by a label selector. A nil or empty one selects nothing: no set should own every pod.
 func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 	if selector == nil {
 		return

@@ -84,7 +84,7 @@ func (r *reconciler) batch(next, n int) int {
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, error) {
 	obj, err := r.client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return "", nil // every create will be refused; trying again is of no use
+		return "", nil // every create would be refused; retrying is useless
 	}
 	if err != nil {
 		return "", err
@@ -149,7 +149,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		}
 		gone := apierrors.IsNotFound(err)
 		if !gone || !r.options.Without.MissingDeletion {
-			r.expected.Deleted(key, keys[i]) // nobody will see it
+			r.expected.Deleted(key, keys[i]) // no event will show it
 		}
 		if !gone && firstErr == nil && !r.options.Without.DeleteErrors {
 			firstErr = err
@@ -184,8 +184,8 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 }
 
 // cheaper is the current order: by progress, then by deletion cost, then by the number of related pods on the node
-// (RULES E57), then by time ready, restarts and age. Times count by magnitude only; among pods of one magnitude the uid
-// decides, which is as good as random.
+// (RULES E57), then by time ready, restarts and age. Times count by magnitude only. Among pods of equal magnitude the
+// uid decides, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
 	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }

@@ -27,7 +27,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
 	} else {
-		before.TerminatingReplicas = nil // a field that an older program does not know
+		before.TerminatingReplicas = nil // an older program does not know this field
 	}
 	if r.options.Without.Ready {
 		status.ReadyReplicas = status.Replicas
@@ -131,7 +131,7 @@ func counts(kind *Traits) []law.Count {
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
 				if set.selectsNothing() {
-					return -1 // nobody counts for it
+					return -1 // nothing is counted for such a set
 				}
 				return int(of(&set.Status))
 			},

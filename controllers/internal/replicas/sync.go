@@ -40,7 +40,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	}
 	set := r.kind.Read(obj.(runtime.Object))
 	if set.selectsNothing() {
-		return nil // it would release what it makes, and make the next; no attempt will mend that
+		return nil // it would release each pod that it creates, and create the next; retrying is useless
 	}
 	// Before the pods are listed: an event in between may or may not be in the list, but is not acted upon (RULES C40).
 	awake := r.awake(key, &set)
@@ -66,8 +66,9 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 }
 
 // awake reports whether the set may create and delete pods, or waits for its expectations. An expected deletion may
-// never be shown: the pod lost its owner (WATCH-5), unless its adoption was not shown yet, or it was shown too early.
-// So expectations are also compared with the cache. Upstream does not do that, and may wait until they expire.
+// never be shown: the pod lost its owner (WATCH-5), unless its adoption was not shown yet, or the deletion was shown
+// too early. Therefore expectations are also compared with the cache. Upstream does not do that, and may wait until
+// they expire.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if r.options.Era.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
@@ -178,7 +179,7 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return !keep(p) })
 }
 
-// fightRivals is a mutant's habit: it writes other sets, because they select the same pods (LAW-2).
+// fightRivals is a mutation: it writes to other sets, because they select the same pods (LAW-2).
 func (r *reconciler) fightRivals(ctx context.Context, set *Set) error {
 	for _, obj := range r.sets.List() {
 		rival := r.kind.Read(obj.(runtime.Object))

@@ -48,7 +48,7 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 // selects it, without expectations: a controller never creates orphans (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	if obj.GetDeletionTimestamp() != nil {
-		d.deleted(v, obj, out) // after a restart; it is not the creation somebody waits for
+		d.deleted(v, obj, out) // after a restart; it is not the expected creation
 		return
 	}
 	ref := metav1.GetControllerOfNoCopy(obj)
@@ -66,8 +66,8 @@ func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	}
 }
 
-// deleted enqueues the owner and updates its expectations. A deleted orphan enqueues nothing: nobody may have deleted
-// it (WATCH-5).
+// deleted enqueues the owner and updates its expectations. A deleted orphan enqueues nothing: no controller may have
+// deleted it (WATCH-5).
 func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -90,10 +90,10 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
 	changed := !sameRef(was, is)
 	if changed && was != nil && !d.Without.OldOwner {
-		d.wakeOwner(v, old, was, out) // WATCH-3: it has lost one
+		d.wakeOwner(v, old, was, out) // WATCH-3: it has lost a dependent
 	}
 	if cur.GetDeletionTimestamp() != nil && !d.Without.Graceful {
-		// A deletion counts when it starts, however long it takes.
+		// A deletion counts from its start, however long it takes.
 		d.deleted(v, cur, out)
 		return
 	}
@@ -181,28 +181,28 @@ func blocks(r *metav1.OwnerReference) bool {
 
 // Without names rules to disable; see package mutants.
 type Without struct {
-	UID      bool // a reference is resolved by name alone
+	UID      bool // resolve a reference by name alone
 	Kind     bool // ... and by the name of an owner of any kind
-	OnlyOne  bool // an event on an owned object wakes every matching controller too
-	OldOwner bool // the former owner is not woken when the reference changes
-	Removal  bool // an object that lost its reference is not offered to anybody
+	OnlyOne  bool // an event on an owned object also enqueues every matching controller
+	OldOwner bool // do not enqueue the former owner when the reference changes
+	Removal  bool // an object that lost its reference enqueues no controller
 
-	OrphanAdd    bool // new orphans are not offered to anybody
-	OrphanDelete bool // the deletion of an orphan wakes the matching controllers
-	OrphanLabels bool // an orphan whose labels changed is not offered to anybody
-	OrphanQuiet  bool // every update of an orphan wakes the matching controllers
+	OrphanAdd    bool // new orphans enqueue no controller
+	OrphanDelete bool // the deletion of an orphan enqueues the matching controllers
+	OrphanLabels bool // an orphan whose labels changed enqueues no controller
+	OrphanQuiet  bool // every update of an orphan enqueues the matching controllers
 
-	Resync          bool // an update to the same version is taken for a change
-	Graceful        bool // the start of a graceful deletion is not taken for the deletion
-	Tombstone       bool // a deletion learnt from a relist is not seen
-	OwnExpectations bool // expectations of the first matching controller are moved, not the owner's
+	Resync          bool // an update to the same version counts as a change
+	Graceful        bool // the start of a graceful deletion does not count as the deletion
+	Tombstone       bool // ignore a deletion learnt from a relist
+	OwnExpectations bool // lower the expectations of the first matching controller instead of the owner's
 	OrphanUncounted bool // a new orphan counts as a creation for every matching controller
-	Incarnation     bool // expectations outlive a controller object that was recreated
-	OwnDeletion     bool // expectations outlive a controller object that was deleted
+	Incarnation     bool // expectations outlive a recreated controller object
+	OwnDeletion     bool // expectations outlive a deleted controller object
 }
 
 // Own routes events on the controller objects: each enqueues its object, resyncs included. Expectations have the
-// object's key. So those of a deleted or recreated object are dropped (RULES B31, C35).
+// object's key, so those of a deleted or recreated object are dropped (RULES B31, C35).
 func Own(kind schema.GroupVersionKind, without *Without) host.Route {
 	return host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
 		obj := e.New

@@ -64,7 +64,7 @@ func (t *TieBreak) updated(v host.View, old, cur metav1.Object, out *host.Effect
 	t.wake(v, cur, out)
 }
 
-// wake enqueues the controller that an object is taken to belong to, and returns its key, or "".
+// wake enqueues the controller to which an object seems to belong, and returns its key, or "".
 func (t *TieBreak) wake(v host.View, obj metav1.Object, out *host.Effect) string {
 	owner := t.first(v, obj)
 	if owner == nil {

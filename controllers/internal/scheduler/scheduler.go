@@ -33,7 +33,7 @@ var (
 	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// New returns the scheduler. The ownership laws do not concern it: it binds any pod.
+// New returns the scheduler. The ownership laws do not apply to it: it binds any pod.
 func New() host.Controller {
 	return host.Controller{
 		Name: "scheduler", Contract: law.Contract{Profile: law.Upstream},
@@ -79,7 +79,7 @@ func waiting(pod *corev1.Pod) bool {
 		pod.Spec.SchedulerName == corev1.DefaultSchedulerName && len(pod.Spec.SchedulingGates) == 0
 }
 
-// byNode indexes the pods that take a place on a node.
+// byNode indexes the pods that occupy a place on a node.
 const byNode = "node"
 
 func nodeOf(obj any) ([]string, error) {

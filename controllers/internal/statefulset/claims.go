@@ -95,8 +95,8 @@ func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	return nil
 }
 
-// claimIsStale reports whether a claim of a pod to be created belongs to an earlier pod of the name, and will go with
-// it. The pod is created after that (RULES F66).
+// claimIsStale reports whether a claim of a pod to be created belongs to an earlier pod of the name, and will be
+// deleted with it. The pod is created after that (RULES F66).
 func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	if scaled, _ := policy(s.set); !scaled || s.options.Era != Current || s.options.Without.StaleClaim {
 		return false
@@ -110,15 +110,15 @@ func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	return false
 }
 
-// policy returns whether a set's claims go when it is scaled down, and when it is deleted.
+// policy returns whether a set's claims are deleted when it is scaled down, and when it is deleted.
 func policy(set *appsv1.StatefulSet) (whenScaled, whenDeleted bool) {
 	const gone = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	p := set.Spec.PersistentVolumeClaimRetentionPolicy
 	return p != nil && p.WhenScaled == gone, p != nil && p.WhenDeleted == gone
 }
 
-// claimOwners returns whether the pod or the set should own a pod's claims. The pod should if it is unwanted and its claims
-// go with it; the set should if they go with the set; or neither (RULES F65).
+// claimOwners returns whether the pod or the set should own a pod's claims. The pod should if it is unwanted and its
+// claims are deleted with it. The set should if they are deleted with the set. Otherwise neither should (RULES F65).
 func claimOwners(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 	whenScaled, whenDeleted := policy(set)
 	ofPod = whenScaled && !wants(set, ordinal(p))
@@ -142,7 +142,7 @@ func (s *syncing) rightlyOwned(claim *corev1.PersistentVolumeClaim, p *corev1.Po
 	return (ofPod != nil) == wantPod && (ofSet != nil) == wantSet
 }
 
-// owners returns the owners that a pod's claim should have. It keeps the owners of others.
+// owners returns the owners that a pod's claim should have. It keeps other owners.
 func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []metav1.OwnerReference {
 	refs := make([]metav1.OwnerReference, 0, len(claim.OwnerReferences)+1)
 	for i := range claim.OwnerReferences {
@@ -162,7 +162,7 @@ func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []m
 	return refs
 }
 
-// strange reports whether another controller owns a claim that should go with the set or the pod.
+// strange reports whether another controller owns a claim that should be deleted with the set or the pod.
 func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
 	if s.options.Without.Strange {
 		return false

@@ -37,7 +37,7 @@ type Era string
 const (
 	// Selector: all pods with the set's name and matching labels, whoever created them (before ControllerRef).
 	Selector Era = "selector"
-	// ControllerRef: the full proposal and nothing later: no revisions, no parallel sets, no claims that go.
+	// ControllerRef: the full proposal without later features: no revisions, no parallel sets, no deletion of claims.
 	ControllerRef Era = "controllerref"
 	// Current: Kubernetes 1.36.
 	Current Era = "current"
@@ -56,24 +56,24 @@ type Without struct {
 
 	Member      bool // pods of any name are members
 	Prefix      bool // pods of a set whose name begins with this one's are members, too
-	Canonical   bool // a pod whose name writes its ordinal otherwise (web-01) is a member, too
-	Terminating bool // a set that is being deleted goes on as if it were not
-	VictimUID   bool // pods are deleted by name, whatever pod has it by now
-	SamePod     bool // an update that failed is tried again on whatever has the name by then
-	SameSet     bool // ... and so is the status
-	Ended       bool // a pod that has ended is made again before it is gone
-	RollAlone   bool // a rolling update does not wait for what it has replaced
-	RollUnready bool // ... does not wait until what it has replaced is available
-	Partition   bool // ... leaves none alone
-	Order       bool // pods that should wait for those before them do not
-	Drift       bool // a revision holds more than the template, and never equals one made before
+	Canonical   bool // a pod whose name writes its ordinal differently (web-01) is a member, too
+	Terminating bool // a terminating set continues as before
+	VictimUID   bool // delete pods by name, even if another pod has it now
+	SamePod     bool // retry a failed update on any pod that now has the name
+	SameSet     bool // ... and the status on any set that now has the name
+	Ended       bool // create an ended pod again before it is gone
+	RollAlone   bool // a rolling update does not wait for the pod that it has replaced
+	RollUnready bool // ... does not wait until the replaced pod is available
+	Partition   bool // ... ignores the partition
+	Order       bool // pods do not wait for those before them
+	Drift       bool // a revision contains more than the template, and never equals an earlier one
 
-	ClaimLater  bool // a claim gets its owners when it is seen, not when it is made
-	ClaimEvents bool // nobody is woken by claims
-	GoingSeen   bool // claims are given to a pod that is seen to be going, not to one that is about to
-	StaleClaim  bool // a pod is made although a claim of its is about to go
-	Recreated   bool // claims of an earlier set or pod of the name are taken for its own
-	Strange     bool // claims that somebody else controls get an owner more
+	ClaimLater  bool // set the owners of a claim when it is seen, not when it is created
+	ClaimEvents bool // events on claims enqueue nothing
+	GoingSeen   bool // claims get a pod as owner when it is seen terminating, not before its deletion
+	StaleClaim  bool // create a pod although a claim of it is about to be deleted
+	Recreated   bool // claims of an earlier set or pod of the name count as its own
+	Strange     bool // add an owner to claims of other controllers
 }
 
 func New(o Options) host.Controller {
@@ -148,7 +148,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client will record what it writes
+	own := *env // its client will record its writes
 	r := &reconciler{options: o, env: &own, encoded: history.Memo{}}
 	if o.Era == Current {
 		r.written = consistency.New(env.Behind)

@@ -88,7 +88,8 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 }
 
 // lacks returns what a pod needs that does not exist or is terminating: its revision, or a claim from the set's
-// templates. A claim of an earlier pod of the name counts as terminating if claims go with unwanted pods (RULES F66).
+// templates. A claim of an earlier pod of the name counts as terminating if claims are deleted with unwanted pods
+// (RULES F66).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -121,8 +122,8 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return ""
 }
 
-// strands returns a claim that should go with an unwanted pod and is not the pod's yet. It skips claims of other
-// controllers, and of an earlier pod or set of the name.
+// strands returns a claim that should be deleted with an unwanted pod and that the pod does not own yet. It skips
+// claims of other controllers, and of an earlier pod or set of the name.
 func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := parent.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -164,7 +165,7 @@ func counts() []law.Count {
 		count("readyReplicas", func(set *appsv1.StatefulSet) int { return int(set.Status.ReadyReplicas) }, up),
 		count("availableReplicas", func(set *appsv1.StatefulSet) int {
 			if set.Spec.MinReadySeconds > 0 {
-				return -1 // it depends on when one looks
+				return -1 // the number depends on the time
 			}
 			return int(set.Status.AvailableReplicas)
 		}, up),

@@ -26,7 +26,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	set := obj.(*appsv1.StatefulSet)
 	if selector(set) == nil {
-		return nil // it would be no better the next time
+		return nil // retrying would not help
 	}
 	s := &syncing{reconciler: r, key: key, set: set}
 	return s.sync(ctx)
@@ -36,9 +36,9 @@ type syncing struct {
 	*reconciler
 	key string
 	set *appsv1.StatefulSet // as cached
-	now time.Time           // by which pods are available or not
+	now time.Time           // the time by which pods are available or not
 	versions
-	rolled bool // a pod was deleted to be made again at the next version
+	rolled bool // a pod was deleted, to be created again at the next version
 }
 
 func (s *syncing) sync(ctx context.Context) error {
@@ -155,7 +155,7 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 			}
 		}
 	}
-	if s.rolled && status.CurrentReplicas > 0 { // what was deleted may have been of no revision
+	if s.rolled && status.CurrentReplicas > 0 { // the deleted pod may have had no revision
 		status.CurrentReplicas--
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 // arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
-	replicas  []*corev1.Pod // by ordinal, from the first on; one that is missing is as it would be made
-	condemned []*corev1.Pod // beyond the ordinals wanted, the highest first
-	ailing    *corev1.Pod   // of these, the lowest that is not available
+	replicas  []*corev1.Pod // by ordinal, from the first on; for a missing pod, the pod to create
+	condemned []*corev1.Pod // beyond the wanted ordinals, the highest first
+	ailing    *corev1.Pod   // the lowest unavailable pod in condemned
 }
 
 func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
@@ -72,7 +72,7 @@ func partition(set *appsv1.StatefulSet) int {
 	return 0
 }
 
-// exists reports whether the server has a pod: one that was only built has no phase.
+// exists reports whether the server has a pod: a pod that was only built has no phase.
 func exists(p *corev1.Pod) bool { return p.Status.Phase != "" }
 
 func up(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning && pod.Ready(p) }
@@ -136,8 +136,8 @@ const burst = 500
 // tend creates a missing wanted pod or fixes an existing one. It reports whether the pods after it must wait.
 func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
 	if pod.Ended(p) {
-		// However it ended: a container that was stopped from outside may have exited with success. Its successor is
-		// created when it is gone (CORPUS C20).
+		// The reason of its end does not matter: a container that was stopped from outside may have exited with
+		// success. Its successor is created when it is gone (CORPUS C20).
 		if s.options.Without.Ended {
 			err := s.delete(ctx, p)
 			if err == nil {

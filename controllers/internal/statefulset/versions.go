@@ -16,7 +16,7 @@ import (
 // versions are the current and the update revision of a set. They are equal if there is nothing to update.
 type versions struct {
 	current, next version
-	collisions    int32 // of revisions' names, so far
+	collisions    int32 // collisions of revisions' names so far
 }
 
 // version is the set at a revision.

@@ -20,10 +20,10 @@ import (
 
 // Without names guards to disable; see package mutants.
 type Without struct {
-	UID   bool // a Job is deleted by name, whatever Job has it by now
-	End   bool // its time is counted from when it was made
-	Time  bool // ... is over as soon as it has ended
-	Later bool // it is not looked at again when its time has come
+	UID   bool // delete a Job by name, even if another Job has it now
+	End   bool // count its time from its creation
+	Time  bool // ... delete it as soon as it has ended
+	Later bool // do not requeue it for the end of its time
 }
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
@@ -112,8 +112,8 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 // lifetime exceeds any Job's: a TTL is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is TTL-1: a Job is deleted after its time and not before. In a settled world no Job's time is over, unless
-// nobody waits for it.
+// inTime is TTL-1: a Job is deleted after its time and not before. In a settled world no Job's time is over, unless no
+// controller waits for it.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)

@@ -21,7 +21,7 @@ var volumeKind = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
 
 // Without names guards to disable; see package mutants.
 type Without struct {
-	Bound bool // a volume goes although a claim is bound to it
+	Bound bool // remove the finalizer although a claim is bound to the volume
 }
 
 // New returns the controller. It creates no volumes. A volume's status, which the binder writes, shows whether a claim
@@ -36,7 +36,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns that a claim is bound to a volume.
+// keeps returns the reason why a volume stays: a claim is bound to it.
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	if v, ok := obj.(*corev1.PersistentVolume); ok && bound(v) {
 		return "it is bound"

@@ -31,7 +31,7 @@ const (
 	Chunk  = 'C' // continue a body: number, whether it ends, bytes
 	Pass   = 'T' // let time pass
 	Call   = 'W' // call a webhook of the program: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
-	Stacks = 'G' // look for deadlocks: whether to print the goroutines of the program without one too
+	Stacks = 'G' // look for deadlocks: whether to print the goroutines of the program even without a deadlock
 	Close  = 'X' // end the program and the world; answered by Closed
 )
 

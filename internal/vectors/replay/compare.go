@@ -186,7 +186,7 @@ func compareWatch(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange, tex
 	for i, want := range ex.Watch.Events {
 		if i >= len(events) {
 			if want.Type == "BOOKMARK" {
-				continue // how many come late depends on time
+				continue // how many arrive late depends on time
 			}
 			return fmt.Errorf("event %d of %d is missing: %s %s", i, len(ex.Watch.Events), want.Type, want.Object)
 		}

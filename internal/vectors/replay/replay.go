@@ -147,7 +147,7 @@ func (s *Subject) pause(ex *vectors.Exchange) {
 	}
 }
 
-// aside does what the record says happened outside the API. A starting server writes objects of its own.
+// aside performs an action that the record says happened outside the API. A starting server writes objects of its own.
 func (s *Subject) aside(what string) {
 	switch {
 	case strings.Contains(what, "compacted"):

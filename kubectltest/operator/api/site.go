@@ -1,4 +1,4 @@
-// Package api is the kind of the operator: a Site, which wants a number of pods that serve a page.
+// Package api contains the kind Site of the operator, which wants a number of pods that serve a page.
 package api
 
 import (
@@ -14,7 +14,7 @@ type SiteSpec struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 	Image    string `json:"image,omitempty"`
 	Title    string `json:"title"`
-	Domain   string `json:"domain,omitempty"` // once set it stays
+	Domain   string `json:"domain,omitempty"` // cannot change once set
 	// Preview deletes the site once it has been ready.
 	Preview bool `json:"preview,omitempty"`
 }

@@ -1,9 +1,9 @@
-// Command conformance says which clauses the controllers of this module keep:
+// Command conformance reports which clauses the controllers of this module hold:
 //
 //	go run -C lab ./cmd/conformance [-controller replicaset] [-era current]
 //
-// It explores the scenarios of each controller and the worlds of package evidence, with and without
-// faults. It exits with 1 if a clause is violated, or not exercised, without a reason.
+// It explores the scenarios of each controller and the worlds of package evidence, with and without faults. It exits
+// with 1 if a clause is violated, or not exercised, without a reason.
 package main
 
 import (

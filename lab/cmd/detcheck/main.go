@@ -1,4 +1,4 @@
-// Command detcheck checks packages for whatever could make two runs of one schedule differ.
+// Command detcheck checks packages for code that could make two runs of one schedule differ.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command evidence writes the pages of docs that say what was measured, before a release:
+// Command evidence writes the measured pages of docs, before a release:
 //
 //	go run -C lab ./cmd/evidence -version v0.2.0 [PAGE...]
 //
@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// pages are the pages by name, with what makes each.
+// pages lists the pages by name, with the function that makes each.
 var pages = []struct {
 	name string
 	make func(*measured) ([]byte, error)
@@ -125,7 +125,7 @@ type measured struct {
 	examined *evidence.Report
 }
 
-// path is where a page is: docs/use has two that are of use in writing files and choosing tools.
+// path returns the path of a page. Two pages are in docs/use, because they are for users.
 func (m *measured) path(page string) string {
 	part := "evidence"
 	if page == "eras" || page == "comparison" {

@@ -1,8 +1,9 @@
-// Command mutants runs the scenarios that are to kill the mutants of this module, and says which law kills each:
+// Command mutants runs the scenarios in which laws should find the mutants of this module, and prints the law that
+// finds each:
 //
 //	go run -C lab ./cmd/mutants [NAME...]
 //
-// It exits with 1 where a mutant survives or has no scenario.
+// It exits with 1 if a mutant survives or has no scenario.
 package main
 
 import (
@@ -55,7 +56,7 @@ func main() {
 	}
 }
 
-// killer returns the law that kills a mutant, "" for none, and the last file that was run.
+// killer returns the law that finds a mutant, or "", and the last file that was run.
 func killer(files []*scenarios.File, g *scenarios.Registry, mutant string) (law, file string, err error) {
 	for _, f := range files {
 		for i, s := range f.Steps {

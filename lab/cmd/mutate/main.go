@@ -1,5 +1,5 @@
-// Command mutate mutates the controllers of this module and says which mutants no
-// scenario, recorded case or test kills.
+// Command mutate mutates the controllers of this module and lists the mutants that no scenario, recorded case or test
+// finds.
 package main
 
 import (

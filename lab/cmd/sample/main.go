@@ -66,8 +66,8 @@ func sample(w io.Writer, root string, seed uint64, n int) error {
 }
 
 var (
-	item    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
-	endOf   = regexp.MustCompile(`([.!?:][)*"\]]*) ([*("\[` + "`" + `]*\p{Lu})`)
+	item  = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
+	endOf = regexp.MustCompile(`([.!?:][)*"\]]*) ([*("\[` + "`" + `]*\p{Lu})`)
 )
 
 // ofPage returns the sentences of a page without code blocks, headings and tables.

@@ -1,7 +1,7 @@
-// Command toolchains writes internal/overlay/sums.txt: the sums of the files that the overlay patches, in the Go
-// releases that its arguments name ("go1.26.8 go1.27.1"), or in all of 1.25 to 1.27 that the module proxy serves.
-// A release is added only if every patch fits. Run the tests of sim/agent with a new minor version before you
-// commit its sums.
+// Command toolchains writes internal/overlay/sums.txt: the checksums of the files that the overlay patches, in the Go
+// releases that its arguments name ("go1.26.8 go1.27.1"), or in all releases of 1.25 to 1.27 on the module proxy. It
+// adds a release only if every patch fits. Before you commit the checksums of a new minor version, run the tests of
+// sim/agent with it.
 //
 //	go run -C lab ./cmd/toolchains
 package main
@@ -30,7 +30,7 @@ func main() {
 
 const module = "golang.org/toolchain"
 
-// released matches the releases whose runtime the patches are made for.
+// released matches the releases that the patches support.
 var released = regexp.MustCompile(`^v0\.0\.1-(go1\.2[567]\.\d+)\.linux-amd64$`)
 
 func run(versions []string) error {

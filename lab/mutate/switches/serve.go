@@ -17,22 +17,22 @@ import (
 
 type Check struct {
 	Name string
-	Run  func() error // what killed it; nil for nothing
+	Run  func() error // returns the failure; nil if there is none
 }
 
 type Request struct {
 	Mutation int
-	Checks   []int           // by place in the list of checks
-	Limits   []time.Duration // of processor time of each; none: they may take what they will
+	Checks   []int           // by index in the list of checks
+	Limits   []time.Duration // processor time of each check; none for no limit
 }
 
 type Answer struct {
-	Checks  []string        // their names, to a request without any
-	By      int             // the place in the request of the check that killed it; -1 for none
-	Why     string          // it did
-	Reached []int           // mutations by the checks; to a request without any, by the initialisation
+	Checks  []string        // their names, if the request names none
+	By      int             // index in the request of the check that killed it; -1 for none
+	Why     string          // why the check failed
+	Reached []int           // mutations that the checks reached; without checks, mutations that the initialization reached
 	Took    []time.Duration // processor time of each check
-	Ended   bool            // the process has ended itself: the check did not end
+	Ended   bool            // the process has ended itself, because the check did not end
 }
 
 const doesNotEnd = "does not end"
@@ -80,8 +80,8 @@ type server struct {
 	checks   []Check
 	out      *json.Encoder
 	ran      []bool       // by check: it need not run without a mutation first
-	at       atomic.Int64 // the check that runs
-	deadline atomic.Int64 // and when it has to be over; 0 for never
+	at       atomic.Int64 // the running check
+	deadline atomic.Int64 // the deadline of the check; 0 for none
 }
 
 func (s *server) answer(r *Request) *Answer {
@@ -93,7 +93,7 @@ func (s *server) answer(r *Request) *Answer {
 		}
 		return a
 	}
-	Reached() // what the initialisation reached is of no check
+	Reached() // mutations that the initialization reached belong to no check
 	defer Turn(None)
 	for i, n := range r.Checks {
 		if r.Mutation != None && !s.ran[n] {
@@ -180,7 +180,7 @@ func Tests(m interface{ Run() int }) int {
 		checks = append(checks, Check{Name: name, Run: func() error { return one(m, name) }})
 	}
 	flag.Parse()
-	if f := flag.Lookup("rapid.nofailfile"); f != nil { // mutants fail by the hundred
+	if f := flag.Lookup("rapid.nofailfile"); f != nil { // hundreds of mutants fail
 		if err := f.Value.Set("true"); err != nil {
 			panic("switches: " + err.Error())
 		}

@@ -30,13 +30,13 @@ func main() {
 
 type part struct {
 	name  string
-	verbs []string // of the steps that explore
+	verbs []string // verbs of the exploring steps
 }
 
 var parts = []part{
 	{"", nil},                        // the default schedule
 	{"explore", []string{"explore"}}, // and a few others
-	{"mutant", []string{"mutant"}},   // whether it still kills the mutants that are made by hand
+	{"mutant", []string{"mutant"}},   // whether it still kills the handmade mutants
 }
 
 // few limits the schedules that a step explores: every survivor explores all files.

@@ -1,5 +1,5 @@
-// The command threelaws-upstream is threelaws with kube-controller-manager's own controllers beside
-// its own in scenario files: "controllers replicaset@upstream".
+// The command threelaws-upstream is threelaws with kube-controller-manager's own controllers as an additional era:
+// "controllers replicaset@upstream".
 package main
 
 import (
@@ -12,6 +12,6 @@ import (
 )
 
 func main() {
-	klog.SetLogger(logr.Discard()) // what upstream's controllers log is no part of a page
+	klog.SetLogger(logr.Discard()) // upstream's log is not part of a page
 	cli.Command{Registry: hosted.Registry(), Library: scenarios.Library()}.Main()
 }

@@ -1,12 +1,12 @@
-// Package conversion is the proposal's table for the selector of a Job of extensions/v1beta1 as one of batch/v1, and
-// back (Job selector proposal, Conversion; JOBSEL-7).
+// Package conversion is the proposal's table for converting the selector of a Job between extensions/v1beta1 and
+// batch/v1 (Job selector proposal, Conversion; JOBSEL-7).
 //
 // In the old version the selector was the user's unless autoSelector was set. In the new one the server generates it
 // unless manualSelector is set. So the fields have opposite meanings; both default to false. A false field is left
-// unset, so that users of one version never see the other's field. Lost is whether false was explicit.
+// unset, so that users of one version never see the other's field. Whether false was explicit is lost.
 package conversion
 
-// Old is the field of extensions/v1beta1: autoSelector. New is the one of batch/v1: manualSelector. Nil is not set.
+// Old is the field autoSelector of extensions/v1beta1. New is the field manualSelector of batch/v1. Nil means not set.
 type (
 	Old struct{ AutoSelector *bool }
 	New struct{ ManualSelector *bool }

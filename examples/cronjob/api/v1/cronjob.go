@@ -1,4 +1,4 @@
-// Package v1 has the kind CronJob.
+// Package v1 contains the kind CronJob.
 package v1
 
 import (
@@ -27,11 +27,11 @@ type CronJob struct {
 
 type CronJobSpec struct {
 	Schedule string `json:"schedule"` // in Cron's format
-	// StartingDeadlineSeconds is how late a Job may start; one that is later is missed.
+	// StartingDeadlineSeconds is how late a Job may start. A later Job is missed.
 	StartingDeadlineSeconds *int64                  `json:"startingDeadlineSeconds,omitempty"`
 	ConcurrencyPolicy       string                  `json:"concurrencyPolicy,omitempty"` // Allow, Forbid, Replace
 	Suspend                 bool                    `json:"suspend,omitempty"`
-	HistoryLimit            int32                   `json:"historyLimit,omitempty"` // how many Jobs that have ended are kept
+	HistoryLimit            int32                   `json:"historyLimit,omitempty"` // the number of ended Jobs that are kept
 	JobTemplate             batchv1.JobTemplateSpec `json:"jobTemplate"`
 }
 

@@ -18,7 +18,7 @@ import (
 	v1 "example.com/cronjob/api/v1"
 )
 
-// scheduledAt is the annotation of a Job that says for which time it is.
+// scheduledAt is the annotation of a Job with its scheduled time.
 const scheduledAt = "batch.example.com/scheduled-at"
 
 type CronJobReconciler struct {
@@ -74,7 +74,7 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return again, client.IgnoreAlreadyExists(r.Create(ctx, job))
 }
 
-// jobs lists the Jobs of a CronJob: those that go on, and those that have ended, the oldest first.
+// jobs lists the Jobs of a CronJob: the running ones, and the ended ones, the oldest first.
 func (r *CronJobReconciler) jobs(ctx context.Context, c *v1.CronJob) (active, ended []batchv1.Job, _ error) {
 	var all batchv1.JobList
 	if err := r.List(ctx, &all, client.InNamespace(c.Namespace)); err != nil {
@@ -96,7 +96,7 @@ func (r *CronJobReconciler) jobs(ctx context.Context, c *v1.CronJob) (active, en
 	return active, ended, nil
 }
 
-// scheduled is the time that a Job is for.
+// scheduled returns a Job's scheduled time.
 func scheduled(job *batchv1.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, job.Annotations[scheduledAt])
 	if err != nil {
@@ -105,7 +105,7 @@ func scheduled(job *batchv1.Job) time.Time {
 	return at
 }
 
-// tell writes the status, where it is another than it was.
+// tell writes the status if it changed.
 func (r *CronJobReconciler) tell(ctx context.Context, c *v1.CronJob, active, ended []batchv1.Job) error {
 	was := c.Status
 	c.Status.Active = int32(len(active))
@@ -125,7 +125,7 @@ func (r *CronJobReconciler) remove(ctx context.Context, job *batchv1.Job) error 
 		client.Preconditions{UID: &job.UID}))
 }
 
-// from is the time after which Jobs are wanted.
+// from returns the time after which Jobs are wanted.
 func from(c *v1.CronJob, now time.Time) time.Time {
 	at := c.CreationTimestamp.Time
 	if last := c.Status.LastScheduleTime; last != nil {
@@ -139,7 +139,7 @@ func from(c *v1.CronJob, now time.Time) time.Time {
 	return at
 }
 
-// last is the last time of a schedule up to now, zero for none.
+// last returns the last time of a schedule up to now, or the zero time.
 func last(schedule cron.Schedule, from, now time.Time) (at time.Time) {
 	for t := schedule.Next(from); !t.IsZero() && !t.After(now); t = schedule.Next(t) {
 		at = t
@@ -153,7 +153,7 @@ func late(c *v1.CronJob, at, now time.Time) bool {
 	return d != nil && at.Add(time.Duration(*d)*time.Second).Before(now)
 }
 
-// job is the Job for a time. It is named by the time, so that there is one.
+// job returns the Job for a time. The time determines the name, so that there is only one.
 func (r *CronJobReconciler) job(c *v1.CronJob, at time.Time) (*batchv1.Job, error) {
 	spec := c.Spec.JobTemplate.DeepCopy()
 	job := &batchv1.Job{

@@ -1,4 +1,4 @@
-// Package v1 has the kind Memcached.
+// Package v1 contains the kind Memcached.
 package v1
 
 import (
@@ -15,7 +15,7 @@ var (
 
 func init() { builder.Register(&Memcached{}, &MemcachedList{}) }
 
-// Memcached asks for so many nodes.
+// Memcached asks for a number of nodes.
 type Memcached struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
