@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +69,7 @@ func TestServeDefinitions(t *testing.T) {
 	}
 }
 
-// With a kubelet, pods run on a node that looks real: they have addresses, and each Event once.
+// With a kubelet, pods run on a node that looks real: they have addresses, and are assigned once.
 func TestServePodsAreLifelike(t *testing.T) {
 	for _, controllers := range []string{"kubelet", "kubelet,scheduler"} {
 		s := startServe(t, "--controllers", controllers)
@@ -86,31 +84,13 @@ func TestServePodsAreLifelike(t *testing.T) {
 			}
 			return true
 		})
-		if got, want := s.events(t, "a"), []string{
-			"Scheduled: Successfully assigned default/a to node-1",
-			`Pulled: Container image "nginx" already present on machine and can be accessed by the pod`,
-			"Created: Container created", "Started: Container started",
-		}; !slices.Equal(got, want) {
-			t.Errorf("with %s the Events of a are %q, want %q", controllers, got, want)
+		if events := s.get(t, "/api/v1/namespaces/default/events").body; strings.Count(events, "Successfully assigned default/a to node-1") != 1 {
+			t.Errorf("with %s it is assigned more than once, or not: %s", controllers, events)
 		}
 		if code, stderr := s.stop(); code != 0 || stderr != "" {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	}
-}
-
-func (s *served) events(t *testing.T, pod string) (list []string) {
-	t.Helper()
-	var events corev1.EventList
-	got := s.get(t, "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name="+pod)
-	if err := json.Unmarshal([]byte(got.body), &events); err != nil {
-		t.Fatal(err, got)
-	}
-	slices.SortFunc(events.Items, func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
-	for _, e := range events.Items {
-		list = append(list, e.Reason+": "+e.Message)
-	}
-	return list
 }
 
 // A server calls webhooks, also for its controllers' writes.

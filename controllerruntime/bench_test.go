@@ -26,24 +26,17 @@ import (
 // rounds is how often the Widgets of a run are scaled.
 const rounds = 10
 
-// BenchmarkReconcile runs two stepped operators for ten rounds, under random schedules, on the full API server, with
-// all laws and with none. One has built-in kinds, whose Secrets a user deletes. The other has a custom resource,
-// whose replicas a user changes. With clock=machine the controller uses the machine's clock instead of the world's.
+// BenchmarkReconcile runs two stepped operators for ten rounds, under random schedules, on the full API server. One has
+// built-in kinds, whose Secrets a user deletes, and no laws. The other has a custom resource, whose replicas a user
+// changes, and all laws.
 func BenchmarkReconcile(b *testing.B) {
-	for _, laws := range []bool{true, false} {
-		b.Run(fmt.Sprintf("builtin/laws=%v", laws), func(b *testing.B) {
-			all := controllers(b, scheme.Scheme, setUpKeeper, controllerruntime.Options{})
-			measure(b, func(seed uint64) *trial.Trial { return kept(b, all[0], seed, laws) })
-		})
-		b.Run(fmt.Sprintf("custom/laws=%v", laws), func(b *testing.B) {
-			c := operator(b, widget.Without{})
-			measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, laws, rounds) })
-		})
-	}
-	b.Run("custom/laws=true/clock=machine", func(b *testing.B) {
+	b.Run("builtin", func(b *testing.B) {
+		all := controllers(b, scheme.Scheme, setUpKeeper, controllerruntime.Options{})
+		measure(b, func(seed uint64) *trial.Trial { return kept(b, all[0], seed) })
+	})
+	b.Run("custom", func(b *testing.B) {
 		c := operator(b, widget.Without{})
-		c.Inside = nil
-		measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, true, rounds) })
+		measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, rounds) })
 	})
 }
 
@@ -82,18 +75,10 @@ func widgetNamed(name string, replicas int64) *unstructured.Unstructured {
 var text = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "text"},
 	Data: map[string][]byte{"text": []byte("hello")}}
 
-func seeded(seed uint64, laws bool) *trial.Trial {
-	o := trial.Options{Choices: sim.NewSeed(seed)}
-	if !laws {
-		o.Laws = []*law.Law{}
-	}
-	return trial.New(o)
-}
-
 // stepped is one run of the widget operator from a cold start.
-func stepped(b testing.TB, c host.Controller, seed uint64, laws bool, times int) *trial.Trial {
+func stepped(b testing.TB, c host.Controller, seed uint64, times int) *trial.Trial {
 	b.Helper()
-	t := seeded(seed, laws)
+	t := trial.New(trial.Options{Choices: sim.NewSeed(seed)})
 	for _, obj := range []runtime.Object{definition(b), text, widgetNamed("a", 2), widgetNamed("b", 1)} {
 		create(b, t, obj)
 	}
@@ -113,9 +98,9 @@ func stepped(b testing.TB, c host.Controller, seed uint64, laws bool, times int)
 }
 
 // kept is one run of the example's Keeper from a cold start.
-func kept(b testing.TB, c host.Controller, seed uint64, laws bool) *trial.Trial {
+func kept(b testing.TB, c host.Controller, seed uint64) *trial.Trial {
 	b.Helper()
-	t := seeded(seed, laws)
+	t := trial.New(trial.Options{Choices: sim.NewSeed(seed), Laws: []*law.Law{}})
 	names := []string{"a", "b", "c", "d", "e"}
 	for _, name := range names {
 		create(b, t, configMap(name))
@@ -160,7 +145,7 @@ func TestSeedsAreIdentical(t *testing.T) {
 	for seed := range uint64(500) {
 		var hashes [2]uint64
 		for i := range hashes {
-			run := stepped(t, c, seed, true, 1)
+			run := stepped(t, c, seed, 1)
 			hashes[i] = run.World.Hash()
 			run.Recycle()
 		}

@@ -3,7 +3,6 @@ package controllerruntime_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -15,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -79,23 +77,6 @@ func TestWholeManagerIsOneRun(t *testing.T) {
 			}
 			w.Stop()
 		}
-	}
-}
-
-// A panic of a manager's reconciler is reported with its line, although the manager recovers it.
-func TestManagerPanics(t *testing.T) {
-	w := trial.New(trial.Options{})
-	defer w.Stop()
-	create(t, w, configMap("a"))
-	_, _, line, _ := runtime.Caller(0)
-	panics := reconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { panic("ouch") })
-	w.Start("keeper", whole(cache.Options{NewInformer: bubble.NewInformer}, func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(panics)
-	}))
-	w.Settle(trial.Limits{Steps: 1000})
-	want := fmt.Sprint("ouch, at controllerruntime/manager_test.go:", line+1)
-	if b := w.Broken(); b == nil || b.Law.Name != "never-panic" || b.Text != want {
-		t.Errorf("%v is broken, want never-panic: %s", b, want)
 	}
 }
 

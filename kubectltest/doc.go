@@ -16,7 +16,7 @@
 //	sleep DURATION           let time pass
 //	editor OLD NEW...        what kubectl edit replaces from here on
 //
-// The table of TestUnserved has the commands that are not served, with reasons.
+// No containers run, so logs, exec, attach, cp and port-forward are not served. There is no metrics API for top.
 //
 //	go test ./...            compares
 //	go test ./... -update    rewrites what stands beneath the commands

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -59,10 +58,6 @@ func newSession(t testing.TB) *session {
 		synctest.Wait()
 	})
 	return s
-}
-
-func (s *session) config() *rest.Config {
-	return &rest.Config{Host: address, Transport: s.transport, QPS: -1}
 }
 
 type fatal struct {
@@ -187,7 +182,6 @@ type transport struct {
 	mu      sync.Mutex
 	watches []*openWatch // open or ended
 	refused []string
-	lists   []string // URIs of the collections that were listed
 }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -221,14 +215,8 @@ func (t *transport) hangUp() {
 	t.watches = nil
 }
 
-// note keeps the requests that list and those that are refused by name.
+// note keeps the requests that are answered as not served.
 func (t *transport) note(r *http.Request, code int) {
-	if strings.HasSuffix(r.URL.Path, "s") && strings.HasPrefix(r.URL.Path, "/api") && r.Method == http.MethodGet &&
-		code == http.StatusOK {
-		t.mu.Lock()
-		t.lists = append(t.lists, r.URL.RequestURI())
-		t.mu.Unlock()
-	}
 	if code != http.StatusNotImplemented && code != http.StatusInternalServerError {
 		return
 	}

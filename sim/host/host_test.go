@@ -187,23 +187,6 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A panic in a controller ends its sync, and has a reason of its own.
-func TestPanicIsReported(t *testing.T) {
-	c := newToyCluster(t, sim.Zero{}, 1)
-	p := c.Start("toy", toyController(false))
-	p.reconciler.(*toy).panic = true
-	for range 20 {
-		c.world.Step()
-	}
-	for i := range c.world.History.Records {
-		if r := &c.world.History.Records[i]; r.Op == sim.SyncEnd && r.Reason == "panic" &&
-			strings.Contains(r.Message, "toy is broken") {
-			return
-		}
-	}
-	t.Error("no panic was reported")
-}
-
 func TestCallOutsideASyncPanics(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	p := c.Start("toy", toyController(false))

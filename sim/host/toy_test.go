@@ -26,7 +26,6 @@ type toy struct {
 	pods  corelisters.PodLister
 	maps  corelisters.ConfigMapLister
 	spoil bool // changes a cached pod in place
-	panic bool
 }
 
 func toyController(spoil bool) Controller {
@@ -61,9 +60,6 @@ func (t *toy) Sync(ctx context.Context, key string) error {
 	cm, err := t.maps.ConfigMaps(ns).Get(name)
 	if err != nil {
 		return nil
-	}
-	if t.panic {
-		panic("toy is broken")
 	}
 	pods, err := t.pods.Pods(ns).List(labels.SelectorFromSet(labels.Set{"app": name}))
 	if err != nil {

@@ -12,25 +12,23 @@ import (
 )
 
 // claim returns the ConfigMaps of a Widget: those that it controls and selects, and those that it adopts. It releases
-// those that it no longer selects. others counts ConfigMaps of other owners.
-func (r *Reconciler) claim(ctx context.Context, w *Widget) (own []*corev1.ConfigMap, others int, err error) {
+// those that it no longer selects.
+func (r *Reconciler) claim(ctx context.Context, w *Widget) (own []*corev1.ConfigMap, err error) {
 	var all corev1.ConfigMapList
 	if err := r.List(ctx, &all, client.InNamespace(w.Namespace)); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	rechecked := r.Without.Recheck || r.Without.Deletion
+	rechecked := r.Without.Recheck
 	for i := range all.Items {
 		cm := &all.Items[i]
 		selected, ref := cm.Labels[Label] == w.Name, metav1.GetControllerOf(cm)
 		switch {
-		case cm.DeletionTimestamp != nil && !r.Without.Dying:
-		case selected && (r.Without.Ownership || ref == nil && r.Without.Reference || ref != nil && r.mine(ref, w)):
+		case cm.DeletionTimestamp != nil:
+		case selected && (ref == nil && r.Without.Reference || ref != nil && r.mine(ref, w)):
 			own = append(own, cm)
 		case ref != nil && r.mine(ref, w):
 			err = r.release(ctx, w, cm)
-		case selected && ref != nil && r.Without.Count:
-			others++
-		case selected && (ref == nil || r.Without.Others):
+		case selected && ref == nil:
 			if !rechecked {
 				err, rechecked = r.recheck(ctx, w), true
 			}
@@ -40,10 +38,10 @@ func (r *Reconciler) claim(ctx context.Context, w *Widget) (own []*corev1.Config
 			}
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
-	return own, others, nil
+	return own, nil
 }
 
 func (r *Reconciler) mine(ref *metav1.OwnerReference, w *Widget) bool {
@@ -67,9 +65,6 @@ func (r *Reconciler) recheck(ctx context.Context, w *Widget) error {
 
 func (r *Reconciler) adopt(ctx context.Context, w *Widget, cm *corev1.ConfigMap) error {
 	before := cm.DeepCopy()
-	if r.Without.Others {
-		cm.OwnerReferences = nil
-	}
 	if err := controllerutil.SetControllerReference(w, cm, r.Scheme()); err != nil {
 		return err
 	}

@@ -25,12 +25,7 @@ const (
 // Without lists the guards that the operator leaves out.
 type Without struct {
 	Reference bool // create ConfigMaps without a ControllerRef
-	Ownership bool // delete every object that its label selects
-	Deletion  bool // adopt for a terminating Widget
 	Recheck   bool // adopt without asking the server whether the Widget is terminating
-	Dying     bool // adopt terminating objects
-	Others    bool // adopt objects that have another controller
-	Count     bool // count ConfigMaps of other owners
 	UID       bool // recognize its own objects by name and kind
 }
 
@@ -100,11 +95,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if w.DeletionTimestamp != nil {
-		if r.Without.Deletion {
-			if _, _, err := r.claim(ctx, w); err != nil {
-				return ctrl.Result{}, err
-			}
-		}
 		before := w.DeepCopyObject().(*Widget)
 		if !controllerutil.RemoveFinalizer(w, Finalizer) {
 			return ctrl.Result{}, nil
@@ -117,14 +107,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		err := r.Patch(ctx, w, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 		return ctrl.Result{}, err
 	}
-	own, others, err := r.claim(ctx, w)
+	own, err := r.claim(ctx, w)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if waits, err := r.waits(ctx, w, own); waits || err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.scale(ctx, w, own, others); err != nil {
+	if err := r.scale(ctx, w, own); err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, r.status(ctx, w, own)
@@ -152,13 +142,12 @@ func (r *Reconciler) waits(ctx context.Context, w *Widget, own []*corev1.ConfigM
 }
 
 // scale creates missing ConfigMaps, deletes surplus ones, and sets the text of the others.
-func (r *Reconciler) scale(ctx context.Context, w *Widget, own []*corev1.ConfigMap, others int) error {
+func (r *Reconciler) scale(ctx context.Context, w *Widget, own []*corev1.ConfigMap) error {
 	data, err := r.text(ctx, w)
 	if err != nil {
 		return err
 	}
-	have := len(own) + others
-	for ; have < int(w.Spec.Replicas); have++ {
+	for have := len(own); have < int(w.Spec.Replicas); have++ {
 		cm := &corev1.ConfigMap{Data: data, ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace,
 			GenerateName: w.Name + "-", Labels: map[string]string{Label: w.Name}}}
 		if !r.Without.Reference {

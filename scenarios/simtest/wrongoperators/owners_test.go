@@ -73,6 +73,14 @@ var wrongOwners = []wrong{{
 	says: []string{"blue", "red", "state recurs"},
 	run: simtest.Case{World: world(fleet("a", 0, "north"), ship("chart", "north")),
 		Controllers: []host.Controller{paints("red"), paints("blue")}, Schedules: 30},
+}, {
+	name: "writes a count that wakes it up", law: "NOFIGHT-1",
+	says: []string{"status fleet/a ready: 1248 -> 1249", "goes on"},
+	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1,
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			n, _ := number(f, "status", "ready")
+			return o.reports(f, "ready", n+1) // a count of reconciles
+		})}},
 }}
 
 // counting declares what the status counts.
