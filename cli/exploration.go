@@ -143,7 +143,9 @@ func (r *exploration) text(width int) string {
 		b.WriteString("no schedule came to its end: nothing is known about settled worlds\n")
 	}
 	if r.coverage != nil {
-		b.WriteString(scenarios.NotVaried(r.coverage))
+		for _, line := range r.coverage.NotVaried() {
+			b.WriteString(render.Fold(line))
+		}
 	}
 	t := render.Table{Indent: "  ", Width: width}
 	for _, o := range r.Outcomes {

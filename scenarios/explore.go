@@ -41,7 +41,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	}
 	p.asked = &asked{}
 	if p.whole = o.Whole; p.whole || o.Said {
-		p.asked.said, p.asked.beside = map[[2]string]*Said{}, map[Beside]bool{}
+		p.asked.said, p.asked.beside, p.asked.alike = map[[2]string]*Said{}, map[Beside]bool{}, map[string]bool{}
 	}
 	if err := p.measure(o.Steps); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 )
@@ -36,8 +37,8 @@ type Exploration struct {
 	Alike    []string          `json:"-"`                  // with Said: kinds of which things of two groups were there
 	Vain     []Vain            `json:"vain,omitempty"`     // user actions refused in every schedule
 
-	Laws    map[string]Often `json:"laws,omitempty"`    // of drawn schedules: how many violate each law, by its name
-	Results string           `json:"results,omitempty"` // the result file
+	Laws    map[string]campaign.Often `json:"laws,omitempty"`    // of drawn schedules: how many violate each law, by its name
+	Results string                    `json:"results,omitempty"` // the result file
 
 	Uncompared string `json:"uncompared,omitempty"` // what the law same-end leaves out, and why
 }
@@ -50,15 +51,6 @@ type Vain struct {
 	Step int    `json:"step"` // index in [File.Steps]
 	Text string `json:"text"` // the step
 	Why  string `json:"why"`  // a refusal
-}
-
-// NotVaried describes the cycles that an exhaustive search found, and what it did not vary.
-func NotVaried(c *Coverage) string {
-	text := ""
-	if c.Livelock != "" {
-		text = render.Fold(fmt.Sprintf("%s: %s", plural(c.Livelocks, "livelock"), c.Livelock))
-	}
-	return text + render.Fold("not varied: "+strings.Join(c.Fixed, "; "))
 }
 
 // mostOutcomes limits the printed outcomes to the most frequent ones.
@@ -74,7 +66,9 @@ func (x *Exploration) Text() string {
 		}
 		fmt.Fprintf(&b, "%s: %s, %s, %s, %s\n", how, plural(c.States, "state"), plural(c.Schedules, "schedule"),
 			plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
-		b.WriteString(NotVaried(c))
+		for _, line := range c.NotVaried() {
+			b.WriteString(render.Fold(line))
+		}
 	} else {
 		fmt.Fprintf(&b, "%s, %s, %s\n",
 			plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
@@ -90,7 +84,7 @@ func (x *Exploration) Text() string {
 	}
 	b.WriteString(t.String())
 	if x.Uncompared != "" {
-		b.WriteString(render.Fold(SameEnd + ": " + x.Uncompared))
+		b.WriteString(render.Fold(sameEnd + ": " + x.Uncompared))
 	}
 	for _, f := range x.Failures {
 		fmt.Fprintf(&b, "%s, first in schedule %d: %s\n", f.Law, f.Index, f.Text)
@@ -104,9 +98,9 @@ func (x *Exploration) Text() string {
 // count notes how many schedules violate a law.
 func (x *Exploration) count(name string, n int) {
 	if x.Laws == nil {
-		x.Laws = map[string]Often{}
+		x.Laws = map[string]campaign.Often{}
 	}
-	x.Laws[name] = Often{Failed: n, Of: x.Schedules}
+	x.Laws[name] = campaign.Often{Failed: n, Of: x.Schedules}
 }
 
 // sayHowOften adds to each failure how often it occurs.

@@ -53,7 +53,7 @@ func (p *Script) mutate(name string) string {
 }
 
 // Run executes the program once. It implements [explore.Program].
-func (p *Script) Run(c sim.Choices) *Outcome {
+func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	r := p.begin(c)
 	r.failed.unread = true
 	out := p.execute(r)
@@ -63,14 +63,14 @@ func (p *Script) Run(c sim.Choices) *Outcome {
 
 // fit works like Run, but returns a controller's set-up error as an outcome instead of a panic. A later schedule may be
 // the first one that shows it.
-func (p *Script) fit(c sim.Choices) (out *Outcome) {
+func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case law.Misuse:
-			out = &Outcome{Unfit: e}
+			out = &explore.Outcome{Unfit: e}
 		case host.Misuse:
-			out = &Outcome{Unfit: e}
+			out = &explore.Outcome{Unfit: e}
 		default:
 			panic(e)
 		}

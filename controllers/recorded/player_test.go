@@ -115,7 +115,7 @@ func collectorLast(names []string) []string {
 
 func (p *player) start(name string) {
 	for _, c := range controllers.Builtin() {
-		if controllers.FullName(&c) == name {
+		if c.FullName() == name {
 			p.cluster.Start(c.Name, c)
 		}
 	}

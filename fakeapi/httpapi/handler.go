@@ -1,7 +1,7 @@
 // Package httpapi is the API server's wire: HTTP as kube-apiserver speaks it,
 // over a [fakeapi.Server]. The same [Handler] serves a port ([Handler] is an
 // http.Handler) and clients in the same process ([Handler.Transport]). It keeps
-// [DefaultHistory] revisions, unless told otherwise, and forgets what is older.
+// 100,000 revisions, unless told otherwise, and forgets what is older.
 //
 // A request passes the files in this order. serve.go accepts it, and respond.go finds out what it is
 // about. handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and
@@ -45,8 +45,8 @@ import (
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
-// DefaultHistory is the number of revisions kept for watches.
-const DefaultHistory = 100_000
+// defaultHistory is the number of revisions kept for watches.
+const defaultHistory = 100_000
 
 // writeTimeout is how long a client may leave data unread before the connection is closed.
 const writeTimeout = 10 * time.Second
@@ -91,7 +91,7 @@ type Handler struct {
 // New returns a handler, which then owns the server: use [Handler.With] to reach it. now returns the time of each
 // request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
-	return &Handler{server: server, now: now, History: DefaultHistory, Version: defaultVersion(),
+	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
 }
 

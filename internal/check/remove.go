@@ -248,7 +248,7 @@ func (f *found) removed(s *subject) place {
 			p.user = append(p.user, patch(f.of, e.patch(nil)), patch(f.of, e.patch(e.from)))
 		}
 	}
-	p.user = append(p.user, casefile.Verb("settle"), patch(f.of, last.patch(nil)))
+	p.user = append(p.user, casefile.Action{Verb: "settle"}, patch(f.of, last.patch(nil)))
 	p.settledCheck = f.takenOut(s, last)
 	return p
 }

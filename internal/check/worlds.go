@@ -84,7 +84,7 @@ func (f *found) marked(s *subject) place {
 // arrival is the case in which the sample is created while the controllers run.
 func (f *found) arrival(s *subject) place {
 	p := place{name: "new-owner", settled: true, faults: atWork, sameEnd: true,
-		user: []casefile.Action{casefile.Apply(s.owner.text())}}
+		user: []casefile.Action{casefile.Action{Manifests: s.owner.text()}}}
 	if f.second.Unstructured != nil {
 		p.objects = []manifest{f.second}
 	}
@@ -156,7 +156,7 @@ func (f *found) follow(s *subject, name string, e *edit, why string) place {
 // verbs makes user actions of lines of a scenario file.
 func verbs(lines ...string) (list []casefile.Action) {
 	for _, l := range lines {
-		list = append(list, casefile.Verb(l))
+		list = append(list, casefile.Action{Verb: l})
 	}
 	return list
 }
@@ -170,7 +170,7 @@ func patches(at, how string, what any) casefile.Action {
 	if err != nil {
 		panic("check: " + err.Error())
 	}
-	return casefile.Verb(fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`)))
+	return casefile.Action{Verb: fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`))}
 }
 
 func gone(m manifest) casefile.Action {
@@ -178,7 +178,7 @@ func gone(m manifest) casefile.Action {
 	if m.GetKind() == "Pod" {
 		line += " --grace-period=0"
 	}
-	return casefile.Verb(line)
+	return casefile.Action{Verb: line}
 }
 
 // owned gives an object a ControllerRef to an existing object.

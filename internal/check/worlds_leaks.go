@@ -151,8 +151,8 @@ func (f *found) unseen(s *subject) place {
 		p.why = "nothing that it watches is out of the reach of a reference to the owner, and deleted with it"
 		return p
 	}
-	p.user = append(p.user, casefile.Apply(late.text()), casefile.Verb("settle"),
-		casefile.Verb("delete "+late.at()+" --cascade=background"), casefile.Verb("settle"))
+	p.user = append(p.user, casefile.Action{Manifests: late.text()}, casefile.Action{Verb: "settle"},
+		casefile.Action{Verb: "delete " + late.at() + " --cascade=background"}, casefile.Action{Verb: "settle"})
 	p.user = append(p.user, free...)
 	p.settledCheck = cleared(late, c.there)
 	return p
@@ -172,7 +172,7 @@ func (f *found) dependentUnseen(s *subject) place {
 		}
 		seen := s.Controller.Name + " sees=" + d.GetKind()
 		p.user = append(p.user, verbs("hold "+seen)...)
-		gone = append(gone, casefile.Verb("delete "+d.at()))
+		gone = append(gone, casefile.Action{Verb: "delete " + d.at()})
 		free = append(free, verbs("relist "+s.Controller.Name+" "+d.GetKind(), "release "+seen)...)
 	}
 	switch {
@@ -183,7 +183,7 @@ func (f *found) dependentUnseen(s *subject) place {
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
 	}
-	p.user = append(append(p.user, casefile.Apply(s.owner.text()), casefile.Verb("settle")), append(gone, free...)...)
+	p.user = append(append(p.user, casefile.Action{Manifests: s.owner.text()}, casefile.Action{Verb: "settle"}), append(gone, free...)...)
 	return p
 }
 

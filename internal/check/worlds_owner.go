@@ -33,7 +33,7 @@ func (f *found) ends(s *subject) (all []place) {
 		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
-			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name
+			p.user = append(p.user, casefile.Action{Verb: "settle"}) // until then it holds its name
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
@@ -59,9 +59,9 @@ func (f *found) again(s *subject) []casefile.Action {
 		join(back, f.scale.patch(n), true)
 	}
 	if len(back) == 0 {
-		return []casefile.Action{casefile.Apply(next.text())}
+		return []casefile.Action{casefile.Action{Manifests: next.text()}}
 	}
-	return []casefile.Action{casefile.Apply(next.text()), patch(f.of, back)}
+	return []casefile.Action{casefile.Action{Manifests: next.text()}, patch(f.of, back)}
 }
 
 // held is the case in which a finalizer of somebody else holds the deleted sample. A controller with finalizers would
@@ -77,7 +77,7 @@ func (f *found) held(s *subject) place {
 			map[string]any{"op": "test", "path": "/metadata/finalizers/0", "value": holdFirst},
 			map[string]any{"op": "add", "path": "/metadata/finalizers/1", "value": hold})}
 	}
-	p.user = append(p.user, casefile.Verb("delete "+f.of+" --cascade=background"))
+	p.user = append(p.user, casefile.Action{Verb: "delete " + f.of + " --cascade=background"})
 	p.settledCheck = func(user host.Client) error {
 		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {
@@ -149,7 +149,7 @@ func (f *found) terminating(s *subject) place {
 		user: verbs("delete "+f.of+" --cascade=background", "settle")}
 	for _, d := range f.each() {
 		if o := d.copied(stray); s.makes(o) == nil {
-			p.user = append(p.user, casefile.Apply(o.text()))
+			p.user = append(p.user, casefile.Action{Manifests: o.text()})
 		}
 	}
 	for _, e := range []*edit{f.scale, f.change} {
@@ -182,14 +182,14 @@ func (f *found) restored(s *subject) place {
 		if err := s.makes(o); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
-		p.user = slices.Insert(p.user, 0, casefile.Verb("hold gc sees="+d.GetKind()))
-		p.user = append(p.user, casefile.Apply(o.text()))
-		free = append(free, casefile.Verb("release gc sees="+d.GetKind()))
+		p.user = slices.Insert(p.user, 0, casefile.Action{Verb: "hold gc sees=" + d.GetKind()})
+		p.user = append(p.user, casefile.Action{Manifests: o.text()})
+		free = append(free, casefile.Action{Verb: "release gc sees=" + d.GetKind()})
 	}
 	if len(free) == 0 {
 		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
 	}
-	p.user = append(append(p.user, casefile.Verb("settle")), f.again(s)...)
+	p.user = append(append(p.user, casefile.Action{Verb: "settle"}), f.again(s)...)
 	p.user = append(p.user, free...)
 	return p
 }
@@ -224,8 +224,8 @@ func (f *found) replaced(s *subject) place {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
 		held := s.Controller.Name + " sees=" + d.GetKind()
-		p.user = append(p.user, casefile.Verb("hold "+held), gone(d), casefile.Apply(theirs.text()))
-		free = append(free, casefile.Verb("release "+held))
+		p.user = append(p.user, casefile.Action{Verb: "hold " + held}, gone(d), casefile.Action{Manifests: theirs.text()})
+		free = append(free, casefile.Action{Verb: "release " + held})
 	}
 	p.user = append(p.user, patch(f.of, f.scale.patch(fewer)))
 	p.user = append(p.user, free...)

@@ -50,7 +50,7 @@ func ClausesPage(cover []*Cover, r *Report) []byte {
 		fmt.Fprintf(&b, "\n## %s\n| id | kind | clause | source |\n|---|---|---|---|\n", s.Title)
 		for i := range s.Clauses {
 			c := &s.Clauses[i]
-			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Kind, c.Sentence, c.Source)
+			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Category, c.Sentence, c.Source)
 		}
 	}
 	b.WriteString(coverageHead)

@@ -57,14 +57,14 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	if full.Managed == nil {
 		full.Managed, full.Absent = manager.Runs, manager.Absent
 	}
-	aliases := controllers.Aliases()
+	aliases := manager.Aliases
 	for _, c := range own {
 		delete(aliases, c.Name)
 	}
 	maps.Copy(aliases, full.Aliases)
 	full.Aliases = aliases
 	if full.Candidate == nil {
-		full.Candidate = controllers.Candidate
+		full.Candidate = manager.Elector
 	}
 	if full.Reaper == nil {
 		full.Reaper = reaper.Controller

@@ -1,6 +1,5 @@
 // Package casefile turns a case into a scenario file. A [Case] is a world given in Go: its objects, the controllers
 // under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many schedules.
-// [Keep] writes a failure as a file, and [Replay] runs such a file again.
 //
 // Package simtest is the front end for go test; it adds property tests and fuzzing. This package needs neither, so
 // commands can use it.
@@ -95,16 +94,6 @@ type Action struct {
 	Name      string // of the function: one word
 	Do        scenarios.Func
 }
-
-// Verb is an action written as a line of a scenario file.
-func Verb(line string) Action { return Action{Verb: line} }
-
-// Apply is an action that creates the objects of manifests, or merges them into existing ones. It can recreate an owner
-// under its old name.
-func Apply(manifests string) Action { return Action{Manifests: manifests} }
-
-// Do is an action written in Go. The name is one word; schedules and files use it.
-func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
 
 // settledCheck is the name of [Case.Settled] in files.
 const settledCheck = "settled"

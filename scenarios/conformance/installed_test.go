@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/internal/kept"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -169,11 +170,11 @@ func TestInstalledAndWrong(t *testing.T) {
 		!strings.Contains(text, "name: config") {
 		t.Errorf("%s is found, and written as\n%s", x.Failures[0].Law, text)
 	}
-	path, err := casefile.Keep(dir, x.Failures[0])
+	path, err := kept.Keep(dir, x.Failures[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := casefile.Replay(c.Registry(), path); r.Page == nil || r.Page.Violation.Law != "take-ownership" {
+	if r := kept.Replay(c.Registry(), path); r.Page == nil || r.Page.Violation.Law != "take-ownership" {
 		t.Errorf("it is replayed as %+v", r)
 	}
 }

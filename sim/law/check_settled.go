@@ -84,15 +84,6 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// SameEnd is the clause that is violated by a world that settles otherwise than in a quiet run of the same actions.
-const SameEnd = "EXACT-13"
-
-// AlwaysSettles is the clause that is violated by a world that does not settle.
-const AlwaysSettles = "EXACT-7"
-
-// Disturbed is the Reason of an Unsettled record about a world in which a process is down or a watch is paused.
-const Disturbed = "disturbed"
-
 // comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it gives up waiting.
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -21,8 +22,8 @@ type world struct {
 	file  *scenarios.File
 	until int // the step that explores
 	x     *scenarios.Exploration
-	small *scenarios.Page // the shortest schedule, replayed; nil where nothing is broken
-	law   string          // that it breaks
+	small *render.Page // the shortest schedule, replayed; nil where nothing is broken
+	law   string       // that it breaks
 }
 
 var remark = regexp.MustCompile(`^# (known|code) (.*)`)

@@ -1,6 +1,6 @@
 // Command toolchains writes internal/overlay/sums.txt: the sums of the files that the overlay patches, in the Go
 // releases that its arguments name ("go1.26.8 go1.27.1"), or in all of 1.25 to 1.27 that the module proxy serves.
-// A release is added only if every patch fits. Run the tests of sim/agent with a new minor version before you
+// A release is added only if every patch fits. Run the tests of internal/agent with a new minor version before you
 // commit its sums.
 //
 //	go run -C lab ./cmd/toolchains

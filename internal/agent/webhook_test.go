@@ -16,9 +16,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
