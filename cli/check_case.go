@@ -65,7 +65,7 @@ func (s *sampleTried) home(name string) string {
 	return filepath.Join(s.dir, strings.ToLower(s.Kind)+"-"+strings.ReplaceAll(name, "/", "-"))
 }
 
-func (c *checking) chosen(plan *check.Plan) (cases []*check.Case) {
+func (c *checking) chosen(plan *check.Plan) (cases []*check.DerivedCase) {
 	for i := range plan.Cases {
 		if len(c.cases) == 0 || slices.Contains(c.cases, plan.Cases[i].Name) {
 			cases = append(cases, &plan.Cases[i])
@@ -86,7 +86,7 @@ func aCase(name string) error {
 }
 
 // tryCase explores a case and prints the result. The number of cases that share the remaining time includes this one.
-func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case, cases int) error {
+func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.DerivedCase, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
 	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {
 		j.Skipped = "the operator does not settle with its sample alone"
@@ -230,7 +230,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		}
 		c.tell(s, j, f, path)
 	}
-	interrupted := x.Report != nil && x.Report.Interrupted
+	interrupted := x.Interrupted
 	if interrupted && outer.Err() == nil && x.Schedules == 0 { // else the time was over in the midst of a further one
 		j.LeftOut, j.slow, j.Cut, j.ExitCode = true, true, false, exitUncovered
 		return nil

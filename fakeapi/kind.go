@@ -40,9 +40,9 @@ type Kind struct {
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	row      *registry.Kind // what differs between kinds
-	ordinal  int            // index of the kind's table in a server
-	stored   *Kind          // the kind that is stored, of which this is another version; nil: this one
+	row      *registry.Row // what differs between kinds
+	ordinal  int           // index of the kind's table in a server
+	stored   *Kind         // the kind that is stored, of which this is another version; nil: this one
 	managers fieldmanager.Managers
 
 	custom   *custom.Resource // of kinds that a definition defines
@@ -51,7 +51,7 @@ type Kind struct {
 	versions []*Kind          // of the stored version of a definition: all versions that are served
 }
 
-func newKind(r *registry.Kind, ordinal int) *Kind {
+func newKind(r *registry.Row, ordinal int) *Kind {
 	return &Kind{
 		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
 		Namespaced: r.Namespaced, New: r.New, NewList: r.NewList,

@@ -14,13 +14,14 @@ import (
 // A pass is meaningful only if Complete is set. Otherwise an enumeration stopped before it had covered everything, or
 // no drawn schedule settled.
 type Exploration struct {
-	Schedules int             `json:"schedules"`
-	Distinct  int             `json:"distinct"`
-	Failed    int             `json:"failed"`    // schedules that violated a law
-	Unsettled int             `json:"unsettled"` // schedules that did not settle and broke no other law
-	Ended     int             `json:"ended"`     // schedules that came to an end: settled, in a fight, at a violation
-	Outcomes  []explore.Row   `json:"outcomes"`
-	Report    *explore.Report `json:"-"`
+	Schedules   int           `json:"schedules"`
+	Distinct    int           `json:"distinct"`
+	Failed      int           `json:"failed"`    // schedules that violated a law
+	Unsettled   int           `json:"unsettled"` // schedules that did not settle and broke no other law
+	Ended       int           `json:"ended"`     // schedules that came to an end: settled, in a fight, at a violation
+	Outcomes    []explore.Row `json:"outcomes"`
+	Fights      int           `json:"-"` // schedules that ended in a fight; drawn ones only
+	Interrupted bool          `json:"-"` // drawing was interrupted
 
 	// everything was enumerated or drawn, and at least one run ended
 	Complete bool              `json:"complete"`

@@ -104,7 +104,7 @@ func smallness(s *explore.Shrunk, f *explore.Failing) string {
 }
 
 // failsAt returns the step of a violation.
-func failsAt(b explore.Finding, out *explore.Outcome) int {
+func failsAt(b explore.Violation, out *explore.Outcome) int {
 	if b.Step > 0 {
 		return b.Step
 	}
@@ -133,7 +133,7 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	if last := lastFault(f.Schedule); b.Law == expectation && last != nil {
 		s.Keep = func(e *explore.Entry) bool { return e.Fault() && e.Action.Same(last.Action) }
 	}
-	s.Without = func(removed []bool) explore.Program {
+	s.Without = func(removed []bool) explore.Runner {
 		q := *p
 		if q.File = p.File.without(parts, removed); !q.definesAll(parts, removed) {
 			return nil
@@ -158,12 +158,12 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 
 // needsAll reports whether nothing of the script can be removed. The subject of a Go function is unknown. If the
 // function fails in the default schedule, it may fail without its subject too.
-func (p *Script) needsAll(b explore.Finding) bool {
+func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
 // failsByDefault reports whether the default schedule causes this failure.
-func (p *Script) failsByDefault(b explore.Finding) bool {
+func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text
 }

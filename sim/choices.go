@@ -70,9 +70,12 @@ const (
 	mostOdds = 2000 // 400 s; timers further away are not less likely
 )
 
-// Odds returns how many times likelier each other action is than a timer that moves the clock by jump. It is
-// 1 for a timer that is overdue.
-func Odds(jump time.Duration) int {
+// Odds returns how many times likelier each other action is than the earliest timer. It is 1 for a timer that is
+// overdue.
+func (c *Clock) Odds() int { return odds(c.Jump()) }
+
+// odds are those of a timer that moves the clock by jump.
+func odds(jump time.Duration) int {
 	if jump <= 0 {
 		return 1
 	}
@@ -80,7 +83,7 @@ func Odds(jump time.Duration) int {
 }
 
 // Draw picks among the enabled actions with one choice of c; 0 is the default schedule. All are equally
-// likely except for early timers (see [Odds]), which are the last numbers of the choice. If only faults are
+// likely except for early timers (see [Clock.Odds]), which are the last numbers of the choice. If only faults are
 // enabled, the first alternative is to take none: -1.
 func (w *World) Draw(c Choices, enabled []Action) int {
 	n := len(enabled)
@@ -92,7 +95,7 @@ func (w *World) Draw(c Choices, enabled []Action) int {
 	if first == 0 || first == end {
 		return pick(c, n)
 	}
-	odds := Odds(w.Clock.Jump())
+	odds := w.Clock.Odds()
 	i := pick(c, others*odds+end-first)
 	if early := i - others*odds; early >= 0 {
 		return first + early

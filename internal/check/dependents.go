@@ -31,7 +31,7 @@ type label struct {
 const stray = "threelaws-stray"
 
 // adoption finds out by what copies without an owner are adopted. If only some kinds are, more than labels decides.
-func (f *found) adoption(s *subject) error {
+func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
 		c := d.copied(stray)
@@ -59,7 +59,7 @@ func (f *found) adoption(s *subject) error {
 }
 
 // fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use it.
-func (f *found) fits(s *subject, sel *selector) bool {
+func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
 		return false
@@ -87,7 +87,7 @@ func (f *found) each() (list []manifest) {
 }
 
 // adopts reports whether the sample adopts an object.
-func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
+func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
 	r, err := s.run(orphan, s.owner)
 	if err != nil {
 		return false, err.Error()
@@ -124,7 +124,7 @@ func selects(owner map[string]any) labels.Selector {
 }
 
 // labelsOf finds the labels without which a copy is not adopted. It returns nil if there are none.
-func (f *found) labelsOf(s *subject, copy manifest) *selector {
+func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
 		less := maps.Clone(copy.GetLabels())
@@ -143,7 +143,7 @@ func (f *found) labelsOf(s *subject, copy manifest) *selector {
 }
 
 // source finds the field from which both owners take the value of a label.
-func (f *found) source(s *subject, key, value string) label {
+func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
 		paths = append(paths, e.path)
@@ -197,7 +197,7 @@ func (sel *selector) String() string {
 }
 
 // letting finds out whether a dependent with other labels is released.
-func (f *found) letting(s *subject) error {
+func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
 	}
@@ -238,7 +238,7 @@ const (
 
 // deletedOnes finds the kinds whose deleted dependents are created again. A request, a run, a backup or a migration is
 // recorded in its owner and created only once.
-func (f *found) deletedOnes(s *subject) error {
+func (f *found) deletedOnes(s *operator) error {
 	if s.lasts > 0 {
 		return nil // what it creates goes by the clock
 	}
@@ -264,7 +264,7 @@ func (f *found) deletedOnes(s *subject) error {
 }
 
 // recreates deletes dependents of the settled sample, and reports when there are as many as before.
-func (f *found) recreates(s *subject, deleted ...manifest) (noted, error) {
+func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 	if len(deleted) == 0 {
 		return atOnce, nil
 	}

@@ -43,7 +43,7 @@ func every() map[string]int {
 }
 
 // worlds derives the cases.
-func (f *found) worlds(s *subject) (all []place) {
+func (f *found) worlds(s *operator) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
@@ -60,7 +60,7 @@ func (f *found) worlds(s *subject) (all []place) {
 }
 
 // marked is the case of two owners. One gets a label and an annotation of somebody else, which must stay.
-func (f *found) marked(s *subject) place {
+func (f *found) marked(s *operator) place {
 	return place{name: "two-owners", objects: f.both(s), faults: few,
 		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
 		settledCheck: func(user host.Client) error {
@@ -82,7 +82,7 @@ func (f *found) marked(s *subject) place {
 }
 
 // arrival is the case in which the sample is created while the controllers run.
-func (f *found) arrival(s *subject) place {
+func (f *found) arrival(s *operator) place {
 	p := place{name: "new-owner", settled: true, faults: atWork, sameEnd: true,
 		user: []casefile.Action{casefile.Action{Manifests: s.owner.text()}}}
 	if f.second.Unstructured != nil {
@@ -92,7 +92,7 @@ func (f *found) arrival(s *subject) place {
 }
 
 // both are the sample and the second owner, if there can be one.
-func (f *found) both(s *subject) []manifest {
+func (f *found) both(s *operator) []manifest {
 	if f.second.Unstructured == nil {
 		return []manifest{s.owner}
 	}
@@ -116,7 +116,7 @@ func (f *found) edited(e *edit) []casefile.Action {
 }
 
 // edit edits the sample so that the controller reacts, or does not settle any more.
-func (f *found) edit(s *subject) place {
+func (f *found) edit(s *operator) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
 			user: []casefile.Action{patch(f.of, f.fights.patch(f.fights.to))}}
@@ -140,7 +140,7 @@ func (f *found) edit(s *subject) place {
 }
 
 // follow edits the sample while the controller works: there, back and there again.
-func (f *found) follow(s *subject, name string, e *edit, why string) place {
+func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
 	}
@@ -195,7 +195,7 @@ func reference(to manifest) map[string]any {
 }
 
 // rival is an owner of a kind that the controller does not use.
-func (f *found) rival(s *subject) manifest {
+func (f *found) rival(s *operator) manifest {
 	for _, text := range []string{"{apiVersion: v1, kind: ConfigMap}", "{apiVersion: v1, kind: Secret}",
 		"{apiVersion: v1, kind: ServiceAccount}",
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {podSelector: {}}}",
@@ -223,7 +223,7 @@ func (f *found) rival(s *subject) manifest {
 }
 
 // whole makes a casefile.Case of a world.
-func (p *place) whole(s *subject, c host.Controller) casefile.Case {
+func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
@@ -238,7 +238,7 @@ func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 }
 
 // timed adds the duration of the world to settle steps.
-func (s *subject) timed(user []casefile.Action) []casefile.Action {
+func (s *operator) timed(user []casefile.Action) []casefile.Action {
 	if s.lasts == 0 {
 		return user
 	}

@@ -30,7 +30,7 @@ type remains struct {
 }
 
 // cleansUp deletes the sample, alone and beside a second owner, and looks which objects without a reference remain.
-func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c cleanUp, err error) {
+func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
 		if made.how == none || made.how == outlives || made.how == afar {
@@ -60,7 +60,7 @@ func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c clean
 }
 
 // left lists the objects of some kinds before and after the first owner is deleted, nil if the world does not settle.
-func (s *subject) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
+func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
 	r, err := s.run(owners...)
@@ -125,7 +125,7 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 const delays = 6
 
 // early is the case in which the sample is deleted while its controller still creates dependents.
-func (f *found) early(s *subject) place {
+func (f *found) early(s *operator) place {
 	p := place{name: "deleted/early", faults: few, objects: f.both(s)}
 	for i := range delays {
 		p.user = append(p.user, verbs(fmt.Sprintf("label ns/default %s=%d", other, i))...)
@@ -136,7 +136,7 @@ func (f *found) early(s *subject) place {
 }
 
 // unseen is the case in which an owner is created and deleted while the controller does not see what it created.
-func (f *found) unseen(s *subject) place {
+func (f *found) unseen(s *operator) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]
 	late := s.owner.renamed(s.owner.GetName() + "-late")
@@ -159,7 +159,7 @@ func (f *found) unseen(s *subject) place {
 }
 
 // dependentUnseen is the case in which a watch gap hides the creation and the deletion of a dependent.
-func (f *found) dependentUnseen(s *subject) place {
+func (f *found) dependentUnseen(s *operator) place {
 	p := place{name: "dependent-unseen", settled: true}
 	if f.second.Unstructured != nil {
 		p.objects = []manifest{f.second}
@@ -189,7 +189,7 @@ func (f *found) dependentUnseen(s *subject) place {
 
 // expectNothing checks that a deleted sample leaves no more than after a quiet deletion. If the controller deletes
 // dependents itself, no process starts from an older list, in which the owner still exists.
-func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropagation) {
+func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)
 	}

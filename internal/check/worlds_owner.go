@@ -15,7 +15,7 @@ import (
 )
 
 // ends are the cases in which the sample is deleted by each policy, and recreated.
-func (f *found) ends(s *subject) (all []place) {
+func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
 		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
@@ -49,7 +49,7 @@ func (f *found) ends(s *subject) (all []place) {
 }
 
 // again recreates the sample with another value, and edits it. What belongs to the deleted owner must not follow.
-func (f *found) again(s *subject) []casefile.Action {
+func (f *found) again(s *operator) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
 		f.change.set(next.Object, f.change.to)
@@ -66,7 +66,7 @@ func (f *found) again(s *subject) []casefile.Action {
 
 // held is the case in which a finalizer of somebody else holds the deleted sample. A controller with finalizers would
 // race with the user who adds this one. So the list exists from the start, and a JSON patch adds to it.
-func (f *found) held(s *subject) place {
+func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
 	if listed := s.owner.GetFinalizers(); len(listed) > 0 || len(f.finalizers) > 0 {
@@ -142,7 +142,7 @@ func (f *found) stillThere() scenarios.Func {
 // whole programs, too: nobody knows when a program read something.
 
 // terminating is the case in which the sample is terminating, and then there is something to adopt or to do.
-func (f *found) terminating(s *subject) place {
+func (f *found) terminating(s *operator) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
 	p := place{name: "terminating", objects: []manifest{held}, settled: true, faults: few,
@@ -168,7 +168,7 @@ const before = "0a0b0c0d-0000-4000-8000-000000000000"
 
 // restored is the case in which dependents of an earlier owner of the same name are restored from a backup, while the
 // garbage collector is late. Then the sample is created and edited.
-func (f *found) restored(s *subject) place {
+func (f *found) restored(s *operator) place {
 	p := place{name: "restored", settled: true, faults: few}
 	var free []casefile.Action
 	for _, d := range f.each() {
@@ -196,7 +196,7 @@ func (f *found) restored(s *subject) place {
 
 // replaced is the case in which an unwanted dependent is gone before the controller deletes it, and another owner's
 // object has its name. A deletion by name alone deletes that object.
-func (f *found) replaced(s *subject) place {
+func (f *found) replaced(s *operator) place {
 	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
 	rival := f.rival(s)
 	fewer, ok := f.less()
@@ -233,7 +233,7 @@ func (f *found) replaced(s *subject) place {
 }
 
 // surplus are the named dependents that the sample loses, beside a second owner, when it wants fewer.
-func (f *found) surplus(s *subject, fewer any) (list []manifest, err error) {
+func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil
 	}

@@ -102,7 +102,7 @@ recorded case of the real server, or code.
 `
 
 // ChecklistPage returns docs/evidence/checklist.md; root is where the files of this module are.
-func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string) []byte {
+func ChecklistPage(r *Examination, cover []*Cover, g *scenarios.Registry, root string) []byte {
 	var b strings.Builder
 	b.WriteString(checklistHead)
 	for _, p := range checklist {
@@ -121,7 +121,7 @@ func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string
 }
 
 // newest is the sheet of a controller's newest era, nil for none.
-func (r *Report) newest(controller string) *Sheet {
+func (r *Examination) newest(controller string) *Sheet {
 	for _, s := range r.Sheets {
 		if s.Name == controller && s.Newest {
 			return s
@@ -188,7 +188,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 }
 
 // holds says of a clause which newest eras keep it and which older ones break it.
-func (r *Report) holds(c *clause.Clause) string {
+func (r *Examination) holds(c *clause.Clause) string {
 	var held, broken, unexercised []string
 	applies := 0
 	for _, s := range r.Sheets {
@@ -226,7 +226,7 @@ func (r *Report) holds(c *clause.Clause) string {
 }
 
 // called names a controller, with its era where several of them count as newest.
-func (r *Report) called(s *Sheet) string {
+func (r *Examination) called(s *Sheet) string {
 	for _, o := range r.Sheets {
 		if o != s && o.Newest && o.Name == s.Name {
 			return s.String()

@@ -43,7 +43,7 @@ kube-controller-manager's own controllers are written.
 `
 
 // ClausesPage returns docs/evidence/clauses.md.
-func ClausesPage(cover []*Cover, r *Report) []byte {
+func ClausesPage(cover []*Cover, r *Examination) []byte {
 	var b strings.Builder
 	b.WriteString(clausesHead)
 	for _, s := range clause.Sections() {

@@ -98,24 +98,9 @@ type Action struct {
 // settledCheck is the name of [Case.Settled] in files.
 const settledCheck = "settled"
 
-// laws returns the laws of the case and its invariants; nil means all laws.
-func (c *Case) laws() []*law.Law {
-	if len(c.Invariants) == 0 {
-		return c.Laws
-	}
-	laws := slices.Clone(c.Laws)
-	if c.Laws == nil {
-		laws = builtin.With(law.All(), slices.Concat(c.Controllers, c.Beside)...)
-	}
-	for _, v := range c.Invariants {
-		laws = append(laws, v.Law())
-	}
-	return laws
-}
-
 // Registry returns what the case's files may name: its own controllers and functions, and all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.laws(), Funcs: map[string]scenarios.Func{},
+	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
 	for _, a := range c.User {
 		if a.Do != nil {
@@ -125,7 +110,12 @@ func (c *Case) Registry() *scenarios.Registry {
 	if c.Settled != nil {
 		g.Funcs[settledCheck] = c.Settled
 	}
-	return builtin.Complete(g)
+	g = builtin.Complete(g)
+	g.Laws = slices.Clip(g.Laws)
+	for _, v := range c.Invariants {
+		g.Laws = append(g.Laws, v.Law())
+	}
+	return g
 }
 
 // mistake is an error about the case, in one line. It uses the type's name in package simtest.

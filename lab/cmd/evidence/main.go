@@ -122,7 +122,7 @@ type measured struct {
 	files            []*scenarios.File
 	cover            []*evidence.Cover
 
-	examined *evidence.Report
+	examined *evidence.Examination
 }
 
 // path is where a page is: docs/use has two that are of use in writing files and choosing tools.
@@ -135,7 +135,7 @@ func (m *measured) path(page string) string {
 }
 
 // report explores the worlds of all controllers, once.
-func (m *measured) report() (*evidence.Report, error) {
+func (m *measured) report() (*evidence.Examination, error) {
 	if m.examined != nil {
 		return m.examined, nil
 	}
