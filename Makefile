@@ -28,7 +28,7 @@ TESTED := . agent browser controllerruntime
 MODULES := $(TESTED) kubectltest upstream lab
 
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
-SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|sim/agent)(/|$$)
+SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|internal/agent)(/|$$)
 
 .PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
   definitions thirdparty evidence mutate browser picture update clean
@@ -84,11 +84,11 @@ tests = $(GO) test -vet=off $(TESTFLAGS) $(1) | { grep --line-buffered -v 'no te
 
 # Packages are listed as they pass, quick ones first. The slow ones are in the order of this list where one package uses
 # one core for minutes (FIRST): otherwise the last of them would run alone.
-FIRST := ./scenarios/conformance ./sim/agent
+FIRST := ./scenarios/conformance ./internal/agent
 unit:
 	@$(call timed,tests of the quick packages,$(call tests,$$($(GO) list ./... | grep -Ev '$(SLOW)')))
 	@$(call timed,tests of the slow packages,$(call tests,$(FIRST) \
-	  $$($(GO) list ./... | grep -E '$(SLOW)' | grep -Ev '/(scenarios/conformance|sim/agent)$$')))
+	  $$($(GO) list ./... | grep -E '$(SLOW)' | grep -Ev '/(scenarios/conformance|internal/agent)$$')))
 	@$(call timed,tests of the analyser,(cd lab && $(call tests,./detcheck)))
 	@all=; for m in $(filter-out .,$(TESTED)); do \
 	  ($(call timed,tests of $$m,(cd $$m && $(call tests,./...)))) & all="$$all $$!"; done; \
@@ -146,7 +146,7 @@ long-%:
 # Leaves out one edit of the standard library at a time, and looks whether a test fails. For a change of
 # internal/overlay/patches.go. The standard library is compiled for each: hours.
 patches:
-	PATCHES=1 $(GO) test -vet=off -timeout 24h -run TestEveryPatchIsNeeded -v ./sim/agent
+	PATCHES=1 $(GO) test -vet=off -timeout 24h -run TestEveryPatchIsNeeded -v ./internal/agent
 
 # Builds the command, and runs every scenario.
 run:

@@ -21,7 +21,7 @@ import (
 // builtin finds a controller of the table by its full name.
 func builtin(name string) host.Controller {
 	for _, c := range controllers.Builtin() {
-		if controllers.FullName(&c) == name {
+		if c.FullName() == name {
 			return c
 		}
 	}

@@ -27,7 +27,7 @@ func TestIndependentActionsCommute(t *testing.T) {
 // rivals is a program: a ReplicaSet and a ReplicationController race for
 // orphans, a collector and a kubelet beside them; four processes whose actions
 // are often independent.
-func rivals(tb testing.TB) explore.Program {
+func rivals(tb testing.TB) explore.Runner {
 	one := int32(1)
 	rc := &corev1.ReplicationController{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-b"},
@@ -65,7 +65,7 @@ func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
 		o.State = t.World.StateHash()
 	}
 	if b := t.Broken(); b != nil {
-		o.Findings = append(o.Findings, explore.Finding{Law: b.Law.ID, Text: b.Text, Informed: true})
+		o.Findings = append(o.Findings, explore.Violation{Law: b.Law.ID, Text: b.Text, Informed: true})
 	}
 	t.Recycle()
 	return o

@@ -221,7 +221,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	if c.Settled != "" {
 		settled = settledBy(c.Settled)
 	}
-	plan, err := check.Prepare(ctx, check.Subject{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
+	plan, err := check.Prepare(ctx, check.Operator{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
 		Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules, Hurry: func() bool {
 			return c.Schedules == 0 && time.Since(began) > allowed/3
 		},

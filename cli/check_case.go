@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/kept"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
@@ -64,7 +65,7 @@ func (s *sampleTried) home(name string) string {
 	return filepath.Join(s.dir, strings.ToLower(s.Kind)+"-"+strings.ReplaceAll(name, "/", "-"))
 }
 
-func (c *checking) chosen(plan *check.Plan) (cases []*check.Case) {
+func (c *checking) chosen(plan *check.Plan) (cases []*check.DerivedCase) {
 	for i := range plan.Cases {
 		if len(c.cases) == 0 || slices.Contains(c.cases, plan.Cases[i].Name) {
 			cases = append(cases, &plan.Cases[i])
@@ -85,7 +86,7 @@ func aCase(name string) error {
 }
 
 // tryCase explores a case and prints the result. The number of cases that share the remaining time includes this one.
-func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case, cases int) error {
+func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.DerivedCase, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
 	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {
 		j.Skipped = "the operator does not settle with its sample alone"
@@ -126,11 +127,11 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case,
 // stillFails replays the kept failures of a case. It returns nil if none of them happens any more.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
-	for _, path := range casefile.Kept(s.home(j.Name)) {
+	for _, path := range kept.Files(s.home(j.Name)) {
 		if c.Test != "" && world.Settled == nil && judgedByTest(path) {
 			continue // another test of the package kept it
 		}
-		r := casefile.Replay(world.Registry(), path)
+		r := kept.Replay(world.Registry(), path)
 		for _, e := range r.Errors {
 			j.fail(e.Error(), scenarios.ExitUsage)
 		}
@@ -178,7 +179,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		if acceptedAs(c.Accept, j.Name, f) != nil {
 			return false
 		}
-		path, err := casefile.Keep(home, f)
+		path, err := kept.Keep(home, f)
 		if err != nil {
 			return true // it is added again when the failure is minimized
 		}
@@ -192,7 +193,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		c.say("  %-22s begins\n", j.Name)
 	}
 	told := time.Now()
-	o.Progress = func(p scenarios.Progress) {
+	o.Progress = func(p explore.Progress) {
 		if c.verbose && time.Since(told) >= 10*time.Second {
 			told = time.Now()
 			c.say("  %-22s %s, %s, %.1f/s\n", j.Name, plural(p.Runs, "schedule"), plural(p.Failed, "violation"), p.PerSecond)
@@ -223,13 +224,13 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
-		path, err := casefile.Replace(raw[f.Law], home, f)
+		path, err := kept.Replace(raw[f.Law], home, f)
 		if err != nil { // the violation is printed anyway
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: cannot keep the failure: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
 	}
-	interrupted := x.Report != nil && x.Report.Interrupted
+	interrupted := x.Interrupted
 	if interrupted && outer.Err() == nil && x.Schedules == 0 { // otherwise the time was over during a further schedule
 		j.LeftOut, j.slow, j.Cut, j.ExitCode = true, true, false, exitUncovered
 		return nil
@@ -301,7 +302,7 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 		} else if c.Package != "" {
 			f.Page.Replay = c.name + " check " + argument(c.Package) + " --replay " + argument(path)
 		}
-		if err := casefile.Leave(path, f.Page, f.Found); err != nil {
+		if err := kept.Leave(path, f.Page, f.Found); err != nil {
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: no page was written: %v", j.Name, err))
 		}
 	}
@@ -367,7 +368,7 @@ func (c *checking) replayKept(s *sampleTried) error {
 			continue
 		}
 		j := caseJSON{Name: one.Name}
-		r := casefile.Replay(one.World(nil).Registry(), c.replay)
+		r := kept.Replay(one.World(nil).Registry(), c.replay)
 		for _, e := range r.Errors {
 			j.fail(e.Error(), e.Code)
 		}

@@ -14,10 +14,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/internal/install"
 	"github.com/threelaws/threelaws/internal/overlay"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

@@ -118,8 +118,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
-	one := ci.Case{Name: s.label(j.Name), Took: j.took, Skipped: j.Skipped,
+func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.File {
+	one := ci.File{Name: s.label(j.Name), Took: j.took, Skipped: j.Skipped,
 		Page: j.line() + "\n" + j.pages}
 	for _, text := range j.Errors {
 		title := "not explored"
@@ -147,8 +147,8 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	return one
 }
 
-func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.Case {
-	one := ci.Case{Name: s.label("laws/" + v.ID + "-" + v.Name)}
+func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
+	one := ci.File{Name: s.label("laws/" + v.ID + "-" + v.Name)}
 	if v.State != check.Held && v.State != check.Violated {
 		one.Skipped = strings.TrimSuffix(told.State+": "+told.Why, ": ")
 	}
@@ -162,7 +162,7 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	if !strings.HasPrefix(text, sample.Name) {
 		text = sample.Name + ": " + text
 	}
-	one := ci.Case{Name: sample.Name, Page: text + "\n", Skipped: text}
+	one := ci.File{Name: sample.Name, Page: text + "\n", Skipped: text}
 	l := checkLine{Name: sample.Name, Skipped: text}
 	if idle := (*check.Idle)(nil); errors.As(err, &idle) {
 		text += "; --args, --env and --with FILE give it what it lacks"

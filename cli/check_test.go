@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

@@ -75,8 +75,8 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 		rep.Livelocks, rep.Livelock, rep.NotVaried, rep.coverage = c.Livelocks, c.Livelock, c.Fixed, c
 		rep.Interrupted = interrupted && !c.Complete
 	} else {
-		rep.Interrupted = found.Report.Interrupted && interrupted
-		rep.Complete, fights = !rep.Interrupted, found.Report.Fights
+		rep.Interrupted = found.Interrupted && interrupted
+		rep.Complete, fights = !rep.Interrupted, found.Fights
 		from, to := x.Part.Range(x.Schedules)
 		if x.Full != nil && found.Schedules < to-from && !rep.Interrupted {
 			rep.Complete, rep.Stopped = false, x.Full()
@@ -143,7 +143,9 @@ func (r *exploration) text(width int) string {
 		b.WriteString("no schedule came to its end: nothing is known about settled worlds\n")
 	}
 	if r.coverage != nil {
-		b.WriteString(scenarios.NotVaried(r.coverage))
+		for _, line := range r.coverage.NotVaried() {
+			b.WriteString(render.Fold(line))
+		}
 	}
 	t := render.Table{Indent: "  ", Width: width}
 	for _, o := range r.Outcomes {

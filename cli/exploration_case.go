@@ -11,8 +11,8 @@ import (
 
 // caseExplored returns the test case of an explored file for continuous integration. err is not nil if the file could
 // not be explored.
-func (s *shelf) caseExplored(name string, rep *exploration, err error) ci.Case {
-	c := ci.Case{Name: name}
+func (s *shelf) caseExplored(name string, rep *exploration, err error) ci.File {
+	c := ci.File{Name: name}
 	if err != nil {
 		var e *scenarios.Error
 		if !errors.As(err, &e) {

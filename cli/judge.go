@@ -191,7 +191,7 @@ func (j *judging) report(ctx context.Context, a *app, r *audit.Report, took time
 		a.code = exitUncovered
 	}
 	text := r.Text(a.width)
-	one := ci.Case{Name: "audit", Took: took, Page: r.Text(render.Width)}
+	one := ci.File{Name: "audit", Took: took, Page: r.Text(render.Width)}
 	for _, b := range r.Violations {
 		one.Problems = append(one.Problems, ci.Problem{Title: b.Law, Text: b.Actor + ": " + b.Text})
 	}

@@ -26,9 +26,21 @@ type lawJSON struct {
 	Scenarios []string `json:"scenarios,omitempty"` // scenario files that name it
 }
 
-var kindNames = map[law.Category]string{
-	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation",
-	law.Data: "data",
+var categories = map[clause.Category]string{
+	clause.Safety: "safety", clause.Liveness: "liveness", clause.Routing: "routing", clause.Validation: "validation",
+	clause.Data: "data",
+}
+
+// categoryOf returns the category of a law's clause. An invariant has none: it concerns each step, or settled worlds.
+func categoryOf(l *law.Law) string {
+	c := clause.ByID(l.ID)
+	switch {
+	case c != nil:
+		return categories[c.Category]
+	case l.Needs&law.SettledWorld != 0:
+		return categories[clause.Liveness]
+	}
+	return categories[clause.Safety]
 }
 
 func lawsCommand(a *app) *cobra.Command {
@@ -80,7 +92,7 @@ func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 func listLaws(a *app, laws []*law.Law, p pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
-		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Category], Sentence: l.Sentence, Source: l.Source,
+		j := lawJSON{ID: l.ID, Name: l.Name, Kind: categoryOf(l), Sentence: l.Sentence, Source: l.Source,
 			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unchecked: l.Unchecked, Where: l.Where,
 			Scenarios: p[l.ID]}
 		for _, m := range a.registry.Mutants {

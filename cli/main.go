@@ -134,9 +134,22 @@ func execute(ctx context.Context, a *app, args []string) int {
 	}
 	if err != nil {
 		a.complain(err)
-		return scenarios.ExitCode(err)
+		return exitCode(err)
 	}
 	return a.code
+}
+
+// exitCode returns the exit code for an error: that of the first [*scenarios.Error] in it, [scenarios.ExitUsage] for any other error,
+// [scenarios.ExitPass] for nil.
+func exitCode(err error) int {
+	if err == nil {
+		return scenarios.ExitPass
+	}
+	var e *scenarios.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return scenarios.ExitUsage
 }
 
 // complain prints an error and counts it in the exit code. An error without a file gets the command's name.
@@ -146,7 +159,7 @@ func (a *app) complain(err error) {
 		e.File = a.name
 	}
 	fmt.Fprintln(a.err, err)
-	a.code = worse(a.code, scenarios.ExitCode(err))
+	a.code = worse(a.code, exitCode(err))
 }
 
 // rootCommand makes the command tree. cobra's help returns no error, so help for an unknown command sets unknown.

@@ -181,8 +181,8 @@ func (v *mergedViolation) replay() string {
 }
 
 // ci returns the world as a case for continuous integration.
-func (m *merged) ci() ci.Case {
-	c := ci.Case{Name: m.World, Page: m.text()}
+func (m *merged) ci() ci.File {
+	c := ci.File{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }
 	for i := range m.Violations {
 		add(m.Violations[i].Law, m.World+": "+m.Violations[i].head()+m.Violations[i].replay())

@@ -126,8 +126,8 @@ func phaseAt(res *scenarios.Result, line int) string {
 	return ""
 }
 
-func (a *app) caseOf(t timed) ci.Case {
-	c := ci.Case{Name: t.File, Took: t.took, Page: wrongs(a, t.Result, render.Width)}
+func (a *app) caseOf(t timed) ci.File {
+	c := ci.File{Name: t.File, Took: t.took, Page: wrongs(a, t.Result, render.Width)}
 	for i, e := range t.Errors {
 		law := ""
 		if t.Page != nil && i == len(t.Errors)-1 && scenarios.FindVerb(t.Page.Violation.Law) == nil {
@@ -231,7 +231,7 @@ func (s *pages) index(files []string) error {
 type checks struct {
 	junit    string // the file; "" for none
 	annotate bool
-	cases    []ci.Case
+	cases    []ci.File
 }
 
 func (c *checks) flags(cmd *cobra.Command) {
@@ -242,7 +242,7 @@ func (c *checks) flags(cmd *cobra.Command) {
 }
 
 // add annotates the problems of a file. The annotations go to stderr if JSON is on stdout; GitHub reads both.
-func (c *checks) add(a *app, one ci.Case) error {
+func (c *checks) add(a *app, one ci.File) error {
 	c.cases = append(c.cases, one)
 	if !c.annotate {
 		return nil

@@ -91,8 +91,9 @@ PriorityClasses, and the service account default in each namespace.`,
 	f.StringSliceVar(&o.plugins, "enable-admission-plugins", nil,
 		"admission plugins to switch on, as for kube-apiserver: those that are modelled are on")
 	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to switch off")
-	complete(cmd, "enable-admission-plugins", completeList(fakeapi.Plugins()))
-	complete(cmd, "disable-admission-plugins", completeList(fakeapi.Plugins()))
+	has, _ := fakeapi.Plugins()
+	complete(cmd, "enable-admission-plugins", completeList(has))
+	complete(cmd, "disable-admission-plugins", completeList(has))
 	complete(cmd, "start", completeList(append(startWords(), "none")))
 	complete(cmd, "controllers", completeList(append(controllerWords(a.registry), "all")))
 	return cmd
@@ -188,7 +189,7 @@ func (o *serving) open() (net.Listener, error) {
 
 // withoutPlugins returns the admission plugins that are off.
 func withoutPlugins(on, off []string) ([]string, error) {
-	has, others := fakeapi.Plugins(), fakeapi.OtherPlugins()
+	has, others := fakeapi.Plugins()
 	known := slices.Concat(has, others)
 	for _, name := range off {
 		if !slices.Contains(known, name) {

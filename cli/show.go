@@ -125,7 +125,7 @@ func show(a *app, s *shown) error {
 		}
 	}
 	if text == "" {
-		text = scenarios.None + "\n"
+		text = "(none)\n"
 	}
 	a.print(text)
 	return nil

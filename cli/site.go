@@ -29,7 +29,6 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/internal/wallclock"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -246,9 +245,9 @@ func firstNode(s *fakeapi.Server) (name string) {
 
 func (s *site) page() *livepage.Feed {
 	look := func(see func(livepage.World)) {
-		s.handler.With(func(server *fakeapi.Server) {
+		s.handler.With(func(*fakeapi.Server) {
 			see(livepage.World{History: &s.trial.World.History, Broken: s.broken,
-				Standing: func() []sim.Record { return trial.Standing(server) }})
+				Standing: s.trial.Standing})
 		})
 	}
 	return livepage.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))

@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"maps"
-
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/daemonset"
@@ -97,19 +95,4 @@ var aliases = map[string]string{
 	"pod-garbage-collector-controller": "podgc",
 	"ttlafterfinished":                 "ttl-after-finished",
 	"kube-scheduler":                   "scheduler",
-}
-
-// Aliases returns other names for controllers of the table: short ones, and those of kube-controller-manager.
-func Aliases() map[string]string {
-	all := KubeControllerManager().Aliases
-	maps.Copy(all, aliases)
-	return all
-}
-
-// FullName returns a controller's name in the table: "name@era", or "name" if it has one era only.
-func FullName(c *host.Controller) string {
-	if c.Era == "" {
-		return c.Name
-	}
-	return c.Name + "@" + c.Era
 }

@@ -44,7 +44,7 @@ func newCluster(t *testing.T, c sim.Choices, names ...string) *cluster {
 func (c *cluster) start(name string) *host.Process {
 	c.t.Helper()
 	for _, ctl := range controllers.Builtin() {
-		if controllers.FullName(&ctl) == name {
+		if ctl.FullName() == name {
 			return c.Start(ctl.Name, ctl)
 		}
 	}

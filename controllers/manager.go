@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,13 +74,17 @@ var kubeControllerManager = []managed{
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
 	Runs    []string          // names in the table of the controllers that it starts by default, in order
-	Aliases map[string]string // its current and earlier names of controllers in the table
+	Aliases map[string]string // short names, and its current and earlier names, of controllers in the table
 	Absent  []string          // its current and earlier names of other controllers
+
+	// Elector returns the leader election of one instance, with the Lease kube-system/kube-controller-manager. lead is
+	// called when it has won or lost.
+	Elector func(name string, lead func(bool)) host.Controller
 }
 
 // KubeControllerManager returns kube-controller-manager's list of controllers, as names of [Builtin].
 func KubeControllerManager() Manager {
-	m := Manager{Aliases: map[string]string{}}
+	m := Manager{Aliases: maps.Clone(aliases), Elector: elector.New}
 	var table []string
 	for _, c := range Builtin() {
 		table = append(table, c.Name)
@@ -121,7 +126,3 @@ func (c *managed) here(table []string) string {
 	}
 	return ""
 }
-
-// Candidate returns the leader election of one controller manager instance, with the Lease
-// kube-system/kube-controller-manager. lead is called when it has won or lost.
-func Candidate(name string, lead func(bool)) host.Controller { return elector.New(name, lead) }

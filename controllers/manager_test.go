@@ -66,7 +66,7 @@ func twoManagers(c *cluster, first, second string) {
 			members = append(members, host.Member{Name: kind + []string{"#1", "#2"}[i],
 				Controller: inEra(c.t, kind, []string{first, second}[i])})
 		}
-		candidate := func(lead func(bool)) host.Controller { return controllers.Candidate(name, lead) }
+		candidate := func(lead func(bool)) host.Controller { return controllers.KubeControllerManager().Elector(name, lead) }
 		c.StartManager(name, candidate, members)
 	}
 }

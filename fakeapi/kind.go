@@ -40,9 +40,9 @@ type Kind struct {
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	row      *registry.Kind // the properties in which kinds differ
-	ordinal  int            // index of the kind's table in a server
-	stored   *Kind          // the stored kind, if this is another version of it; nil otherwise
+	row      *registry.Row // the properties in which kinds differ
+	ordinal  int           // index of the kind's table in a server
+	stored   *Kind         // the stored kind, if this is another version of it; nil otherwise
 	managers fieldmanager.Managers
 
 	custom   *custom.Resource // set for the kinds of CRDs
@@ -51,7 +51,7 @@ type Kind struct {
 	versions []*Kind          // of a CRD's stored version: all served versions
 }
 
-func newKind(r *registry.Kind, ordinal int) *Kind {
+func newKind(r *registry.Row, ordinal int) *Kind {
 	return &Kind{
 		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
 		Namespaced: r.Namespaced, New: r.New, NewList: r.NewList,

@@ -54,7 +54,7 @@ var (
 	policyBindings    = kindOf(&registration.ValidatingAdmissionPolicyBinding{})
 )
 
-func kindsOf(rows []*registry.Kind) []*Kind {
+func kindsOf(rows []*registry.Row) []*Kind {
 	kinds := make([]*Kind, len(rows))
 	for i, r := range rows {
 		kinds[i] = newKind(r, i)
@@ -62,7 +62,7 @@ func kindsOf(rows []*registry.Kind) []*Kind {
 	return kinds
 }
 
-func withVersions(kinds []*Kind, versions []*registry.Kind) []*Kind {
+func withVersions(kinds []*Kind, versions []*registry.Row) []*Kind {
 	all := kinds[:len(kinds):len(kinds)]
 	for _, r := range versions {
 		for _, stored := range kinds {

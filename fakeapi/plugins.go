@@ -17,20 +17,15 @@ const (
 	resourceQuota       = "ResourceQuota"
 )
 
-// Plugins are the admission plugins of kube-apiserver that a server has. All are on unless
-// [Options.WithoutPlugins] names them.
-func Plugins() []string {
+// Plugins returns the admission plugins of kube-apiserver. A server has some of them, which are on unless
+// [Options.WithoutPlugins] names them, and none of the others.
+func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
-		defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
-		topologyLabels, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}
-}
-
-// OtherPlugins are the admission plugins of kube-apiserver that no server has.
-func OtherPlugins() []string {
-	return []string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
-		"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
-		"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
-		"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
-		"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
-		"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
+			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
+			topologyLabels, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}, []string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
+			"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
+			"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
+			"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
+			"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
+			"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
 }

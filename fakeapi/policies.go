@@ -80,7 +80,7 @@ func (c *call) judgedBy(p *registration.ValidatingAdmissionPolicy, a *webhook.At
 			misconfigured(b.Name, "binding", fmt.Errorf("failed to convert object version: %w", err))
 			continue
 		}
-		subject := &policy.Subject{Versioned: a.Versioned(to, f.obj, f.old), Target: to}
+		subject := &policy.Request{Versioned: a.Versioned(to, f.obj, f.old), Target: to}
 		if c.k != namespaceKind && a.Namespace != "" {
 			subject.Namespace, _ = c.s.Lookup(namespaceKind, "", a.Namespace).(*corev1.Namespace)
 		}

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,19 +50,6 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// ExitCode returns the exit code for an error: that of the first [*Error] in it, [ExitUsage] for any other error,
-// [ExitPass] for nil.
-func ExitCode(err error) int {
-	if err == nil {
-		return ExitPass
-	}
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return ExitUsage
-}
-
 func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
@@ -91,15 +77,15 @@ func plural(n int, what string) string {
 
 // Counterexample is a schedule that violates a law, minimized.
 type Counterexample struct {
-	Law      string       `json:"law"`
-	Text     string       `json:"text"`
-	Index    int          `json:"index"` // of the schedule that broke it first
-	Strategy string       `json:"strategy"`
-	Small    string       `json:"small"` // how small it is
-	Page     *render.Page `json:"page"`
-	File     []byte       `json:"-"`                // a scenario file that replays it
-	Often    *Often       `json:"often,omitempty"`  // of drawn schedules: how many violate the law
-	Likely   []Likely     `json:"likely,omitempty"` // how likely it still was after each step
+	Law      string          `json:"law"`
+	Text     string          `json:"text"`
+	Index    int             `json:"index"` // of the schedule that broke it first
+	Strategy string          `json:"strategy"`
+	Small    string          `json:"small"` // how small it is
+	Page     *render.Page    `json:"page"`
+	File     []byte          `json:"-"`                // a scenario file that replays it
+	Often    *campaign.Often `json:"often,omitempty"`  // of drawn schedules: how many violate the law
+	Likely   []Likely        `json:"likely,omitempty"` // how likely it still was after each step
 
 	// Found runs the schedule again as it was found, before minimizing; it returns nil if it does not fail any more.
 	Found func() *render.Page `json:"-"`
@@ -118,17 +104,11 @@ func (c *Counterexample) Said() string {
 	return object + ": " + c.Text
 }
 
-// Shard is a part of an exploration that is divided among processes.
-type Shard = campaign.Shard
-
-// Often says in how many of some schedules something happened, with an interval of confidence.
-type Often = campaign.Often
-
 // continuations is the number of random continuations from each step of a failure.
 const continuations = 200
 
 // Likely says how often a failure still happens if a run goes on at random after a line of its page.
 type Likely struct {
-	Line int   `json:"line"` // its number; 0 for the start
-	How  Often `json:"how"`
+	Line int            `json:"line"` // its number; 0 for the start
+	How  campaign.Often `json:"how"`
 }

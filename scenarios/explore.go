@@ -41,7 +41,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	}
 	p.asked = &asked{}
 	if p.whole = o.Whole; p.whole || o.Said {
-		p.asked.said, p.asked.beside = map[[2]string]*Said{}, map[Beside]bool{}
+		p.asked.said, p.asked.beside, p.asked.alike = map[[2]string]*Said{}, map[Beside]bool{}, map[string]bool{}
 	}
 	if err := p.measure(o.Steps); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 			return nil, err
 		}
 	}
-	c := explore.Config{New: func() explore.Program { return p.fit }, Runs: o.Schedules, Seed: o.Seed,
+	c := explore.Config{New: func() explore.Runner { return p.fit }, Runs: o.Schedules, Seed: o.Seed,
 		Strategy: strategy, Workers: o.Workers, All: !o.First, Double: o.Twice, Enough: o.enough, Progress: o.Progress}
 	c.From, c.Runs = o.Shard.Range(o.Schedules)
 	if o.Results != "" {
@@ -88,7 +88,7 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 		return nil, err
 	}
 	x := &Exploration{Schedules: rep.Runs, Distinct: rep.Distinct, Failed: rep.Failed, Unsettled: rep.Unsettled,
-		Outcomes: rep.Outcomes.Rows(), Report: rep, Complete: true}
+		Outcomes: rep.Outcomes.Rows(), Fights: rep.Fights, Interrupted: rep.Interrupted, Complete: true}
 	for _, row := range rep.Laws.Rows() {
 		x.count((&results{program: p}).name(row.Label), row.Count)
 	}

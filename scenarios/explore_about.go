@@ -18,7 +18,7 @@ type about struct {
 }
 
 // speaksOf returns the subject of the step that failed like this. Only a violation of expect has one.
-func (p *Script) speaksOf(b explore.Finding) about {
+func (p *Script) speaksOf(b explore.Violation) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != expectation {
 		return a

@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -12,18 +14,10 @@ import (
 type Beside struct {
 	Controller string // "" if no controller did it
 	Kind       string // the kind that it wrote
-	Why        Aside
+	// It wrote its own objects while reconciling keys that never name an object of its kind. If not set, it created
+	// objects of a kind that is in neither Owns nor MayEdit.
+	Unkeyed bool
 }
-
-// Aside is the reason.
-type Aside uint8
-
-// Reasons why the laws cover a write less.
-const (
-	Unowned Aside = iota // it created such objects, but the kind is in neither Owns nor MayEdit
-	Unkeyed              // it wrote its own objects while reconciling keys that never name an object of its kind
-	alike                // two kinds have that name
-)
 
 // unowned lists kinds whose objects need no owner: reports, and leases for leader election.
 var unowned = []string{"Event", "Lease"}
@@ -56,18 +50,16 @@ func (a *asked) look(r *Run) {
 		switch own := slices.Contains(owns, kind); {
 		case slices.Contains(c.Contract.Standalone, nameOnly(rec.Object)):
 		case rec.Before == nil && !own && kind != c.For.Kind && !slices.Contains(unowned, kind):
-			found[Beside{c.Name, kind, Unowned}] = true
+			found[Beside{c.Name, kind, false}] = true
 		case own && rec.For.UID == "" && !names[nameOnly(rec.For)]:
-			found[Beside{c.Name, kind, Unkeyed}] = true
+			found[Beside{c.Name, kind, true}] = true
 		}
-	}
-	for _, kind := range twofold(r, controllers) {
-		found[Beside{"", kind, alike}] = true
 	}
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	for b := range found {
-		a.beside[b] = true
+	maps.Copy(a.beside, found)
+	for _, kind := range twofold(r, controllers) {
+		a.alike[kind] = true
 	}
 }
 
@@ -99,15 +91,10 @@ func nameOnly(r sim.Ref) sim.Ref { return sim.Ref{Kind: r.Kind, Namespace: r.Nam
 
 // tellBeside adds this to the exploration of a file.
 func (a *asked) tellBeside(x *Exploration) {
-	for b := range a.beside {
-		if b.Why == alike {
-			x.Alike = append(x.Alike, b.Kind)
-		} else {
-			x.Beside = append(x.Beside, b)
-		}
-	}
-	slices.Sort(x.Alike)
+	x.Alike = slices.Sorted(maps.Keys(a.alike))
+	x.Beside = slices.Collect(maps.Keys(a.beside))
 	slices.SortFunc(x.Beside, func(b, c Beside) int {
-		return cmp.Or(cmp.Compare(b.Controller, c.Controller), cmp.Compare(b.Kind, c.Kind), cmp.Compare(b.Why, c.Why))
+		return cmp.Or(cmp.Compare(b.Controller, c.Controller), cmp.Compare(b.Kind, c.Kind),
+			cmp.Compare(strconv.FormatBool(b.Unkeyed), strconv.FormatBool(c.Unkeyed)))
 	})
 }

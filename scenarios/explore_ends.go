@@ -28,7 +28,7 @@ const longer = time.Minute
 // compareEnds returns how the settled world differs from that of the quiet runs, or "". It does not compare a world
 // that has another failure.
 func compareEnds(r *Run, s *Step) string {
-	l, _ := r.registry.law(SameEnd)
+	l, _ := r.registry.law(sameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
 		return ""
 	}

@@ -22,6 +22,7 @@ type asked struct {
 	mutex  sync.Mutex
 	said   map[[2]string]*Said // by controller and law; nil if not needed
 	beside map[Beside]bool
+	alike  map[string]bool
 }
 
 // note adds a finished run.

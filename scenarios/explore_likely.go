@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 // likelihood forks a minimized failure at the start and after each line of its page. The forks share the time. A fork
 // gets fewer continuations if the time is over.
-func (p *Script) likelihood(run *Run, page *Page, small *explore.Shrunk) (all []Likely) {
+func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}
 	for _, l := range page.Lines {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -45,7 +45,7 @@ type ExploreOptions struct {
 	// Shard is the part that is explored: a range of the schedules, or a part of the exhaustive search. Results is the
 	// directory for its result file; "" for none. With a file, minimizing is bounded by Budget only. A shard continues
 	// from its file. World is its name there; "" for the file's name.
-	Shard     Shard
+	Shard     campaign.Shard
 	Results   string
 	World     string
 	SaveEvery time.Duration // how often the file is written; 0 means 15 seconds
@@ -57,8 +57,8 @@ type ExploreOptions struct {
 	// contain what is installed.
 	Out string
 
-	Progress func(Progress) // for drawn schedules
-	Covered  func(*Coverage)
+	Progress func(explore.Progress) // for drawn schedules
+	Covered  func(*explore.Coverage)
 
 	_ struct{}
 }
@@ -150,19 +150,3 @@ func faultsArg(faults map[string]int) string {
 	}
 	return " faults=" + strings.Join(parts, ",")
 }
-
-// Progress is the progress of drawing schedules; [ExploreOptions].Progress receives it.
-type Progress = explore.Progress
-
-// Coverage describes how far an exhaustive search has come. [ExploreOptions].Covered receives it; [NotVaried] describes
-// it.
-type Coverage = explore.Coverage
-
-// Outcome is the outcome of one run of a [Script].
-type Outcome = explore.Outcome
-
-// Schedule lists the decisions of one run of a [Script], in order. It is replayed and minimized.
-type Schedule = explore.Schedule
-
-// Page describes a run for display: its lines, the violated law, and why.
-type Page = render.Page

@@ -19,7 +19,7 @@ type part struct {
 
 // parts lists what can be removed from a script with this failure: all user steps except starting controllers, and
 // every manifest. The subject of a failing expectation stays.
-func (p *Script) parts(b explore.Finding) []part {
+func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
 	for i, s := range p.program() {
@@ -47,7 +47,7 @@ func (p *Script) parts(b explore.Finding) []part {
 
 // clears reports whether a step deletes an object that the user changed before, for example by removing its reference.
 // While that object exists, even a correct controller that leaves it alone lacks one.
-func (p *Script) clears(b explore.Finding, step int) bool {
+func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
 	return b.Law == exactSum && s.verb == verbDelete && slices.ContainsFunc(steps[:step], func(before *Step) bool {

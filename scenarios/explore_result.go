@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 )
@@ -13,13 +14,14 @@ import (
 // A pass is meaningful only if Complete is set. Otherwise an enumeration stopped before it had covered everything, or
 // no drawn schedule settled.
 type Exploration struct {
-	Schedules int             `json:"schedules"`
-	Distinct  int             `json:"distinct"`
-	Failed    int             `json:"failed"`    // schedules that violated a law
-	Unsettled int             `json:"unsettled"` // schedules that did not settle and broke no other law
-	Ended     int             `json:"ended"`     // schedules that came to an end: settled, in a fight, at a violation
-	Outcomes  []explore.Row   `json:"outcomes"`
-	Report    *explore.Report `json:"-"`
+	Schedules   int           `json:"schedules"`
+	Distinct    int           `json:"distinct"`
+	Failed      int           `json:"failed"`    // schedules that violated a law
+	Unsettled   int           `json:"unsettled"` // schedules that did not settle and broke no other law
+	Ended       int           `json:"ended"`     // schedules that came to an end: settled, in a fight, at a violation
+	Outcomes    []explore.Row `json:"outcomes"`
+	Fights      int           `json:"-"` // schedules that ended in a fight; drawn ones only
+	Interrupted bool          `json:"-"` // drawing was interrupted
 
 	// everything was enumerated or drawn, and at least one run ended
 	Complete bool              `json:"complete"`
@@ -36,8 +38,8 @@ type Exploration struct {
 	Alike    []string          `json:"-"`                  // with Said: kinds that existed in two groups
 	Vain     []Vain            `json:"vain,omitempty"`     // user actions refused in every schedule
 
-	Laws    map[string]Often `json:"laws,omitempty"`    // drawn schedules: how many violate each law, by its name
-	Results string           `json:"results,omitempty"` // the result file
+	Laws    map[string]campaign.Often `json:"laws,omitempty"`    // drawn schedules: how many violate each law, by its name
+	Results string                    `json:"results,omitempty"` // the result file
 
 	Uncompared string `json:"uncompared,omitempty"` // what the law same-end leaves out, and why
 }
@@ -50,15 +52,6 @@ type Vain struct {
 	Step int    `json:"step"` // index in [File.Steps]
 	Text string `json:"text"` // the step
 	Why  string `json:"why"`  // a refusal
-}
-
-// NotVaried describes the cycles that an exhaustive search found, and what it did not vary.
-func NotVaried(c *Coverage) string {
-	text := ""
-	if c.Livelock != "" {
-		text = render.Fold(fmt.Sprintf("%s: %s", plural(c.Livelocks, "livelock"), c.Livelock))
-	}
-	return text + render.Fold("not varied: "+strings.Join(c.Fixed, "; "))
 }
 
 // mostOutcomes limits the printed outcomes to the most frequent ones.
@@ -74,7 +67,9 @@ func (x *Exploration) Text() string {
 		}
 		fmt.Fprintf(&b, "%s: %s, %s, %s, %s\n", how, plural(c.States, "state"), plural(c.Schedules, "schedule"),
 			plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
-		b.WriteString(NotVaried(c))
+		for _, line := range c.NotVaried() {
+			b.WriteString(render.Fold(line))
+		}
 	} else {
 		fmt.Fprintf(&b, "%s, %s, %s\n",
 			plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
@@ -90,7 +85,7 @@ func (x *Exploration) Text() string {
 	}
 	b.WriteString(t.String())
 	if x.Uncompared != "" {
-		b.WriteString(render.Fold(SameEnd + ": " + x.Uncompared))
+		b.WriteString(render.Fold(sameEnd + ": " + x.Uncompared))
 	}
 	for _, f := range x.Failures {
 		fmt.Fprintf(&b, "%s, first in schedule %d: %s\n", f.Law, f.Index, f.Text)
@@ -104,9 +99,9 @@ func (x *Exploration) Text() string {
 // count notes how many schedules violate a law.
 func (x *Exploration) count(name string, n int) {
 	if x.Laws == nil {
-		x.Laws = map[string]Often{}
+		x.Laws = map[string]campaign.Often{}
 	}
-	x.Laws[name] = Often{Failed: n, Of: x.Schedules}
+	x.Laws[name] = campaign.Often{Failed: n, Of: x.Schedules}
 }
 
 // sayHowOften adds to each failure how often it occurs.

@@ -52,8 +52,8 @@ func (p *Script) mutate(name string) string {
 	return ""
 }
 
-// Run executes the program once. It implements [explore.Program].
-func (p *Script) Run(c sim.Choices) *Outcome {
+// Run executes the program once. It implements [explore.Runner].
+func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	r := p.begin(c)
 	r.failed.unread = true
 	out := p.execute(r)
@@ -63,14 +63,14 @@ func (p *Script) Run(c sim.Choices) *Outcome {
 
 // fit works like Run, but returns a controller's set-up error as an outcome instead of a panic. A later schedule may be
 // the first one that shows it.
-func (p *Script) fit(c sim.Choices) (out *Outcome) {
+func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case law.Misuse:
-			out = &Outcome{Unfit: e}
+			out = &explore.Outcome{Unfit: e}
 		case host.Misuse:
-			out = &Outcome{Unfit: e}
+			out = &explore.Outcome{Unfit: e}
 		default:
 			panic(e)
 		}
@@ -114,7 +114,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 		}
 	}()
 	out := &explore.Outcome{Settled: true}
-	var broken *explore.Finding
+	var broken *explore.Violation
 	for _, s := range p.program() {
 		if broken = p.replay(r, s, out); broken != nil || r.course.ended || !out.Settled {
 			break // a world that does not settle is not checked any more
@@ -124,7 +124,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 		broken = r.finish(out)
 	}
 	if broken != nil {
-		out.Findings = []explore.Finding{*broken}
+		out.Findings = []explore.Violation{*broken}
 	}
 	w := r.t.World
 	out.Steps, out.Hash = w.Steps(), w.Hash()
@@ -142,7 +142,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 }
 
 // replay performs one step of an execution. It returns the violation that ends it.
-func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding {
+func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violation {
 	v := s.verb
 	// Single steps have a meaning in the default schedule only.
 	if !v.replayed() && (v != verbStep || r.course.races) {
@@ -163,7 +163,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 		}
 		text := s.String() + ": " + what
 		r.failExpect(text)
-		b := &explore.Finding{Law: expectation, Text: text, Informed: true, Step: r.t.World.Steps()}
+		b := &explore.Violation{Law: expectation, Text: text, Informed: true, Step: r.t.World.Steps()}
 		if l := s.lawOf(); l != nil {
 			b.Law, b.Text = l.ID, what
 		}
@@ -190,7 +190,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 }
 
 // finish lets the remaining user actions happen, and the world settle.
-func (r *Run) finish(out *explore.Outcome) *explore.Finding {
+func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	r.step = nil
 	how := r.settle(settleOptions{})
 	out.Settled, out.Fight = out.Settled && how.Settled, out.Fight || how.Fight
@@ -199,7 +199,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Finding {
 }
 
 // violation returns the first violation that was not handled yet.
-func (r *Run) violation() *explore.Finding {
+func (r *Run) violation() *explore.Violation {
 	b := r.counting.pending()
 	r.counting.accept()
 	if b == nil {
@@ -210,6 +210,6 @@ func (r *Run) violation() *explore.Finding {
 	if rec := r.t.World.History.At(b.Record); rec != nil {
 		step = rec.Step
 	}
-	return &explore.Finding{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text),
+	return &explore.Violation{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text),
 		Informed: b.Strength == law.Informed, Step: step}
 }

@@ -95,7 +95,7 @@ func (r *results) wrong(err error) error {
 }
 
 // draws adds drawn schedules.
-func (r *results) draws(rep *explore.Report, hashes []uint64) error {
+func (r *results) draws(rep *explore.Drawn, hashes []uint64) error {
 	rec := &campaign.Record{Ranges: [][2]int{{rep.From, rep.From + rep.Runs}}, Steps: 0, Laws: r.laws(rep.Laws.Rows()),
 		Counts: map[string]int{"schedules": rep.Runs, "failed": rep.Failed, "unsettled": rep.Unsettled, "fights": rep.Fights,
 			"steps": int(rep.Steps)}, Outcomes: rows(rep.Outcomes.Rows())}
@@ -191,7 +191,7 @@ func (r *results) exploration(interrupted bool) *Exploration {
 	x := &Exploration{Schedules: r.Counts["schedules"], Failed: r.Counts["failed"], Unsettled: r.Counts["unsettled"],
 		Outcomes: explore.TableOf(r.Outcomes).Rows(), Results: r.Path, Complete: !interrupted}
 	x.Distinct, _ = r.Seen.Len()
-	x.Report = &explore.Report{Fights: r.Counts["fights"], Interrupted: interrupted}
+	x.Fights, x.Interrupted = r.Counts["fights"], interrupted
 	for name, n := range r.Laws {
 		x.count(name, n)
 	}
@@ -324,7 +324,7 @@ func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreO
 	}
 	return x, r.minimize(ctx, o, x, func(f *campaign.Failure) (*explore.Failing, error) {
 		failing := &explore.Failing{Index: f.Index, Strategy: f.Strategy, Outcome: &explore.Outcome{Steps: f.Length},
-			Violation: explore.Finding{Law: f.ID, Text: f.Text, Informed: f.Informed, Step: f.Step}}
+			Violation: explore.Violation{Law: f.ID, Text: f.Text, Informed: f.Informed, Step: f.Step}}
 		for _, key := range f.Keys {
 			entry, err := explore.ParseEntry(key)
 			if err != nil {

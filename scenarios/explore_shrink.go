@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -70,7 +71,7 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	page.Small = smallness(small, f)
 	schedule := f.Schedule
 	failing := &Counterexample{Law: run.lawName(small.Violation.Law), Text: small.Violation.Text, Index: f.Index,
-		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *Page { return p.found(schedule) }}
+		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *render.Page { return p.found(schedule) }}
 	if failing.File, err = q.counterexampleFile(failing, small, failed.Step); err != nil || q.likely == 0 || budget < 2 {
 		return failing, err
 	}
@@ -82,7 +83,7 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 }
 
 // found returns the page of a failing schedule before minimizing.
-func (p *Script) found(schedule Schedule) *Page {
+func (p *Script) found(schedule explore.Schedule) *render.Page {
 	run, _ := p.once(explore.Follow(schedule))
 	defer run.stop()
 	return run.Page(run.failed.last())
@@ -103,7 +104,7 @@ func smallness(s *explore.Shrunk, f *explore.Failing) string {
 }
 
 // failsAt returns the step of a violation.
-func failsAt(b explore.Finding, out *explore.Outcome) int {
+func failsAt(b explore.Violation, out *explore.Outcome) int {
 	if b.Step > 0 {
 		return b.Step
 	}
@@ -112,7 +113,7 @@ func failsAt(b explore.Finding, out *explore.Outcome) int {
 
 // Shrink minimizes a failing run of the program and writes it as a scenario file. The outcome has a violation; the
 // schedule holds the run's decisions.
-func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error) {
+func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Counterexample, error) {
 	if err := p.warm(); err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	if last := lastFault(f.Schedule); b.Law == expectation && last != nil {
 		s.Keep = func(e *explore.Entry) bool { return e.Fault() && e.Action.Same(last.Action) }
 	}
-	s.Without = func(removed []bool) explore.Program {
+	s.Without = func(removed []bool) explore.Runner {
 		q := *p
 		if q.File = p.File.without(parts, removed); !q.definesAll(parts, removed) {
 			return nil
@@ -157,12 +158,12 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 
 // needsAll reports whether nothing of the script can be removed. The subject of a Go function is unknown. If the
 // function fails in the default schedule, it may fail without its subject too.
-func (p *Script) needsAll(b explore.Finding) bool {
+func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
 // failsByDefault reports whether the default schedule causes this failure.
-func (p *Script) failsByDefault(b explore.Finding) bool {
+func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text
 }

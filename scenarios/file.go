@@ -11,15 +11,11 @@ import (
 	"sync"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/scenarios/internal/golden"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
 // MaxSize is the maximum size of a file, in bytes.
 const MaxSize = 8 << 20
-
-// None, "(none)", stands for an empty output.
-const None = golden.None
 
 // File is a parsed scenario file.
 type File struct {

@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// SameEnd is the name by which the verb ensure requires the law same-end: the settled objects equal those of a quiet
+// sameEnd is the name by which the verb ensure requires the law same-end: the settled objects equal those of a quiet
 // run of the same steps.
-const SameEnd = "same-end"
+const sameEnd = "same-end"
 
 // ends holds the settled worlds of quiet runs of the steps before one.
 type ends struct {

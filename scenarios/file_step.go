@@ -116,7 +116,7 @@ func (s *Step) missed(why string) *Error {
 }
 
 // comparesEnds reports whether the step compares the settled world with those of quiet runs.
-func (s *Step) comparesEnds() bool { return s != nil && s.Verb == "ensure" && s.Word(0) == SameEnd }
+func (s *Step) comparesEnds() bool { return s != nil && s.Verb == "ensure" && s.Word(0) == sameEnd }
 
 // lawOf returns the law that a step requires, or nil for an ordinary expectation.
 func (s *Step) lawOf() *law.Law {

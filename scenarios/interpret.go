@@ -114,7 +114,7 @@ func (f *File) compare(s *Step, output string) *Error {
 		return nil
 	}
 	if s.Golden == "" {
-		return s.fail(ExitFail, "there is no text beneath ----: run with --update to fill it in, or write %s", None)
+		return s.fail(ExitFail, "there is no text beneath ----: run with --update to fill it in, or write %s", golden.None)
 	}
 	e := s.fail(ExitFail, "output differs (- expected, + printed)")
 	e.Diff = golden.Diff(golden.Text(s.Golden), got)

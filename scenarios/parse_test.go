@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -127,8 +126,8 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("error has more than one line:\n%s", err)
 			}
 			var e *scenarios.Error
-			if !errors.As(err, &e) || scenarios.ExitCode(err) != scenarios.ExitUsage {
-				t.Errorf("exit code is %d, want 2", scenarios.ExitCode(err))
+			if !errors.As(err, &e) || e.Code != scenarios.ExitUsage {
+				t.Errorf("error is %#v, want exit code 2", err)
 			}
 		})
 	}
@@ -253,7 +252,7 @@ func TestChoose(t *testing.T) {
 		chosen, what := g.Choose(strings.Fields(c.list))
 		got := ""
 		for i := range chosen {
-			got += " " + controllers.FullName(&chosen[i])
+			got += " " + chosen[i].FullName()
 		}
 		if what != "" {
 			got = " ! " + what

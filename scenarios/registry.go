@@ -158,7 +158,7 @@ func (g *Registry) Check() error {
 		switch {
 		case name == "" || strings.ContainsAny(name, " \t\r\n\"'#=") || strings.HasPrefix(name, "-"):
 			return g.wrong("the function %q: its name must be one word, as files contain it", name)
-		case name == SameEnd:
+		case name == sameEnd:
 			return g.wrong("the function %s: that is the name of a law: choose another", name)
 		case g.Funcs[name] == nil:
 			return g.wrong("the function %s is nil", name)

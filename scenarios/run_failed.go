@@ -43,7 +43,7 @@ const expectation = "expect"
 func (r *Run) Failures() []Failure { return r.failed.all }
 
 // Page returns the page of a failure of the run, or nil.
-func (r *Run) Page(f *Failure) *Page {
+func (r *Run) Page(f *Failure) *render.Page {
 	if f == nil {
 		return nil
 	}

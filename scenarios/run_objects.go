@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/golden"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -75,7 +76,7 @@ func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 
 func orNone(s string) string {
 	if s == "" {
-		return None
+		return golden.None
 	}
 	return s
 }

@@ -16,8 +16,8 @@ import (
 // registry is the registry that the command line uses.
 func registry() *scenarios.Registry {
 	manager := controllers.KubeControllerManager()
-	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
-		Managed: manager.Runs, Absent: manager.Absent, Candidate: controllers.Candidate,
+	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: manager.Aliases,
+		Managed: manager.Runs, Absent: manager.Absent, Candidate: manager.Elector,
 		Reaper: reaper.Controller}
 	g.Mutants = mutants.All()
 	return g

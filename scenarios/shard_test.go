@@ -27,7 +27,7 @@ func searchedBy(t *testing.T, f *scenarios.File, shards int, most time.Duration)
 	defer cancel()
 	for i := range shards {
 		_, err := scenarios.Explore(ctx, f, -1, builtin.Registry(), scenarios.ExploreOptions{Strategy: "exhaustive", Budget: 1,
-			Results: dir, Shard: scenarios.Shard{I: i, N: shards}})
+			Results: dir, Shard: campaign.Shard{I: i, N: shards}})
 		if err != nil {
 			t.Fatal(f.Name, err)
 		}

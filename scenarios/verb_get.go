@@ -14,6 +14,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/golden"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -66,7 +67,7 @@ func (r *Run) get(object, path string) (string, error) {
 	}
 	v, _, _ := unstructured.NestedFieldNoCopy(tree, strings.Split(path, ".")...)
 	if v == nil {
-		return None + "\n", nil
+		return golden.None + "\n", nil
 	}
 	data, err := json.Marshal(v)
 	if text, ok := v.(string); ok {

@@ -53,27 +53,6 @@ func (s *Seed) Uint64() uint64 {
 	return mix(s.state)
 }
 
-// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives. After the last byte it picks 0. Choices
-// with one alternative consume nothing, so every byte matters to the fuzzer.
-type Bytes struct {
-	Data []byte
-	pos  int
-}
-
-// Pick returns the next byte modulo n.
-func (b *Bytes) Pick(n int, _ string) int {
-	if n <= 1 || b.pos >= len(b.Data) {
-		return 0
-	}
-	v := int(b.Data[b.pos])
-	b.pos++
-	if n > 256 && b.pos < len(b.Data) {
-		v = v<<8 | int(b.Data[b.pos])
-		b.pos++
-	}
-	return v % n
-}
-
 // A timer that would fire while another action is possible is drawn less often than each other action. The further it
 // moves the clock, the less often it is drawn.
 //
@@ -90,9 +69,11 @@ const (
 	mostOdds = 2000 // 400 s; timers further away are not less likely
 )
 
-// Odds returns how many times likelier each other action is than a timer that moves the clock by jump. It is 1 for an
-// overdue timer.
-func Odds(jump time.Duration) int {
+// Odds returns how many times likelier each other action is than the earliest timer. It is 1 for an overdue timer.
+func (c *Clock) Odds() int { return odds(c.Jump()) }
+
+// odds are those of a timer that moves the clock by jump.
+func odds(jump time.Duration) int {
 	if jump <= 0 {
 		return 1
 	}
@@ -100,7 +81,7 @@ func Odds(jump time.Duration) int {
 }
 
 // Draw picks among the enabled actions with one choice of c; 0 is the default schedule. All are equally likely except
-// for early timers (see [Odds]), which are the last numbers of the choice. If only faults are enabled, the first
+// for early timers (see [Clock.Odds]), which are the last numbers of the choice. If only faults are enabled, the first
 // alternative is to take no action: -1.
 func (w *World) Draw(c Choices, enabled []Action) int {
 	n := len(enabled)
@@ -112,7 +93,7 @@ func (w *World) Draw(c Choices, enabled []Action) int {
 	if first == 0 || first == end {
 		return pick(c, n)
 	}
-	odds := Odds(w.Clock.Jump())
+	odds := w.Clock.Odds()
 	i := pick(c, others*odds+end-first)
 	if early := i - others*odds; early >= 0 {
 		return first + early

@@ -7,7 +7,7 @@
 //   - [World] holds the actors and takes the steps.
 //   - [Actor] offers actions: a process, the user, the faults.
 //   - [Action] is one possible step. Its key is equal in every run that reached the same point.
-//   - [Choices] picks one of the enabled actions: [Zero], [Seed], [Bytes], or a [Chooser], which looks at the
+//   - [Choices] picks one of the enabled actions: [Zero], [Seed], or a [Chooser], which looks at the
 //     actions.
 //   - [Record] is an entry of the history. Each [Observer] sees every record.
 //

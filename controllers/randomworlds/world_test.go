@@ -128,7 +128,7 @@ func (w *world) start(name string) {
 
 func (w *world) controller(name string) host.Controller {
 	for _, c := range slices.Backward(controllers.Builtin()) {
-		if c.Name == name || controllers.FullName(&c) == name {
+		if c.Name == name || c.FullName() == name {
 			return c
 		}
 	}

@@ -67,11 +67,11 @@ type player struct {
 }
 
 // play replays a case as it was recorded, and returns the first difference.
-func play(c *vectors.Case, choices sim.Choices, between pace) error {
+func play(c *vectors.Recording, choices sim.Choices, between pace) error {
 	return (&player{}).play(c, choices, between)
 }
 
-func (p *player) play(c *vectors.Case, choices sim.Choices, between pace) error {
+func (p *player) play(c *vectors.Recording, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
 	p.cluster, p.known = host.NewCluster(sim.New(choices), server), vectors.NewBinding()
 	defer p.cluster.Stop()
@@ -115,7 +115,7 @@ func collectorLast(names []string) []string {
 
 func (p *player) start(name string) {
 	for _, c := range controllers.Builtin() {
-		if controllers.FullName(&c) == name {
+		if c.FullName() == name {
 			p.cluster.Start(c.Name, c)
 		}
 	}

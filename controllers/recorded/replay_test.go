@@ -59,16 +59,16 @@ func TestRecorded(t *testing.T) {
 }
 
 // casesOf reads the cases of an area once, however often the test is run.
-var casesOf = map[string]func() ([]*vectors.Case, error){
-	"gc":          sync.OnceValues(func() ([]*vectors.Case, error) { return readArea("gc") }),
-	"controllers": sync.OnceValues(func() ([]*vectors.Case, error) { return readArea("controllers") }),
+var casesOf = map[string]func() ([]*vectors.Recording, error){
+	"gc":          sync.OnceValues(func() ([]*vectors.Recording, error) { return readArea("gc") }),
+	"controllers": sync.OnceValues(func() ([]*vectors.Recording, error) { return readArea("controllers") }),
 }
 
-func readArea(name string) ([]*vectors.Case, error) {
+func readArea(name string) ([]*vectors.Recording, error) {
 	return vectors.ReadArea("../../fakeapi/testdata/vectors/" + name)
 }
 
-func replay(t *testing.T, c *vectors.Case) bool {
+func replay(t *testing.T, c *vectors.Recording) bool {
 	for _, name := range c.Controllers {
 		if ours[name] == "" {
 			t.Fatalf("%s ran, and nothing of ours stands for it", name)
@@ -97,7 +97,7 @@ func schedules() uint64 {
 }
 
 // playOtherwise replays a case at another pace and under other schedules.
-func playOtherwise(c *vectors.Case) error {
+func playOtherwise(c *vectors.Recording) error {
 	if races[c.Name()] != "" {
 		return nil
 	}

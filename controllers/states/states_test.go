@@ -192,7 +192,7 @@ func (w *world) step(line string) {
 func (w *world) start(name string) {
 	w.t.Helper()
 	for _, c := range slices.Backward(controllers.Builtin()) {
-		if c.Name == name || controllers.FullName(&c) == name {
+		if c.Name == name || c.FullName() == name {
 			w.Start(c.Name, c)
 			return
 		}

@@ -51,7 +51,7 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-func seedFrom(f *testing.F, c *vectors.Case) {
+func seedFrom(f *testing.F, c *vectors.Recording) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "default")
 	for i := range c.Exchanges {

@@ -1,5 +1,5 @@
 // Package httpapi is the HTTP API of kube-apiserver over a [fakeapi.Server]. The same [Handler] serves a port
-// ([Handler] is an http.Handler) and clients in the same process ([Handler.Transport]). It keeps [DefaultHistory]
+// ([Handler] is an http.Handler) and clients in the same process ([Handler.Transport]). It keeps 100,000
 // revisions by default, and forgets older ones.
 //
 // A request passes the files in this order. serve.go accepts it, and respond.go determines what it is about. handler.go
@@ -43,8 +43,8 @@ import (
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
-// DefaultHistory is the number of revisions kept for watches.
-const DefaultHistory = 100_000
+// defaultHistory is the number of revisions kept for watches.
+const defaultHistory = 100_000
 
 // writeTimeout is how long a client may leave data unread before the connection is closed.
 const writeTimeout = 10 * time.Second
@@ -90,7 +90,7 @@ type Handler struct {
 // New returns a handler, which then owns the server: use [Handler.With] to reach it. now returns the time of each
 // request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
-	return &Handler{server: server, now: now, History: DefaultHistory, Version: defaultVersion(),
+	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
 }
 

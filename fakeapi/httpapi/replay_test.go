@@ -16,7 +16,7 @@ import (
 
 const folder = "../testdata/vectors"
 
-func readVectors(t testing.TB) []*vectors.Case {
+func readVectors(t testing.TB) []*vectors.Recording {
 	all, err := vectors.Read(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -68,13 +68,13 @@ func TestVectors(t *testing.T) {
 
 // subject returns a new server. Its time moves only where the client waits, which decides between classes of different
 // age. An echoed $time is the server's.
-func subject() *replay.Subject {
+func subject() *replay.Server {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
 	// What is not a placeholder in the record, yet a fact about its server.
 	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8",
 		"linux/amd64"
-	return &replay.Subject{Handler: h,
+	return &replay.Server{Handler: h,
 		Sleep:   func(d time.Duration) { now = now.Add(d) },
 		Compact: func() { h.With(func(s *fakeapi.Server) { s.Compact(s.Version()) }) }}
 }
@@ -96,7 +96,7 @@ var pending = map[string]string{
 }
 
 // expected says why a case is not expected to pass; "" when it is.
-func expected(v *vectors.Case) string {
+func expected(v *vectors.Recording) string {
 	if why, ok := pending[v.Name()]; ok {
 		return why
 	}
@@ -104,7 +104,7 @@ func expected(v *vectors.Case) string {
 }
 
 // needsControllers reports a case that was recorded with controllers running.
-func needsControllers(v *vectors.Case) bool { return len(v.Controllers) > 0 }
+func needsControllers(v *vectors.Recording) bool { return len(v.Controllers) > 0 }
 
 // What of the exchanges of the random sequences with rich specs has to be right:
 // raise it with what is gained.

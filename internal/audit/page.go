@@ -37,7 +37,7 @@ func (r *Report) Text(width int) string {
 	return b.String()
 }
 
-func (f *Finding) text(b *strings.Builder, width int, how string) {
+func (f *ViolationGroup) text(b *strings.Builder, width int, how string) {
 	fmt.Fprintf(b, "--- %s %s %s by %s\n", f.Law, how, times(f.Count), f.Actor)
 	b.WriteString(indented(f.Sentence+" ("+f.Source+")", width))
 	what := f.Text

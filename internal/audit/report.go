@@ -16,20 +16,20 @@ import (
 
 // Report is the result of judging a log.
 type Report struct {
-	Files      []string   `json:"files"`
-	Lines      int        `json:"lines"`
-	Writes     int        `json:"writes"` // stored writes
-	Judged     int        `json:"judged"` // writes that the laws judged
-	From       time.Time  `json:"from"`
-	To         time.Time  `json:"to"`
-	Violations []*Finding `json:"violations"`
-	Doubtful   []*Finding `json:"doubtful"` // violations that the actor may not have known about
-	Fights     []*Fight   `json:"fights"`
-	Laws       []Verdict  `json:"laws"`
-	Left       []*Left    `json:"left"`
-	Skipped    []*Skipped `json:"skipped"`
-	Notes      []string   `json:"notes"`
-	Violated   bool       `json:"violated"` // a law is violated
+	Files      []string          `json:"files"`
+	Lines      int               `json:"lines"`
+	Writes     int               `json:"writes"` // stored writes
+	Judged     int               `json:"judged"` // writes that the laws judged
+	From       time.Time         `json:"from"`
+	To         time.Time         `json:"to"`
+	Violations []*ViolationGroup `json:"violations"`
+	Doubtful   []*ViolationGroup `json:"doubtful"` // violations that the actor may not have known about
+	Fights     []*Fight          `json:"fights"`
+	Laws       []Verdict         `json:"laws"`
+	Left       []*Left           `json:"left"`
+	Skipped    []*Skipped        `json:"skipped"`
+	Notes      []string          `json:"notes"`
+	Violated   bool              `json:"violated"` // a law is violated
 }
 
 // Verdict is the result for one law.
@@ -48,7 +48,7 @@ const fightLaw = "NOFIGHT-1"
 func (a *Auditor) Report(s *Source) *Report {
 	r := &Report{Files: []string{}, Lines: s.Lines, Writes: a.writes, Judged: a.judged, From: a.first, To: a.last,
 		Fights: a.fights.final(), Left: []*Left{}, Skipped: []*Skipped{}, Notes: append([]string{}, s.notes...),
-		Violations: []*Finding{}, Doubtful: []*Finding{}, Laws: []Verdict{}}
+		Violations: []*ViolationGroup{}, Doubtful: []*ViolationGroup{}, Laws: []Verdict{}}
 	for _, f := range s.files {
 		r.Files = append(r.Files, f.name)
 	}
@@ -110,8 +110,8 @@ func (r *Report) Violators() []string {
 	return out
 }
 
-// Finding is one actor's violations of one law, on dependents of owners of one kind.
-type Finding struct {
+// ViolationGroup is one actor's violations of one law, on dependents of owners of one kind.
+type ViolationGroup struct {
 	ID       string    `json:"id"` // the clause
 	Law      string    `json:"law"`
 	Sentence string    `json:"sentence"`
@@ -133,24 +133,24 @@ type Finding struct {
 }
 
 type findings struct {
-	list []*Finding
-	by   map[finding]*Finding
+	list []*ViolationGroup
+	by   map[groupKey]*ViolationGroup
 }
 
-type finding struct {
+type groupKey struct {
 	law        *law.Law
 	who        *Actor
 	kind, what string
 	doubt      bool
 }
 
-func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
+func newFindings() *findings { return &findings{by: map[groupKey]*ViolationGroup{}} }
 
 const mostObjectsNamed = 3
 
-// add records a violation, and reports whether it is the first of its finding.
+// add records a violation, and reports whether it is the first of its group.
 func (f *findings) add(c *change, b *law.Violation) (first bool) {
-	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
+	key := groupKey{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
 	owner := c.before.controller()
 	if owner != nil {
 		key.kind = groupKind(owner)
@@ -160,7 +160,7 @@ func (f *findings) add(c *change, b *law.Violation) (first bool) {
 	}
 	found := f.by[key]
 	if first = found == nil; first {
-		found = &Finding{ID: b.Law.ID, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
+		found = &ViolationGroup{ID: b.Law.ID, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 			Actor: c.who.Name, First: c.at, Text: b.Text, Doubt: key.doubt, kind: key.kind, what: key.what, who: c.who}
 		if owner != nil {
 			found.Owner = sim.Short(owner.Kind) + "/" + owner.Name
@@ -189,8 +189,8 @@ const ownedLaw = "LAW-2"
 
 // final returns the findings that remain at the end of the log. By then an actor may have been seen creating dependents
 // for a kind, or working on its objects; its earlier writes to these were right.
-func (f *findings) final() []*Finding {
-	out := []*Finding{}
+func (f *findings) final() []*ViolationGroup {
+	out := []*ViolationGroup{}
 	for _, found := range f.list {
 		if found.ID == ownedLaw && found.kind != "" && found.who.Sort == Program &&
 			(found.who.makes(found.kind) || found.who.responsible(found.what)) {
@@ -198,7 +198,7 @@ func (f *findings) final() []*Finding {
 		}
 		out = append(out, found)
 	}
-	slices.SortStableFunc(out, func(a, b *Finding) int {
+	slices.SortStableFunc(out, func(a, b *ViolationGroup) int {
 		switch {
 		case a.Doubt == b.Doubt:
 			return 0

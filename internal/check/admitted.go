@@ -16,7 +16,7 @@ import (
 // standalone runs a whole program in a world without a sample. No law applies to the objects that it creates there,
 // because they have no owner. Then it creates the sample, so that the program's webhooks are called. The error is a
 // webhook's refusal.
-func (s *subject) standalone() error {
+func (s *operator) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
 	}
@@ -35,11 +35,11 @@ func (s *subject) standalone() error {
 }
 
 // itself reports whether the program also creates an object if there is no sample.
-func (s *subject) itself(o sim.Ref) bool {
+func (s *operator) itself(o sim.Ref) bool {
 	return slices.Contains(s.own, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
-func (s *subject) nothing() string {
+func (s *operator) nothing() string {
 	if len(s.own) == 0 {
 		return "nothing"
 	}
@@ -48,7 +48,7 @@ func (s *subject) nothing() string {
 
 // admit creates the sample and the objects around it while the program runs. Cases begin with these objects as the
 // webhooks changed them.
-func (s *subject) admit(r *quiet) error {
+func (s *operator) admit(r *quiet) error {
 	for i, m := range s.around {
 		admitted, err := s.admitted(r, m)
 		if err != nil {
@@ -65,7 +65,7 @@ func (s *subject) admit(r *quiet) error {
 }
 
 // admitted returns an object as the program's webhooks change it.
-func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
+func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	k := r.Server.Kind(m.GroupVersionKind())
 	if r.stored(m) != nil {
 		return m, nil
@@ -126,7 +126,7 @@ var finishes = map[string][]string{
 
 // finish adds controllers that complete the objects that the subject created in a quiet run. It reports whether it
 // added any.
-func (s *subject) finish(r *quiet) bool {
+func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {
 		if rec.Before != nil || rec.After == nil {

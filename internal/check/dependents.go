@@ -32,7 +32,7 @@ const stray = "threelaws-stray"
 
 // adoption finds the labels by which copies without an owner are adopted. If the controller adopts only some kinds, it
 // uses more than labels.
-func (f *found) adoption(s *subject) error {
+func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
 		c := d.copied(stray)
@@ -61,7 +61,7 @@ func (f *found) adoption(s *subject) error {
 
 // fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use the
 // selector.
-func (f *found) fits(s *subject, sel *selector) bool {
+func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
 		return false
@@ -89,7 +89,7 @@ func (f *found) each() (list []manifest) {
 }
 
 // adopts reports whether the sample adopts an object.
-func (s *subject) adopts(orphan manifest) (adopted bool, why string) {
+func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
 	r, err := s.run(orphan, s.owner)
 	if err != nil {
 		return false, err.Error()
@@ -126,7 +126,7 @@ func selects(owner map[string]any) labels.Selector {
 }
 
 // labelsOf returns the labels that a copy must have to be adopted, or nil.
-func (f *found) labelsOf(s *subject, copy manifest) *selector {
+func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
 		less := maps.Clone(copy.GetLabels())
@@ -145,7 +145,7 @@ func (f *found) labelsOf(s *subject, copy manifest) *selector {
 }
 
 // source finds the field from which both owners take the value of a label.
-func (f *found) source(s *subject, key, value string) label {
+func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
 		paths = append(paths, e.path)
@@ -199,7 +199,7 @@ func (sel *selector) String() string {
 }
 
 // letting tests whether the controller releases a dependent with other labels.
-func (f *found) letting(s *subject) error {
+func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
 	}
@@ -240,7 +240,7 @@ const (
 
 // deletedOnes finds the kinds whose deleted dependents are created again. A request, a run, a backup or a migration is
 // recorded in its owner and created only once.
-func (f *found) deletedOnes(s *subject) error {
+func (f *found) deletedOnes(s *operator) error {
 	if s.lasts > 0 {
 		return nil // it creates at times of the clock
 	}
@@ -266,7 +266,7 @@ func (f *found) deletedOnes(s *subject) error {
 }
 
 // recreates deletes dependents of the settled sample, and reports when there are as many as before.
-func (f *found) recreates(s *subject, deleted ...manifest) (noted, error) {
+func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 	if len(deleted) == 0 {
 		return atOnce, nil
 	}

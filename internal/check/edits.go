@@ -18,7 +18,7 @@ const mostEdits = 16
 const mostFollowed = 3
 
 // edits finds the fields of the sample that the controller follows, and the resulting numbers of dependents.
-func (f *found) edits(s *subject) error {
+func (f *found) edits(s *operator) error {
 	first, err := s.run(s.owner)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (f *found) edits(s *subject) error {
 
 // two raises a sample that asks for one dependent to two: with one, a case would end with none, and show nothing. It
 // returns the run of the raised sample, or nil if the sample stays.
-func (f *found) two(s *subject, one *quiet) (*quiet, error) {
+func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil
 	}
@@ -106,20 +106,20 @@ func (f *found) follows() (list []*edit) {
 }
 
 // edited returns the sample with a value of an edit.
-func (s *subject) edited(e *edit, value any) manifest {
+func (s *operator) edited(e *edit, value any) manifest {
 	owner := manifest{s.owner.DeepCopy()}
 	e.set(owner.Object, value)
 	return owner
 }
 
 // refuses reports whether the server refuses to create the sample with an edit.
-func (s *subject) refuses(e *edit) bool {
+func (s *operator) refuses(e *edit) bool {
 	_, err := s.creates(s.edited(e, e.to))
 	return err != nil
 }
 
 // creates returns the sample as the server stores it, in a world without the controller.
-func (s *subject) creates(owner manifest) (manifest, error) {
+func (s *operator) creates(owner manifest) (manifest, error) {
 	server := s.server.Fork()
 	for _, m := range append(slices.Clone(s.around), owner) {
 		if err := create(server, m); err != nil {
@@ -132,7 +132,7 @@ func (s *subject) creates(owner manifest) (manifest, error) {
 
 // tryEdit changes the settled sample. It reports whether the controller's writes differ from those without an edit, and
 // counts the dependents before, after, and after the edit is undone.
-func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err error) {
+func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
 	if err != nil {
 		return false, err
@@ -174,7 +174,7 @@ func (f *found) tryEdit(s *subject, e *edit, idle string) (answered bool, err er
 }
 
 // waitsSo reports whether the controller only retries if the sample is created with an edit.
-func (s *subject) waitsSo(e *edit) (bool, error) {
+func (s *operator) waitsSo(e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
 	}
@@ -196,7 +196,7 @@ func (r *quiet) deeds() (text string) {
 	return text
 }
 
-func (s *subject) given(stored manifest) (list []*edit, err error) {
+func (s *operator) given(stored manifest) (list []*edit, err error) {
 	old, err := json.Marshal(stored.Object)
 	if err != nil {
 		return nil, err

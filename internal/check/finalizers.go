@@ -23,7 +23,7 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 
 // inherited finds finalizers that the controller removes and did not add, for example of an earlier version. In a quiet
 // run it removes its own finalizers, and keeps a finalizer of another program.
-func (f *found) inherited(s *subject) error {
+func (f *found) inherited(s *operator) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (f *found) inherited(s *subject) error {
 }
 
 // handed finds finalizers that one controller of the operator adds and another removes. They belong to both.
-func (f *found) handed(s *subject, r *quiet) {
+func (f *found) handed(s *operator, r *quiet) {
 	ours := func(process string) bool {
 		return process == r.process || slices.ContainsFunc(s.Others, named(process))
 	}

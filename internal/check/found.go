@@ -78,7 +78,7 @@ const (
 
 // look runs the controller in quiet worlds. The error is about a controller that did nothing, or a world that cannot be
 // made.
-func (s *subject) look() (*found, error) {
+func (s *operator) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
 	if err := s.standalone(); err != nil {
@@ -119,7 +119,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not settle with one owner alone: no other facts were derived")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
+	for _, probe := range []func(*operator) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func (f *found) watch(r *quiet) {
 
 // names finds the kinds whose dependents have fixed names. The test puts another object under the name: then a
 // dependent is missing, or the object is adopted.
-func (f *found) names(s *subject) error {
+func (f *found) names(s *operator) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
 		theirs.SetLabels(nil)
@@ -175,7 +175,7 @@ func (f *found) names(s *subject) error {
 
 // alone finds the kinds on which a whole program works without the sample. A copy without an owner is then not an
 // orphan.
-func (f *found) alone(s *subject) error {
+func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (r *quiet) belongs(m metav1.Object) string {
 }
 
 // deletions finds which process deletes the dependents of a deleted owner.
-func (f *found) deletions(s *subject) error {
+func (f *found) deletions(s *operator) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)
 		if err != nil {

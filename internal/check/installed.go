@@ -10,7 +10,7 @@ import (
 )
 
 // install creates the installed objects, and notes those that the server refuses.
-func (s *subject) install() error {
+func (s *operator) install() error {
 	seen := map[string]bool{}
 	for _, u := range inOrder(s.Installed) {
 		m := manifest{u.DeepCopy()}
@@ -43,12 +43,12 @@ func (s *subject) install() error {
 	return nil
 }
 
-func (s *subject) leaveOut(m manifest, why string) {
+func (s *operator) leaveOut(m manifest, why string) {
 	s.notes = append(s.notes, "left out "+m.at()+": "+why)
 }
 
 // put creates an object unless it exists.
-func (s *subject) put(m manifest) error {
+func (s *operator) put(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if s.server.Lookup(k, m.GetNamespace(), m.GetName()) != nil {
 		return nil
@@ -78,7 +78,7 @@ func namespace(name string) manifest {
 }
 
 // text returns the YAML of the installed objects except the CRDs that are in files.
-func (s *subject) text() string {
+func (s *operator) text() string {
 	var texts []string
 	for _, m := range s.held {
 		texts = append(texts, compact(m))

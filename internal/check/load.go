@@ -20,9 +20,9 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// subject is a checked Subject.
-type subject struct {
-	Subject
+// operator is a checked Operator.
+type operator struct {
+	Operator
 	over        func() error // the error of the context of its quiet runs
 	definitions []manifest
 	held        []manifest // CRDs that are not in a file on disk
@@ -44,12 +44,12 @@ type subject struct {
 }
 
 // load checks a subject. The error is a mistake in it, in one line.
-func load(ctx context.Context, given Subject) (*subject, error) {
+func load(ctx context.Context, given Operator) (*operator, error) {
 	options := fakeapi.Options{}
 	if given.Server != nil {
 		options = *given.Server
 	}
-	s := &subject{Subject: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options)}
+	s := &operator{Operator: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options)}
 	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func load(ctx context.Context, given Subject) (*subject, error) {
 	return s, nil
 }
 
-func (s *subject) invariants() error {
+func (s *operator) invariants() error {
 	if err := law.CheckInvariants(s.Invariants); err != nil {
 		return mistake("Invariants", "%v", err)
 	}
@@ -81,7 +81,7 @@ func (s *subject) invariants() error {
 	return CheckSkip(s.Skip, own...)
 }
 
-func (s *subject) program() error {
+func (s *operator) program() error {
 	c := &s.Controller
 	if c.Hosted() {
 		s.worksOn()
@@ -112,7 +112,7 @@ func (s *subject) program() error {
 
 // worksOn sets the program's name and kind if the subject does not: the kind of the sample's first custom object, or
 // else of its first object.
-func (s *subject) worksOn() {
+func (s *operator) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")
 	if !c.For.Empty() {
@@ -129,7 +129,7 @@ func (s *subject) worksOn() {
 	}
 }
 
-func (s *subject) define() error {
+func (s *operator) define() error {
 	for _, f := range s.CRDs {
 		there := f.onDisk()
 		for _, o := range f.Objects {
@@ -151,7 +151,7 @@ func (s *subject) define() error {
 	return nil
 }
 
-func (s *subject) readOwner() error {
+func (s *operator) readOwner() error {
 	f, none := s.Sample, s.Controller.For
 	var kinds []string
 	for _, o := range f.Objects {
@@ -186,7 +186,7 @@ func (s *subject) readOwner() error {
 }
 
 // accept checks that the server accepts the sample and the objects around it.
-func (s *subject) accept() error {
+func (s *operator) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
 		return mistake("Controller", "%s", what)
 	}
@@ -213,7 +213,7 @@ func (s *subject) accept() error {
 }
 
 // prune removes unknown fields, as a server does without strict validation: many repositories have outdated samples.
-func (s *subject) prune(m manifest) error {
+func (s *operator) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {
 		return nil
@@ -258,7 +258,7 @@ func create(server *fakeapi.Server, m manifest) error {
 }
 
 // unserved returns an error about a kind that the server does not have, with the nearest kind.
-func (s *subject) unserved(gvk schema.GroupVersionKind) string {
+func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 	var near []string
 	for _, k := range s.server.Served() {
 		near = append(near, worded(k.GVK))
@@ -282,7 +282,7 @@ func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().Stri
 
 // accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is about
 // an unknown name.
-func (s *subject) accompany(more []string) error {
+func (s *operator) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })
 	s.With, s.beside = nil, nil

@@ -27,16 +27,16 @@ import (
 type Plan struct {
 	Controller host.Controller // with the results of the quiet runs where it declares nothing itself
 	Profile    law.Profile     // the profile of laws that apply
-	Cases      []Case
+	Cases      []DerivedCase
 	Unsettled  bool     // the controller does not settle with the sample alone, so most cases cannot show more
 	Notes      []string // parts of the subject that were left out, and why
 
-	subject *subject
+	subject *operator
 	found   *found
 }
 
-// Case is a world in which the controller is tried.
-type Case struct {
+// DerivedCase is a world in which the controller is tried.
+type DerivedCase struct {
 	Name string // "recreated/orphan"
 	Skip string // why it makes no sense for this controller; "" if it does
 
@@ -58,7 +58,7 @@ type Known struct{ Law, Reason string }
 // Prepare checks a subject, runs the controller in quiet worlds and derives its cases. The error, in one line, is a
 // mistake in the subject, or a controller that does nothing for the sample. If ctx ends, Prepare returns its error
 // before the next quiet world.
-func Prepare(ctx context.Context, given Subject) (*Plan, error) {
+func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 	s, err := load(ctx, given)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 		subject: s, found: f}
 	places := f.worlds(s)
 	for i := range places {
-		c := Case{places[i].name, places[i].why, &places[i], p}
+		c := DerivedCase{places[i].name, places[i].why, &places[i], p}
 		if reason := s.Skip[c.Name]; reason != "" {
 			c.Skip = reason
 		}
@@ -81,7 +81,7 @@ func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 }
 
 // find is look, but returns misuse of the host or the laws as an error.
-func (s *subject) find() (f *found, err error) {
+func (s *operator) find() (f *found, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -127,7 +127,7 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
 // World returns the world of a case, with the laws that no earlier case violated.
-func (c *Case) World(before []Tried) *casefile.Case {
+func (c *DerivedCase) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject
 	w.Laws = s.asks(before, &w.Controllers[0].Contract)
@@ -143,7 +143,7 @@ func (c *Case) World(before []Tried) *casefile.Case {
 }
 
 // text formats the results of quiet runs. docs/use/check.md explains each line.
-func (f *found) text(s *subject) string {
+func (f *found) text(s *operator) string {
 	var b strings.Builder
 	line := func(what string, list ...string) {
 		if text := strings.Join(list, ", "); text != "" {
@@ -245,7 +245,7 @@ const plenty = 1 << 20
 
 // declared returns the controller with the Contract that quiet runs show. The controller's own declarations have
 // precedence.
-func (f *found) declared(s *subject) host.Controller {
+func (f *found) declared(s *operator) host.Controller {
 	c := s.Controller
 	c.Contract.Profile = s.Profile
 	c.Owns = f.owns

@@ -23,7 +23,7 @@ import (
 // quiet is a run in the default schedule, in which no event is late.
 type quiet struct {
 	*trial.Trial
-	s       *subject
+	s       *operator
 	process string
 	of      *host.Process
 	settled bool // it settled each time
@@ -39,13 +39,13 @@ const (
 )
 
 // run settles a world with the objects around the sample, and more. The caller stops it.
-func (s *subject) run(more ...manifest) (*quiet, error) {
+func (s *operator) run(more ...manifest) (*quiet, error) {
 	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
 // drawn settles a world with these objects in a drawn schedule with faults. nil means the default schedule without
 // faults.
-func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
+func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
 	}

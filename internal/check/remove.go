@@ -32,7 +32,7 @@ const (
 
 // removals finds the optional fields whose removal the controller follows. If adding such a field adds something to a
 // dependent, removing the field must remove it.
-func (f *found) removals(s *subject) error {
+func (f *found) removals(s *operator) error {
 	if s.lasts > 0 {
 		return nil // it creates at times of the clock
 	}
@@ -78,7 +78,7 @@ func present(object map[string]any, path []string) bool {
 }
 
 // tryRemoval removes a field from the settled sample, and adds it to a sample that was created without it.
-func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
+func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	bare, err := s.run(without)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (f *found) tryRemoval(s *subject, e *edit, without manifest) error {
 }
 
 // takesOut removes a field from the settled sample. It reports whether the controller reacts, and which marks remain.
-func (f *found) takesOut(s *subject, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
+func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {
 		return nil, false, err
@@ -231,7 +231,7 @@ func (k *kept) String() string {
 }
 
 // removed is the case that removes optional fields of the sample and puts them back, except one.
-func (f *found) removed(s *subject) place {
+func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {
 		p.why = "no optional field of its sample's spec, taken out, made it do anything"
@@ -248,13 +248,13 @@ func (f *found) removed(s *subject) place {
 			p.user = append(p.user, patch(f.of, e.patch(nil)), patch(f.of, e.patch(e.from)))
 		}
 	}
-	p.user = append(p.user, casefile.Verb("settle"), patch(f.of, last.patch(nil)))
+	p.user = append(p.user, casefile.Action{Verb: "settle"}, patch(f.of, last.patch(nil)))
 	p.settledCheck = f.takenOut(s, last)
 	return p
 }
 
 // takenOut checks that no dependent keeps what a removed field added.
-func (f *found) takenOut(s *subject, e *edit) scenarios.Func {
+func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 	return func(user host.Client) error {
 		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 		if err != nil || present(object(owner), e.path) {

@@ -16,7 +16,7 @@ import (
 )
 
 // beside runs a second owner, the sample under another name. If the spec names dependents, they get other names, too.
-func (f *found) beside(s *subject) error {
+func (f *found) beside(s *operator) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
 	if f.besides(s, same) || len(f.dependents) == 0 {
@@ -42,7 +42,7 @@ func (f *found) beside(s *subject) error {
 }
 
 // besides runs a second owner, and reports whether each owner has as many dependents as the sample alone.
-func (f *found) besides(s *subject, second manifest) bool {
+func (f *found) besides(s *operator, second manifest) bool {
 	f.second, f.pair, f.seconds = manifest{}, nil, nil
 	r, err := s.run(s.owner, second)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *found) besides(s *subject, second manifest) bool {
 }
 
 // differs finds fields in which owners must differ, and makes an invariant of them.
-func (f *found) differs(s *subject) (err error) {
+func (f *found) differs(s *operator) (err error) {
 	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
 		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
 		return nil
@@ -74,7 +74,7 @@ func (f *found) differs(s *subject) (err error) {
 }
 
 // shares finds objects with references from all owners. No owner can control them, so no law requires a ControllerRef.
-func (f *found) shares(s *subject) error {
+func (f *found) shares(s *operator) error {
 	if len(f.plain) == 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
 
 // distinctValues returns the fields that differ between all owners, created at once in either order, or one after the
 // other. The names of second end in "-second".
-func (s *subject) distinctValues(second manifest, owns []schema.GroupVersionKind) ([]distinct, error) {
+func (s *operator) distinctValues(second manifest, owns []schema.GroupVersionKind) ([]distinct, error) {
 	owners := []manifest{s.owner}
 	for _, suffix := range manyOwners[1:] {
 		m, err := read([]byte(strings.ReplaceAll(second.text(), "-second", suffix)))

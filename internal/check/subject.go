@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject is a controller with everything that it needs to run.
-type Subject struct {
+// Operator is a controller with everything that it needs to run.
+type Operator struct {
 	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). A program's default name is
 	// "program". Its default kind is the kind of the sample's first custom object, or else of its first object.
 	Controller host.Controller
@@ -111,7 +111,7 @@ func Read(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// Mistake is a mistake in a field of a [Subject]. Field is "" for the subject as a whole.
+// Mistake is a mistake in a field of an [Operator]. Field is "" for the subject as a whole.
 type Mistake struct{ Field, Text string }
 
 func (m *Mistake) Error() string {

@@ -87,7 +87,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 }
 
 // laws returns the laws that judge the controller, with its invariants.
-func (s *subject) laws(c *host.Controller) []*law.Law {
+func (s *operator) laws(c *host.Controller) []*law.Law {
 	all := slices.Concat(law.All(), c.Contract.Laws())
 	for _, v := range s.Invariants {
 		all = append(all, v.Law())
@@ -96,12 +96,12 @@ func (s *subject) laws(c *host.Controller) []*law.Law {
 }
 
 // ofWorld reports whether a law is an invariant of the subject's worlds.
-func (s *subject) ofWorld(l *law.Law) bool {
+func (s *operator) ofWorld(l *law.Law) bool {
 	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
 }
 
 // told lists laws and invariants that are skipped or were violated.
-func (s *subject) told(cases []Tried) (told []string) {
+func (s *operator) told(cases []Tried) (told []string) {
 	for name := range s.Skip {
 		told = append(told, name)
 	}
@@ -117,7 +117,7 @@ func (s *subject) told(cases []Tried) (told []string) {
 
 // asks returns the laws of a case after others; nil for all. A violated law is reported once, in the simplest case, so
 // that later cases show other violations. Laws that end a run are always included.
-func (s *subject) asks(cases []Tried, c *law.Contract) []*law.Law {
+func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
 		return slices.Contains(told, l.Name) && !slices.Contains(ending, l.ID)
@@ -156,7 +156,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 // compared counts schedules whose end was compared with the end of a quiet run.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
-		k := slices.IndexFunc(p.Cases, func(c Case) bool { return c.Name == t.Name })
+		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })
 		if k >= 0 && t.X != nil && t.X.Schedules > 0 && p.Cases[k].World(cases[:i]).SameEnd {
 			v.Exercised += t.X.Schedules
 			v.Worlds++
@@ -166,7 +166,7 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 
 // missing returns why a law cannot be judged or does not apply: the state, a colon and the reason. It returns "" if the
 // law can be judged.
-func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
+func (f *found) missing(s *operator, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
 	if c.Hosted() { // only a Go test has a Contract
 		declare = "a Go test (conformance.Test with Run) can declare "

@@ -35,7 +35,7 @@ func (w *wants) of(owner runtime.Object) int {
 
 // want finds the number of dependents that an owner wants: as many as an owner has that was created with the same
 // values. The number is unknown if an owner that was edited to these values has another number.
-func (f *found) want(s *subject) error {
+func (f *found) want(s *operator) error {
 	if len(f.dependents) == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (f *found) want(s *subject) error {
 
 // keepsHistory also counts. It reports whether the number of dependents depends on the owner's history: an edited owner
 // differs from a created one, or undoing the edit does not restore the number. If it does, no case expects a number.
-func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
+func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	one := &wants{paths: w.paths, by: map[string]int{}}
 	unknown := len(f.unknown)
 	if err := f.count(s, one, e); err != nil {
@@ -103,7 +103,7 @@ func (f *found) keepsHistory(s *subject, w *wants, e *edit) bool {
 }
 
 // count counts the dependents of a sample that was created with an edit.
-func (f *found) count(s *subject, w *wants, e *edit) error {
+func (f *found) count(s *operator, w *wants, e *edit) error {
 	if w.by == nil {
 		return nil // it is unknown already
 	}
@@ -131,7 +131,7 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 }
 
 // active counts the dependents that their owner wants. Revisions, and workloads with 0 replicas, are kept as history.
-func (f *found) active(s *subject, dependents []manifest) (n int) {
+func (f *found) active(s *operator, dependents []manifest) (n int) {
 	for _, d := range dependents {
 		if f.counts(s, d.Unstructured) {
 			n++
@@ -142,7 +142,7 @@ func (f *found) active(s *subject, dependents []manifest) (n int) {
 
 // counts reports whether an owner wants a dependent. A dependent with 0 replicas counts if the sample's own dependents
 // are created with 0.
-func (f *found) counts(s *subject, dependent runtime.Object) bool {
+func (f *found) counts(s *operator, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {
 		gvk = s.server.KindOf(dependent).GVK

@@ -43,7 +43,7 @@ func every() map[string]int {
 }
 
 // worlds derives the cases.
-func (f *found) worlds(s *subject) (all []place) {
+func (f *found) worlds(s *operator) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
@@ -60,7 +60,7 @@ func (f *found) worlds(s *subject) (all []place) {
 }
 
 // marked is the case of two owners of which one has a label and an annotation of another program, which must stay.
-func (f *found) marked(s *subject) place {
+func (f *found) marked(s *operator) place {
 	return place{name: "two-owners", objects: f.both(s), faults: few,
 		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
 		settledCheck: func(user host.Client) error {
@@ -82,9 +82,9 @@ func (f *found) marked(s *subject) place {
 }
 
 // arrival is the case in which the sample is created while the controllers run.
-func (f *found) arrival(s *subject) place {
+func (f *found) arrival(s *operator) place {
 	p := place{name: "new-owner", settled: true, faults: atWork, sameEnd: true,
-		user: []casefile.Action{casefile.Apply(s.owner.text())}}
+		user: []casefile.Action{casefile.Action{Manifests: s.owner.text()}}}
 	if f.second.Unstructured != nil {
 		p.objects = []manifest{f.second}
 	}
@@ -92,7 +92,7 @@ func (f *found) arrival(s *subject) place {
 }
 
 // both returns the sample and the second owner, if there can be one.
-func (f *found) both(s *subject) []manifest {
+func (f *found) both(s *operator) []manifest {
 	if f.second.Unstructured == nil {
 		return []manifest{s.owner}
 	}
@@ -116,7 +116,7 @@ func (f *found) edited(e *edit) []casefile.Action {
 }
 
 // edit edits the sample in a way that makes the controller react, or keeps it from settling.
-func (f *found) edit(s *subject) place {
+func (f *found) edit(s *operator) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
 			user: []casefile.Action{patch(f.of, f.fights.patch(f.fights.to))}}
@@ -140,7 +140,7 @@ func (f *found) edit(s *subject) place {
 }
 
 // follow edits the sample while the controller works, undoes the edit and repeats it.
-func (f *found) follow(s *subject, name string, e *edit, why string) place {
+func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
 	}
@@ -156,7 +156,7 @@ func (f *found) follow(s *subject, name string, e *edit, why string) place {
 // verbs makes user actions from lines of a scenario file.
 func verbs(lines ...string) (list []casefile.Action) {
 	for _, l := range lines {
-		list = append(list, casefile.Verb(l))
+		list = append(list, casefile.Action{Verb: l})
 	}
 	return list
 }
@@ -170,7 +170,7 @@ func patches(at, how string, what any) casefile.Action {
 	if err != nil {
 		panic("check: " + err.Error())
 	}
-	return casefile.Verb(fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`)))
+	return casefile.Action{Verb: fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`))}
 }
 
 func gone(m manifest) casefile.Action {
@@ -178,7 +178,7 @@ func gone(m manifest) casefile.Action {
 	if m.GetKind() == "Pod" {
 		line += " --grace-period=0"
 	}
-	return casefile.Verb(line)
+	return casefile.Action{Verb: line}
 }
 
 // owned gives an object a ControllerRef to an existing object.
@@ -195,7 +195,7 @@ func reference(to manifest) map[string]any {
 }
 
 // rival is an owner of a kind that the controller does not use.
-func (f *found) rival(s *subject) manifest {
+func (f *found) rival(s *operator) manifest {
 	for _, text := range []string{"{apiVersion: v1, kind: ConfigMap}", "{apiVersion: v1, kind: Secret}",
 		"{apiVersion: v1, kind: ServiceAccount}",
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {podSelector: {}}}",
@@ -223,7 +223,7 @@ func (f *found) rival(s *subject) manifest {
 }
 
 // whole makes a casefile.Case from a world.
-func (p *place) whole(s *subject, c host.Controller) casefile.Case {
+func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
@@ -238,7 +238,7 @@ func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 }
 
 // timed adds the duration of the world to settle steps.
-func (s *subject) timed(user []casefile.Action) []casefile.Action {
+func (s *operator) timed(user []casefile.Action) []casefile.Action {
 	if s.lasts == 0 {
 		return user
 	}

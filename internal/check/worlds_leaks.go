@@ -30,7 +30,7 @@ type remains struct {
 }
 
 // cleansUp deletes the sample, alone and beside a second owner, and checks which objects without a reference remain.
-func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c cleanUp, err error) {
+func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
 		if made.how == none || made.how == outlives || made.how == afar {
@@ -61,7 +61,7 @@ func (f *found) cleansUp(s *subject, policy metav1.DeletionPropagation) (c clean
 
 // left lists the objects of some kinds before and after the first owner is deleted, or nil if the world does not
 // settle.
-func (s *subject) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
+func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
 	r, err := s.run(owners...)
@@ -126,7 +126,7 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 const delays = 6
 
 // early is the case in which the sample is deleted while its controller still creates dependents.
-func (f *found) early(s *subject) place {
+func (f *found) early(s *operator) place {
 	p := place{name: "deleted/early", faults: few, objects: f.both(s)}
 	for i := range delays {
 		p.user = append(p.user, verbs(fmt.Sprintf("label ns/default %s=%d", other, i))...)
@@ -138,7 +138,7 @@ func (f *found) early(s *subject) place {
 
 // unseen is the case in which an owner is created and deleted while the controller does not see the objects that it
 // created.
-func (f *found) unseen(s *subject) place {
+func (f *found) unseen(s *operator) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]
 	late := s.owner.renamed(s.owner.GetName() + "-late")
@@ -153,15 +153,15 @@ func (f *found) unseen(s *subject) place {
 		p.why = "nothing that it watches is out of the reach of a reference to the owner, and deleted with it"
 		return p
 	}
-	p.user = append(p.user, casefile.Apply(late.text()), casefile.Verb("settle"),
-		casefile.Verb("delete "+late.at()+" --cascade=background"), casefile.Verb("settle"))
+	p.user = append(p.user, casefile.Action{Manifests: late.text()}, casefile.Action{Verb: "settle"},
+		casefile.Action{Verb: "delete " + late.at() + " --cascade=background"}, casefile.Action{Verb: "settle"})
 	p.user = append(p.user, free...)
 	p.settledCheck = cleared(late, c.there)
 	return p
 }
 
 // dependentUnseen is the case in which a watch gap hides the creation and the deletion of a dependent.
-func (f *found) dependentUnseen(s *subject) place {
+func (f *found) dependentUnseen(s *operator) place {
 	p := place{name: "dependent-unseen", settled: true}
 	if f.second.Unstructured != nil {
 		p.objects = []manifest{f.second}
@@ -174,7 +174,7 @@ func (f *found) dependentUnseen(s *subject) place {
 		}
 		seen := s.Controller.Name + " sees=" + d.GetKind()
 		p.user = append(p.user, verbs("hold "+seen)...)
-		gone = append(gone, casefile.Verb("delete "+d.at()))
+		gone = append(gone, casefile.Action{Verb: "delete " + d.at()})
 		free = append(free, verbs("relist "+s.Controller.Name+" "+d.GetKind(), "release "+seen)...)
 	}
 	switch {
@@ -185,13 +185,13 @@ func (f *found) dependentUnseen(s *subject) place {
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
 	}
-	p.user = append(append(p.user, casefile.Apply(s.owner.text()), casefile.Verb("settle")), append(gone, free...)...)
+	p.user = append(append(p.user, casefile.Action{Manifests: s.owner.text()}, casefile.Action{Verb: "settle"}), append(gone, free...)...)
 	return p
 }
 
 // expectNothing checks that a deleted sample leaves no more objects than after a quiet deletion. If the controller
 // deletes dependents itself, no process starts from an older list, in which the owner still exists.
-func (f *found) expectNothing(s *subject, p *place, policy metav1.DeletionPropagation) {
+func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)
 	}

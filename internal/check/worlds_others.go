@@ -13,7 +13,7 @@ import (
 )
 
 // lookalikes are the cases with objects that look like dependents.
-func (f *found) lookalikes(s *subject) []place {
+func (f *found) lookalikes(s *operator) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
 	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
 	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}
@@ -81,7 +81,7 @@ func (f *found) lone(rival manifest) string {
 }
 
 // makes reports whether the server accepts an object beside the sample.
-func (s *subject) makes(m manifest) error {
+func (s *operator) makes(m manifest) error {
 	r, err := s.run(m)
 	if err == nil {
 		r.Stop()
@@ -119,7 +119,7 @@ func stays(m, owner manifest) scenarios.Func {
 }
 
 // taken are the cases in which the user changes or deletes the sample's dependents.
-func (f *found) taken(s *subject) []place {
+func (f *found) taken(s *operator) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
 	bared := place{name: "reference-taken-away", objects: f.both(s), settled: true, faults: few}
@@ -194,7 +194,7 @@ func (f *found) firsts() []manifest {
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
 // copies returns why no copies of dependents can be created, or nil.
-func (f *found) copies(s *subject) error {
+func (f *found) copies(s *operator) error {
 	for _, d := range f.each() {
 		if err := s.makes(d.copied(d.GetName())); err != nil {
 			return err

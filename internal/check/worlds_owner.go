@@ -15,7 +15,7 @@ import (
 )
 
 // ends are the cases in which the sample is deleted by each policy, and recreated.
-func (f *found) ends(s *subject) (all []place) {
+func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
 		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
@@ -33,7 +33,7 @@ func (f *found) ends(s *subject) (all []place) {
 		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
-			p.user = append(p.user, casefile.Verb("settle")) // the object has its name until then
+			p.user = append(p.user, casefile.Action{Verb: "settle"}) // the object has its name until then
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
@@ -49,7 +49,7 @@ func (f *found) ends(s *subject) (all []place) {
 }
 
 // again recreates the sample with another value, and edits it. Objects of the deleted owner must not follow.
-func (f *found) again(s *subject) []casefile.Action {
+func (f *found) again(s *operator) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
 		f.change.set(next.Object, f.change.to)
@@ -59,14 +59,14 @@ func (f *found) again(s *subject) []casefile.Action {
 		join(back, f.scale.patch(n), true)
 	}
 	if len(back) == 0 {
-		return []casefile.Action{casefile.Apply(next.text())}
+		return []casefile.Action{casefile.Action{Manifests: next.text()}}
 	}
-	return []casefile.Action{casefile.Apply(next.text()), patch(f.of, back)}
+	return []casefile.Action{casefile.Action{Manifests: next.text()}, patch(f.of, back)}
 }
 
 // held is the case in which a finalizer of another program holds the deleted sample. A controller with finalizers would
 // race with the user that adds this one. So the list exists from the start, and a JSON patch adds to it.
-func (f *found) held(s *subject) place {
+func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
 	if listed := s.owner.GetFinalizers(); len(listed) > 0 || len(f.finalizers) > 0 {
@@ -77,7 +77,7 @@ func (f *found) held(s *subject) place {
 			map[string]any{"op": "test", "path": "/metadata/finalizers/0", "value": holdFirst},
 			map[string]any{"op": "add", "path": "/metadata/finalizers/1", "value": hold})}
 	}
-	p.user = append(p.user, casefile.Verb("delete "+f.of+" --cascade=background"))
+	p.user = append(p.user, casefile.Action{Verb: "delete " + f.of + " --cascade=background"})
 	p.settledCheck = func(user host.Client) error {
 		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {
@@ -142,14 +142,14 @@ func (f *found) stillThere() scenarios.Func {
 // programs, too: when a program read something is not known.
 
 // terminating is the case in which the sample is terminating, and then there is an object to adopt or work to do.
-func (f *found) terminating(s *subject) place {
+func (f *found) terminating(s *operator) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
 	p := place{name: "terminating", objects: []manifest{held}, settled: true, faults: few,
 		user: verbs("delete "+f.of+" --cascade=background", "settle")}
 	for _, d := range f.each() {
 		if o := d.copied(stray); s.makes(o) == nil {
-			p.user = append(p.user, casefile.Apply(o.text()))
+			p.user = append(p.user, casefile.Action{Manifests: o.text()})
 		}
 	}
 	for _, e := range []*edit{f.scale, f.change} {
@@ -168,7 +168,7 @@ const before = "0a0b0c0d-0000-4000-8000-000000000000"
 
 // restored is the case in which dependents of an earlier owner of the same name are restored from a backup, while the
 // garbage collector is late. Then the sample is created and edited.
-func (f *found) restored(s *subject) place {
+func (f *found) restored(s *operator) place {
 	p := place{name: "restored", settled: true, faults: few}
 	var free []casefile.Action
 	for _, d := range f.each() {
@@ -182,21 +182,21 @@ func (f *found) restored(s *subject) place {
 		if err := s.makes(o); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
-		p.user = slices.Insert(p.user, 0, casefile.Verb("hold gc sees="+d.GetKind()))
-		p.user = append(p.user, casefile.Apply(o.text()))
-		free = append(free, casefile.Verb("release gc sees="+d.GetKind()))
+		p.user = slices.Insert(p.user, 0, casefile.Action{Verb: "hold gc sees=" + d.GetKind()})
+		p.user = append(p.user, casefile.Action{Manifests: o.text()})
+		free = append(free, casefile.Action{Verb: "release gc sees=" + d.GetKind()})
 	}
 	if len(free) == 0 {
 		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
 	}
-	p.user = append(append(p.user, casefile.Verb("settle")), f.again(s)...)
+	p.user = append(append(p.user, casefile.Action{Verb: "settle"}), f.again(s)...)
 	p.user = append(p.user, free...)
 	return p
 }
 
 // replaced is the case in which an unwanted dependent is gone before the controller deletes it, and another owner's
 // object has its name. A deletion by name alone deletes that object.
-func (f *found) replaced(s *subject) place {
+func (f *found) replaced(s *operator) place {
 	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
 	rival := f.rival(s)
 	fewer, ok := f.less()
@@ -224,8 +224,8 @@ func (f *found) replaced(s *subject) place {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
 		held := s.Controller.Name + " sees=" + d.GetKind()
-		p.user = append(p.user, casefile.Verb("hold "+held), gone(d), casefile.Apply(theirs.text()))
-		free = append(free, casefile.Verb("release "+held))
+		p.user = append(p.user, casefile.Action{Verb: "hold " + held}, gone(d), casefile.Action{Manifests: theirs.text()})
+		free = append(free, casefile.Action{Verb: "release " + held})
 	}
 	p.user = append(p.user, patch(f.of, f.scale.patch(fewer)))
 	p.user = append(p.user, free...)
@@ -233,7 +233,7 @@ func (f *found) replaced(s *subject) place {
 }
 
 // surplus returns the named dependents that the sample loses, beside a second owner, when it wants fewer.
-func (f *found) surplus(s *subject, fewer any) (list []manifest, err error) {
+func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 // Clause is one sentence that a program can be checked against.
 type Clause struct {
 	ID       string // "ADOPT-4"; the law that checks it has the same
-	Kind     Kind
+	Category Category
 	Sentence string   // what must hold, in Markdown
 	Source   string   // the document and its section
 	About    About    // the actors that it concerns
@@ -26,18 +26,18 @@ type Clause struct {
 	Lacking string // the part that nothing covers, and why; "" for none
 }
 
-// Kind says how a clause can be checked.
-type Kind byte
+// Category says how a clause can be checked.
+type Category byte
 
-// The kinds of clause.
+// The categories of clauses.
 const (
-	Safety     Kind = 'S' // at every step
-	Liveness   Kind = 'L' // once settled, or by finding a cycle
-	Routing    Kind = 'R' // by the keys that an event enqueues
-	Validation Kind = 'V' // by the requests that the API server accepts
-	Data       Kind = 'D' // by stored objects
-	Crossing   Kind = 'X' // from one era to another
-	Seen       Kind = 'U' // by the output that a user sees
+	Safety     Category = 'S' // at every step
+	Liveness   Category = 'L' // once settled, or by finding a cycle
+	Routing    Category = 'R' // by the keys that an event enqueues
+	Validation Category = 'V' // by the requests that the API server accepts
+	Data       Category = 'D' // by stored objects
+	Crossing   Category = 'X' // from one era to another
+	Seen       Category = 'U' // by the output that a user sees
 )
 
 // About names the actors that a clause concerns.

@@ -15,7 +15,7 @@ func TestTheListIsComplete(t *testing.T) {
 			t.Errorf("%s occurs twice", c.ID)
 		}
 		seen[c.ID] = true
-		if c.Kind == 0 || c.Sentence == "" || c.Source == "" {
+		if c.Category == 0 || c.Sentence == "" || c.Source == "" {
 			t.Errorf("%s lacks a kind, a sentence or a source", c.ID)
 		}
 		if (c.About == Named) != (len(c.Only) > 0) {

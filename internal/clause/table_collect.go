@@ -1,81 +1,81 @@
 package clause
 
 var gcpolicyClauses = []Clause{
-	{ID: "GCPOLICY-1", Kind: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
+	{ID: "GCPOLICY-1", Category: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
 		Sentence: "Some kinds relied on cascading by the client. In their old API versions a delete without a " +
 			"policy means Orphan. All others cascade in the server.",
 		Cases: []string{"finalizers/default-policy-"}},
-	{ID: "GCPOLICY-2", Kind: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
+	{ID: "GCPOLICY-2", Category: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
 		Sentence: "The default depends on kind and API version. The kind's strategy declares it, and one table shows it.",
 		Cases:    []string{"finalizers/default-policy-"}},
-	{ID: "GCPOLICY-3", Kind: Crossing, About: Eras,
+	{ID: "GCPOLICY-3", Category: Crossing, About: Eras,
 		Source:   "controller-ref.md, Default garbage collection policy; Upgrading",
 		Sentence: "An upgrade of the controller manager alone does not change the effect of a plain delete."},
 }
 
 var gcClauses = []Clause{
-	{ID: "GC-1", Kind: Liveness, About: Collector,
+	{ID: "GC-1", Category: Liveness, About: Collector,
 		Source: "garbage-collection.md, Cascading deletion with Garbage Collector",
 		Sentence: "Background: dependents without a remaining owner are deleted. Those with another existing owner " +
 			"lose only the reference to the deleted one. A deleted dependent leaves none of its own " +
 			"dependents behind, unless its finalizer orphans them."},
-	{ID: "GC-2", Kind: Liveness, About: Collector, Source: "synchronous-garbage-collection.md",
+	{ID: "GC-2", Category: Liveness, About: Collector, Source: "synchronous-garbage-collection.md",
 		Sentence: "Foreground: the owner stays, with deletionTimestamp and its finalizer, until every blocking " +
 			"dependent is gone. Non-blocking dependents do not hold it."},
-	{ID: "GC-3", Kind: Liveness, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
+	{ID: "GC-3", Category: Liveness, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
 		Sentence: "Orphan: every dependent loses the reference before the owner is removed."},
-	{ID: "GC-4", Kind: Safety, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
+	{ID: "GC-4", Category: Safety, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
 		Sentence: "Orphan: no dependent is deleted, in any interleaving, with crashes and retries."},
-	{ID: "GC-5", Kind: Safety, About: Collector,
+	{ID: "GC-5", Category: Safety, About: Collector,
 		Source: "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
 		Sentence: "An object is deleted only after a live check that its owner (by UID) is absent. A new object " +
 			"with the owner's name and another UID neither keeps nor owns it."},
-	{ID: "GC-6", Kind: Liveness, About: Collector,
+	{ID: "GC-6", Category: Liveness, About: Collector,
 		Source:   "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
 		Sentence: "Absent owners that no informer has shown (virtual nodes) are resolved. Cycles do not deadlock."},
-	{ID: "GC-7", Kind: Safety, About: Collector,
+	{ID: "GC-7", Category: Safety, About: Collector,
 		Source:   "pkg/controller/garbagecollector (v1.36), namespace of owner references",
 		Sentence: "Owner references across namespaces count as absent. Other objects are not deleted because of them."},
-	{ID: "GC-8", Kind: Liveness, About: Collector,
+	{ID: "GC-8", Category: Liveness, About: Collector,
 		Source:   "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
 		Sentence: "An object with a waiting owner and another owner is kept. It loses the reference to the waiting one."},
-	{ID: "GC-9", Kind: Safety, About: Collector, Source: "pkg/controller/garbagecollector (v1.36), deleteObject",
+	{ID: "GC-9", Category: Safety, About: Collector, Source: "pkg/controller/garbagecollector (v1.36), deleteObject",
 		Sentence: "Every deletion has the UID as a precondition."},
 }
 
 var nsClauses = []Clause{
-	{ID: "NS-1", Kind: Liveness, About: Drainer, Source: "pkg/controller/namespace/deletion (v1.36)",
+	{ID: "NS-1", Category: Liveness, About: Drainer, Source: "pkg/controller/namespace/deletion (v1.36)",
 		Sentence: "A deleted namespace is Terminating until its contents are deleted, and then finalized. Meanwhile " +
 			"it refuses creations.",
 		Cases: []string{"namespaces/"}},
 }
 
 var finClauses = []Clause{
-	{ID: "FIN-1", Kind: Validation, About: Anybody,
+	{ID: "FIN-1", Category: Validation, About: Anybody,
 		Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
 		Sentence: "A delete does not remove an object with finalizers, but sets deletionTimestamp. The object is " +
 			"removed with its last finalizer. No finalizer is added after the delete, and no controller " +
 			"removes a finalizer of another.",
 		Cases: []string{"finalizers/"}},
-	{ID: "FIN-2", Kind: Validation, About: Server,
+	{ID: "FIN-2", Category: Validation, About: Server,
 		Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with a policy",
 		Sentence: "`propagationPolicy` sets and removes the orphan and foregroundDeletion finalizers like the real " +
 			"server. This covers the explicit policy, the legacy `orphanDependents`, existing finalizers, and " +
 			"the default of the kind.",
 		Tests: []string{"fakeapi.TestOrphanDependents"},
 		Cases: []string{"finalizers/policy-"}},
-	{ID: "FIN-3", Kind: Safety, About: Named, Source: "pkg/controller/volume/pvcprotection (v1.36)",
+	{ID: "FIN-3", Category: Safety, About: Named, Source: "pkg/controller/volume/pvcprotection (v1.36)",
 		Sentence: "A finalizer that protects an object in use stays while the object is used. A cache without a use " +
 			"does not prove this, so the controller reads from the server.",
 		Only: []string{"persistentvolumeclaim-protection"}},
 }
 
 var kcmClauses = []Clause{
-	{ID: "KCM-1", Kind: Data, About: Tool, Source: "kube-controller-manager notes",
+	{ID: "KCM-1", Category: Data, About: Tool, Source: "kube-controller-manager notes",
 		Sentence: "Controllers are registered by name in one place and started from it, on request a subset, as in " +
 			"kube-controller-manager.",
 		Tests: []string{"controllers.TestKubeControllerManager"}},
-	{ID: "KCM-2", Kind: Data, About: Tool, Source: "kube-controller-manager notes",
+	{ID: "KCM-2", Category: Data, About: Tool, Source: "kube-controller-manager notes",
 		Sentence: "All controllers in the source document's registry can run. The owners of objects are reference " +
 			"controllers, and upstream's code of all of them runs unmodified.",
 		Tests: []string{"upstream/hosted.TestUpstreamComesToTheSameEnd", "upstream.TestManagerHasUpstreamsNames",
@@ -85,155 +85,155 @@ var kcmClauses = []Clause{
 }
 
 var watchClauses = []Clause{
-	{ID: "WATCH-1", Kind: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-1", Category: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
 		Source: "controller-ref.md, Watches",
 		Sentence: "An event of an object with a ControllerRef enqueues that controller object (kind, name and UID " +
 			"must match), and no other."},
-	{ID: "WATCH-2", Kind: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-2", Category: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
 		Source:   "controller-ref.md, Watches",
 		Sentence: "Such an event changes only the expectations of that controller object."},
-	{ID: "WATCH-3", Kind: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-3", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
 		Source: "controller-ref.md, Watches",
 		Sentence: "An update that removes or changes the ControllerRef enqueues the old owner. If the object is now " +
 			"an orphan, it also enqueues every controller object that selects it."},
-	{ID: "WATCH-4", Kind: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-4", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
 		Source:   "controller-ref.md, Watches",
 		Sentence: "A new orphan enqueues every controller object that selects it, and changes no expectations."},
-	{ID: "WATCH-5", Kind: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-5", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
 		Source:   "controller-ref.md, Watches",
 		Sentence: "A deleted orphan enqueues nothing, and changes no expectations."},
-	{ID: "WATCH-6", Kind: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-6", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
 		Source: "controller-ref.md, Watches",
 		Sentence: "An updated orphan enqueues every controller object that selects it if its labels changed, and " +
 			"otherwise nothing."},
-	{ID: "WATCH-7", Kind: Liveness, About: Anybody, Before: "the events that it expects are counted for another",
+	{ID: "WATCH-7", Category: Liveness, About: Anybody, Before: "the events that it expects are counted for another",
 		Source:   "controller-ref.md, Watches",
 		Sentence: "No controller waits forever for an expectation, through wrong routing, a restart or a missed delete."},
-	{ID: "WATCH-8", Kind: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
+	{ID: "WATCH-8", Category: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
 		Source: "controller-ref.md, Watches",
 		Sentence: "Before ControllerRef, events were routed to the first match by creation time and name. The old " +
 			"era does this, and is shown to route wrongly across kinds."},
 }
 
 var writeClauses = []Clause{
-	{ID: "WRITE-1", Kind: Safety, About: Keyed, Source: "Writing Controllers, guideline 1",
+	{ID: "WRITE-1", Category: Safety, About: Keyed, Source: "Writing Controllers, guideline 1",
 		Sentence: "Two workers never sync one key at once. Changes during a sync are not lost."},
-	{ID: "WRITE-2", Kind: Liveness, About: Wanting, Before: "it counts every object that it selects",
+	{ID: "WRITE-2", Category: Liveness, About: Wanting, Before: "it counts every object that it selects",
 		Source:   "Writing Controllers, guideline 2",
 		Sentence: "Controllers are correct with any order of events between different resources."},
-	{ID: "WRITE-3", Kind: Liveness, About: Wanting, Before: "it counts every object that it selects",
+	{ID: "WRITE-3", Category: Liveness, About: Wanting, Before: "it counts every object that it selects",
 		Source:   "Writing Controllers, guideline 3",
 		Sentence: "Controllers are level-driven: correct after being off for any time, without any edge."},
-	{ID: "WRITE-4", Kind: Data, About: Keyed, Source: "Writing Controllers, guideline 4",
+	{ID: "WRITE-4", Category: Data, About: Keyed, Source: "Writing Controllers, guideline 4",
 		Sentence: "Controllers read through shared informers."},
-	{ID: "WRITE-5", Kind: Safety, About: Anybody, Source: "Writing Controllers, guideline 5",
+	{ID: "WRITE-5", Category: Safety, About: Anybody, Source: "Writing Controllers, guideline 5",
 		Sentence: "A cached object is never changed in place. The report names the field and the controller."},
-	{ID: "WRITE-6", Kind: Safety, About: Keyed, Source: "Writing Controllers, guideline 6",
+	{ID: "WRITE-6", Category: Safety, About: Keyed, Source: "Writing Controllers, guideline 6",
 		Sentence: "A process writes nothing before every cache that it reads has synced."},
-	{ID: "WRITE-7", Kind: Liveness, About: Wanting, Before: "it counts every object that it selects",
+	{ID: "WRITE-7", Category: Liveness, About: Wanting, Before: "it counts every object that it selects",
 		Source:   "Writing Controllers, guideline 7",
 		Sentence: "Controllers are correct although others change objects at any moment."},
-	{ID: "WRITE-8", Kind: Liveness, About: Anybody, Source: "Writing Controllers, guideline 8",
+	{ID: "WRITE-8", Category: Liveness, About: Anybody, Source: "Writing Controllers, guideline 8",
 		Sentence: "An error is retried with backoff until the sync succeeds. It is never lost, and never retried in " +
 			"a hot loop. Repeatedly failing pods are replaced with backoff too."},
-	{ID: "WRITE-9", Kind: Liveness, About: Owners, Source: "Writing Controllers, guideline 9",
+	{ID: "WRITE-9", Category: Liveness, About: Owners, Source: "Writing Controllers, guideline 9",
 		Sentence: "A resync (an update with equal resourceVersion) causes no unneeded write."},
 }
 
 var kindClauses = []Clause{
-	{ID: "KIND-STS-1", Kind: Safety, About: Named,
+	{ID: "KIND-STS-1", Category: Safety, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, StatefulSet",
 		Sentence: "A StatefulSet adopts only pods named `{set}-{ordinal}`.",
 		Only:     []string{"statefulset"}},
-	{ID: "KIND-STS-2", Kind: Liveness, About: Named,
+	{ID: "KIND-STS-2", Category: Liveness, About: Named,
 		Source: "controller-ref.md, Controller-specific behavior, StatefulSet",
 		Sentence: "If a StatefulSet is deleted with orphaning, and recreated with the same name and selector, it " +
 			"adopts all its pods. No pod restarts.",
 		Only: []string{"statefulset"}},
-	{ID: "KIND-DS", Kind: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior",
+	{ID: "KIND-DS", Category: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "Once settled, a DaemonSet has one pod of its own on each eligible node. The other laws hold as well.",
 		Only:     []string{"daemonset"}},
-	{ID: "KIND-DEPLOY", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
+	{ID: "KIND-DEPLOY", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "A Deployment manages ReplicaSets by ControllerRef. It adopts and releases ReplicaSets, never pods.",
 		Only:     []string{"deployment"}},
-	{ID: "KIND-JOB", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
+	{ID: "KIND-JOB", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "A Job manages pods by ControllerRef.",
 		Only:     []string{"job"}},
-	{ID: "KIND-CRON-1", Kind: Routing, About: Named,
+	{ID: "KIND-CRON-1", Category: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
 		Sentence: "A CronJob works by polling (the old era) and links Jobs by ControllerRef.",
 		Only:     []string{"cronjob"}},
-	{ID: "KIND-CRON-2", Kind: Routing, About: Named,
+	{ID: "KIND-CRON-2", Category: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
 		Sentence: "For a Job without ControllerRef, a CronJob falls back to the `created-by` annotation.",
 		Only:     []string{"cronjob"}},
-	{ID: "KIND-RS", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
+	{ID: "KIND-RS", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "A ReplicaSet sets ControllerRef, adopts and releases, whether or not the garbage collector runs.",
 		Only:     []string{"replicaset"}},
-	{ID: "KIND-RC", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
+	{ID: "KIND-RC", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "A ReplicationController does the same.",
 		Only:     []string{"replication"}},
-	{ID: "PODGC-1", Kind: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
+	{ID: "PODGC-1", Category: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
 		Sentence: "The pod garbage collector removes only pods that can no longer run, whatever their owner is. " +
 			"These are finished pods, unscheduled terminating pods, and pods of a node that is out of service " +
 			"or has been gone for a while. A pod that has not finished is first marked Failed.",
 		Only: []string{"podgc"}},
-	{ID: "TTL-1", Kind: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
+	{ID: "TTL-1", Category: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
 		Sentence: "A Job with `ttlSecondsAfterFinished` is deleted once that time is over, and not before.",
 		Only:     []string{"ttl-after-finished"}},
 }
 
 var createdbyClauses = []Clause{
-	{ID: "CREATEDBY-1", Kind: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
+	{ID: "CREATEDBY-1", Category: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
 		Sentence: "`kubectl describe` shows the controller from ControllerRef (\"Controlled By\"), and falls back to " +
 			"created-by.",
 		Tests:   []string{"kubectltest.TestKubectl"},
 		Lacking: "the current kubectl does not fall back: it shows nothing for an object without ControllerRef"},
-	{ID: "CREATEDBY-2", Kind: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
+	{ID: "CREATEDBY-2", Category: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
 		Sentence: "`kubectl drain` decides by ControllerRef which pods are managed. It refuses unmanaged ones " +
 			"without --force, and DaemonSet pods without --ignore-daemonsets.",
 		Tests: []string{"kubectltest.TestKubectl"}},
-	{ID: "CREATEDBY-3", Kind: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
+	{ID: "CREATEDBY-3", Category: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
 		Sentence: "A report of failed pods groups them by their controller."},
 }
 
 var jobselClauses = []Clause{
-	{ID: "JOBSEL-1", Kind: Data, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-1", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "If the selector is left out, the server generates a `controller-uid=<uid>` selector, and the " +
 			"labels `controller-uid` and `job-name` in the template.",
 		Cases: []string{"jobselector/"}},
-	{ID: "JOBSEL-2", Kind: Data, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-2", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "User labels in the template are kept. Two generated selectors never overlap (UID).",
 		Cases:    []string{"jobselector/collide-"}},
-	{ID: "JOBSEL-3", Kind: Validation, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-3", Category: Validation, About: Server, Source: "selector-generation.md",
 		Sentence: "A selector without `manualSelector: true` is refused.",
 		Cases:    []string{"jobselector/unset-with-selector"}},
-	{ID: "JOBSEL-4", Kind: Data, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-4", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "With `manualSelector: true` nothing is generated, and the selector must match the template.",
 		Cases:    []string{"jobselector/manual-true-"}},
-	{ID: "JOBSEL-5", Kind: Data, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-5", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "A downloaded Job that is created again, with its UID label and selector, does not overlap with " +
 			"the first. It gets unique labels or a clear error, as from the real server.",
 		Cases: []string{"jobselector/copy-job"}},
-	{ID: "JOBSEL-6", Kind: Data, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-6", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "`manualSelector` is not shown if it was not used.",
 		Cases:    []string{"jobselector/put-get-roundtrip"},
 		Lacking: "the current server shows manualSelector: false if it was not set, and so does this one; a copy " +
 			"with it changes nothing"},
-	{ID: "JOBSEL-7", Kind: Data, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-7", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "The conversion between the old version's `autoSelector` and the new one's `manualSelector` " +
 			"follows the proposal's table, and round-trips as it says.",
 		Tests: []string{"controllers/internal/job/conversion.TestTable",
 			"controllers/internal/job/conversion.TestRoundTrip"},
 		Lacking: "conversion in a server: no served version of the API has `autoSelector`"},
-	{ID: "JOBSEL-8", Kind: Safety, About: Named, Source: "selector-generation.md",
+	{ID: "JOBSEL-8", Category: Safety, About: Named, Source: "selector-generation.md",
 		Sentence: "The pods of a Job that was deleted without cascading are not adopted by a later Job of the same name.",
 		Only:     []string{"job"}},
-	{ID: "JOBSEL-9", Kind: Safety, About: Named, Source: "selector-generation.md",
+	{ID: "JOBSEL-9", Category: Safety, About: Named, Source: "selector-generation.md",
 		Sentence: "A controller that creates Jobs (CronJob) can set any labels without breaking uniqueness.",
 		Only:     []string{"cronjob"},
 		Cases:    []string{"jobselector/cronjob-template-labels"}},
-	{ID: "JOBSEL-10", Kind: Seen, About: Server, Source: "selector-generation.md",
+	{ID: "JOBSEL-10", Category: Seen, About: Server, Source: "selector-generation.md",
 		Sentence: "`get pods -l job-name=NAME` finds the Job's pods.",
 		Cases:    []string{"jobselector/"}},
 }

@@ -63,7 +63,7 @@ type Cluster struct {
 }
 
 type served struct {
-	*Kind
+	*ServedKind
 	synced bool // it was listed once
 }
 
@@ -101,12 +101,14 @@ func (c *Cluster) Told() int { return c.told }
 func (c *Cluster) Len() int { return len(c.objects) }
 
 // Look adds a watched kind.
-func (c *Cluster) Look(k *Kind) { c.kinds[k.groupKind()] = &served{Kind: k} }
+func (c *Cluster) Look(k *ServedKind) { c.kinds[k.groupKind()] = &served{ServedKind: k} }
 
 // Leave removes a kind that cannot be watched any more.
-func (c *Cluster) Leave(k *Kind) { delete(c.kinds, k.groupKind()) }
+func (c *Cluster) Leave(k *ServedKind) { delete(c.kinds, k.groupKind()) }
 
-func (k *Kind) groupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
+func (k *ServedKind) groupKind() schema.GroupKind {
+	return schema.GroupKind{Group: k.Group, Kind: k.Kind}
+}
 
 // Synced reports whether every kind was listed once.
 func (c *Cluster) Synced() bool {
@@ -119,7 +121,7 @@ func (c *Cluster) Synced() bool {
 }
 
 // Listed sets all objects of a kind. Known objects that are not among them are gone.
-func (c *Cluster) Listed(now time.Time, k *Kind, all []*Version) {
+func (c *Cluster) Listed(now time.Time, k *ServedKind, all []*Version) {
 	there := map[types.UID]bool{}
 	for _, v := range all {
 		there[v.UID] = true

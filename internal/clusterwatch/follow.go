@@ -20,7 +20,7 @@ import (
 )
 
 type heard struct {
-	kind      *Kind
+	kind      *ServedKind
 	at        time.Time
 	listed    bool
 	all       []*Version
@@ -55,7 +55,7 @@ type follower struct {
 	*Reader
 	context.Context
 
-	kind    *Kind
+	kind    *ServedKind
 	objects dynamic.ResourceInterface
 	news    chan<- heard
 	whole   bool // bodies of the first list are needed
@@ -67,7 +67,7 @@ type follower struct {
 
 // follow lists the objects of a kind and watches them. It returns when the context ends, or the server says that the
 // kind cannot be read.
-func (r *Reader) follow(ctx context.Context, k *Kind, news chan<- heard, whole bool) {
+func (r *Reader) follow(ctx context.Context, k *ServedKind, news chan<- heard, whole bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	objects := r.client.Resource(schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource})

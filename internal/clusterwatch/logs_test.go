@@ -15,14 +15,14 @@ import (
 
 // shown is a version of an object from an audit log, as a watch would show it.
 type shown struct {
-	kind    *Kind
+	kind    *ServedKind
 	raw     json.RawMessage
 	gone    bool
 	version uint64
 	at      time.Time
 }
 
-var kindsOfLogs = []*Kind{
+var kindsOfLogs = []*ServedKind{
 	{"", "v1", "pods", "Pod", true}, {"", "v1", "configmaps", "ConfigMap", true},
 	{"", "v1", "replicationcontrollers", "ReplicationController", true},
 	{"apps", "v1", "replicasets", "ReplicaSet", true}, {"apps", "v1", "deployments", "Deployment", true},
@@ -56,7 +56,7 @@ func shownIn(t *testing.T, file string) (all []shown) {
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(kindsOfLogs, func(k *Kind) bool {
+		i := slices.IndexFunc(kindsOfLogs, func(k *ServedKind) bool {
 			return k.Resource == e.ObjectRef.Resource && k.Group == e.ObjectRef.APIGroup
 		})
 		if i < 0 || e.ResponseStatus.Code >= 300 || e.Verb == "list" || e.Verb == "watch" || e.Verb == "get" {
@@ -171,7 +171,7 @@ func brief(found []Finding) string {
 }
 
 // version parses an object from JSON.
-func version(t testing.TB, k *Kind, text string) *Version {
+func version(t testing.TB, k *ServedKind, text string) *Version {
 	t.Helper()
 	var content map[string]any
 	err := json.Unmarshal([]byte(text), &content)

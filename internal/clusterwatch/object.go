@@ -15,21 +15,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Kind is a kind of objects, as the server serves it.
-type Kind struct {
+// ServedKind is a kind of objects, as the server serves it.
+type ServedKind struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
 }
 
 // String formats it as kubectl does: "deployments.apps".
-func (k *Kind) String() string {
+func (k *ServedKind) String() string {
 	if k.Group == "" {
 		return k.Resource
 	}
 	return k.Resource + "." + k.Group
 }
 
-func (k *Kind) apiVersion() string {
+func (k *ServedKind) apiVersion() string {
 	if k.Group == "" {
 		return k.Version
 	}
@@ -42,7 +42,7 @@ type place struct{ group, kind, namespace, name string }
 type Version struct {
 	metav1.PartialObjectMetadata // without its type; once stored, managed fields only name managers and times
 
-	of   *Kind
+	of   *ServedKind
 	body []byte // all but metadata and ignored fields, as JSON; nil if not kept
 	sum  uint64 // hash of the body
 
@@ -56,7 +56,7 @@ type Version struct {
 var seed = maphash.MakeSeed()
 
 // Parse reads an object from a list or a watch. It keeps no part of the map.
-func Parse(k *Kind, content map[string]any) (*Version, error) {
+func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	v := &Version{of: k, wants: -1}
 	meta, _ := content["metadata"].(map[string]any)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(meta, &v.ObjectMeta); err != nil {
@@ -96,9 +96,9 @@ func (v *Version) lighten(whole bool) {
 
 // reports reports whether several writers report the state of a kind, which is not a fight. A kubelet and the node
 // controller may disagree about a node.
-func (k *Kind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
+func (k *ServedKind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
 
-func (k *Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
+func (k *ServedKind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
 
 // concealed replaces the values of a Secret's data by digests.
 func concealed(data any) map[string]any {

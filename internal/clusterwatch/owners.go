@@ -17,7 +17,7 @@ import (
 )
 
 // refKind returns the kind that a reference names; nil if it is not watched, so that the owner may exist or not.
-func (c *Cluster) refKind(r *metav1.OwnerReference) *Kind {
+func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {
 		return nil
@@ -26,7 +26,7 @@ func (c *Cluster) refKind(r *metav1.OwnerReference) *Kind {
 	if s == nil || !s.synced {
 		return nil
 	}
-	return s.Kind
+	return s.ServedKind
 }
 
 // lost lists an object's owners that do not exist. Uids are unique, so it searches for the uid in all places.
@@ -209,7 +209,7 @@ var claims = map[[2]string][]string{
 var claimed = []string{"Pod", "ReplicaSet", "ControllerRevision"}
 
 // claimable reports whether some owner adopts objects of a kind by selector.
-func (k *Kind) claimable() bool {
+func (k *ServedKind) claimable() bool {
 	return slices.Contains(claimed, k.Kind) && (k.Group == "" || k.Group == "apps")
 }
 

@@ -68,7 +68,7 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go logs nothing: Note reports it
 	defer stop()
 	type found struct {
-		kinds []*Kind
+		kinds []*ServedKind
 		err   error
 	}
 	more := make(chan found, 1)
@@ -88,7 +88,7 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 	}
 	news := make(chan heard, 256)
 	followed := map[string]bool{}
-	follow := func(kinds []*Kind) {
+	follow := func(kinds []*ServedKind) {
 		for _, k := range kinds {
 			if !followed[k.String()] {
 				followed[k.String()] = true
@@ -134,13 +134,13 @@ var passedOver = []string{"events", "events.events.k8s.io", "leases.coordination
 
 // discover lists the kinds that can be listed and watched, and were requested. It notes and skips groups that the
 // server does not answer for.
-func (r *Reader) discover(first bool) ([]*Kind, error) {
+func (r *Reader) discover(first bool) ([]*ServedKind, error) {
 	lists, err := discovery.ServerPreferredResources(r.discovery)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partly {
 		return nil, err
 	}
-	var kinds []*Kind
+	var kinds []*ServedKind
 	var there []string
 	asked := map[string]bool{}
 	for _, list := range lists {
@@ -150,7 +150,7 @@ func (r *Reader) discover(first bool) ([]*Kind, error) {
 		}
 		for i := range list.APIResources {
 			x := &list.APIResources[i]
-			k := &Kind{gv.Group, gv.Version, x.Name, x.Kind, x.Namespaced}
+			k := &ServedKind{gv.Group, gv.Version, x.Name, x.Kind, x.Namespaced}
 			if strings.Contains(x.Name, "/") || !slices.Contains(x.Verbs, "list") || !slices.Contains(x.Verbs, "watch") ||
 				r.Namespace != "" && !x.Namespaced {
 				continue
@@ -179,7 +179,7 @@ func (r *Reader) discover(first bool) ([]*Kind, error) {
 }
 
 // wanted reports whether to watch a kind, and marks the requested names that match it.
-func (r *Reader) wanted(k *Kind, x *metav1.APIResource, asked map[string]bool) bool {
+func (r *Reader) wanted(k *ServedKind, x *metav1.APIResource, asked map[string]bool) bool {
 	called := append([]string{x.Name, x.SingularName, strings.ToLower(x.Kind), k.String()}, x.ShortNames...)
 	found := len(r.Kinds) == 0 && !slices.Contains(passedOver, k.String())
 	for _, name := range r.Kinds {

@@ -22,7 +22,7 @@ type world struct {
 }
 
 type thing struct {
-	kind     *Kind
+	kind     *ServedKind
 	o        map[string]any
 	managers map[string]*owning
 }

@@ -23,7 +23,7 @@ func (c *Conflict) Error() string {
 // Commute tests the footprints that [Exhaust] relies on. For each of several uniform runs it picks one step and two
 // enabled actions that are declared independent. It takes them in both orders and compares the states. It returns the
 // number of pairs compared and the first [*Conflict].
-func Commute(p Program, runs int, seed uint64) (pairs int, err error) {
+func Commute(p Runner, runs int, seed uint64) (pairs int, err error) {
 	for i := range runs {
 		s := SeedAt(seed, i)
 		scout := &swap{seed: sim.NewSeed(s), draw: sim.NewSeed(sim.Mix(s))}

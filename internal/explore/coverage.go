@@ -88,3 +88,14 @@ func (s *search) conclude() {
 	c.Fixed = append(c.timers(), s.Fixed...)
 	c.Complete = c.Stopped == ""
 }
+
+// NotVaried returns sentences about the livelocks that the search found, and about what it did not vary.
+func (c *Coverage) NotVaried() (lines []string) {
+	switch {
+	case c.Livelock != "" && c.Livelocks == 1:
+		lines = append(lines, "1 livelock: "+c.Livelock)
+	case c.Livelock != "":
+		lines = append(lines, fmt.Sprintf("%d livelocks: %s", c.Livelocks, c.Livelock))
+	}
+	return append(lines, "not varied: "+strings.Join(c.Fixed, "; "))
+}

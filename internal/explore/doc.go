@@ -1,7 +1,7 @@
 // Package explore runs a program of package sim under many schedules. Schedules are drawn at random or with PCT's
 // priorities, enumerated exhaustively, replayed from a list, or shrunk from a failing one.
 //
-// A [Program] makes a world from a cold start and runs it to its end under one source of choices. No state is restored
+// A [Runner] makes a world from a cold start and runs it to its end under one source of choices. No state is restored
 // from a snapshot: to return to a state, the program runs again with the same prefix of choices. Programs, strategies,
 // the enumerator and the shrinker start no goroutine and read no clock. Only the driver [Config.Run] does.
 //

@@ -136,7 +136,7 @@ func (t trace) decision(i int) (step int, what string) {
 
 // Twice runs a program twice and compares the runs. choices returns a new recorder of the same choices on each call.
 // Twice returns the outcome and the schedule of the first run, and a [*Disagreement] if the second run differs.
-func Twice(p Program, choices func() *Recorder) (*Outcome, Schedule, error) {
+func Twice(p Runner, choices func() *Recorder) (*Outcome, Schedule, error) {
 	r := choices()
 	out := p(r)
 	first := traceOf(r, out).clone()

@@ -8,7 +8,7 @@ import (
 
 // Exhaust enumerates every behavior of a program, up to the equivalences described in the package comment.
 type Exhaust struct {
-	Program Program
+	Program Runner
 
 	MaxSteps  int  // steps of one run, including those before the first choice; 0 means 10,000
 	MaxStates int  // 0 means no bound

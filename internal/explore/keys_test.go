@@ -26,7 +26,7 @@ func TestReplayByKeysHasTheSameHash(t *testing.T) {
 		toy := randomToy(seed)
 		toy.limit = 200
 		for _, c := range []sim.Choices{NewUniform(seed), NewPCT(seed, 2, 10), sim.NewSeed(seed),
-			&sim.Bytes{Data: []byte("threelaws of robots")}} {
+			&Bytes{Data: []byte("threelaws of robots")}} {
 			r := Record(c)
 			want := toy.run(r)
 			parsed, err := parseSchedule(r.Schedule().Keys()...)

@@ -17,7 +17,7 @@ import (
 // Config describes an exploration under many drawn schedules.
 type Config struct {
 	// New makes a program. It is called once for each worker. Programs of different workers run concurrently.
-	New func() Program
+	New func() Runner
 
 	From     int // index of the first run
 	Runs     int // end of the range of indexes: the last run is Runs-1
@@ -36,7 +36,7 @@ type Config struct {
 
 	// Save, if not nil, receives the report of the runs since the last call, and their hashes. It is called on the
 	// caller's goroutine, every SaveEvery and at the end. An error ends the exploration.
-	Save      func(r *Report, hashes []uint64) error
+	Save      func(r *Drawn, hashes []uint64) error
 	SaveEvery time.Duration
 
 	// Double is the share of runs that are done twice and compared: one in Double. 0 means 64, and a negative number
@@ -54,7 +54,7 @@ const doubleShare = 64
 // Run explores until all runs are done, the first law is violated (unless All is set), or ctx is done. In the last case
 // the report covers the runs so far and has Interrupted set. The error is a [*Disagreement] between two runs of one
 // schedule, or the reason why a program cannot be run.
-func (c Config) Run(ctx context.Context) (*Report, error) {
+func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -75,7 +75,7 @@ func (c Config) Run(ctx context.Context) (*Report, error) {
 	if c.Runs > 0 && c.Strategy != Random {
 		var unfit error
 		if d.plan.Steps, unfit = first.length(); unfit != nil || d.plan.Steps == 0 {
-			return &Report{From: c.From, Interrupted: true}, unfit
+			return &Drawn{From: c.From, Interrupted: true}, unfit
 		}
 	}
 	return d.fold(d.start(first))
@@ -138,7 +138,7 @@ func (d *driver) start(first *worker) <-chan result {
 }
 
 // fold receives results in any order and adds them to the report in order of index.
-func (d *driver) fold(results <-chan result) (*Report, error) {
+func (d *driver) fold(results <-chan result) (*Drawn, error) {
 	t, part := newTally(d.plan.Steps, d.From), newTally(d.plan.Steps, d.From)
 	began := d.Now()
 	reported, saved := began, began
@@ -186,7 +186,7 @@ func (d *driver) save(part *tally) error {
 	return d.Save(part.report, slices.Collect(maps.Keys(part.hashes)))
 }
 
-func (d *driver) progress(r *Report, elapsed time.Duration) Progress {
+func (d *driver) progress(r *Drawn, elapsed time.Duration) Progress {
 	p := Progress{Runs: r.Runs, Total: d.Runs - d.From, Distinct: r.Distinct, Failed: r.Failed, Elapsed: elapsed}
 	if s := elapsed.Seconds(); s > 0 && r.Runs > 0 {
 		p.PerSecond = float64(r.Runs) / s
@@ -208,10 +208,10 @@ func (d *driver) stopAfter(index int) {
 // worker runs one schedule after another.
 type worker struct {
 	*driver
-	program Program
+	program Runner
 	record  *Recorder
-	known   []Finding // laws whose failure was handed over: later failures are not the first
-	block   int       // block of known
+	known   []Violation // laws whose failure was handed over: later failures are not the first
+	block   int         // block of known
 }
 
 func (d *driver) worker() *worker {

@@ -18,12 +18,12 @@ import (
 // inside makes cmp compare the unexported fields of reports.
 var inside = cmp.Exporter(func(reflect.Type) bool { return true })
 
-func toys(toy *toyWorld) func() Program { return func() Program { return toy.run } }
+func toys(toy *toyWorld) func() Runner { return func() Runner { return toy.run } }
 
 func TestReportDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		for _, strategy := range []Strategy{Mixed, Random, Priorities} {
-			var want *Report
+			var want *Drawn
 			for _, workers := range []int{1, 2, 3, 8} {
 				c := Config{New: toys(adders(3, 2)), Runs: 700, Seed: 5, Strategy: strategy, Workers: workers, All: all}
 				got, err := c.Run(context.Background())
@@ -65,8 +65,8 @@ func TestFailureIsTheFirstAndReplays(t *testing.T) {
 }
 
 // fickle returns a program that differs between runs from its third step on.
-func fickle() func() Program {
-	return func() Program {
+func fickle() func() Runner {
+	return func() Runner {
 		runs := 0
 		return func(c sim.Choices) *Outcome {
 			runs++

@@ -149,7 +149,7 @@ func (p *PCT) raise(t *thread, c *sim.Clock) {
 		return
 	}
 	t.at, t.priority = at, 0
-	if p.seed.Pick(sim.Odds(jump), "raise") == 0 {
+	if p.seed.Pick(c.Odds(), "raise") == 0 {
 		t.priority = p.seed.Uint64() | 1<<32
 	}
 }

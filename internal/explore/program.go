@@ -2,28 +2,28 @@ package explore
 
 import "github.com/threelaws/threelaws/sim"
 
-// Program makes a world from a cold start and runs it to its end under c. It must be a function of its choices alone.
+// Runner makes a world from a cold start and runs it to its end under c. It must be a function of its choices alone.
 // It makes one world and hands c to it before the first choice to be explored. It ends at the first violation of a law.
 //
 // When [sim.World.Step] returns false, the program calls [Ended]. If the source ended the run, the program tears down
 // and returns the outcome so far. It does not judge the world as settled.
-type Program func(c sim.Choices) *Outcome
+type Runner func(c sim.Choices) *Outcome
 
 // Outcome is the result of one run.
 type Outcome struct {
-	Steps    int       // World.Steps at the end
-	Hash     uint64    // World.Hash at the end
-	State    uint64    // World.StateHash at the end, before the teardown; 0 if not known
-	Findings []Finding // in order of occurrence
-	Label    string    // short description of the final state, for the table of outcomes
-	Settled  bool      // the world settled
-	Fight    bool      // the world repeats itself with writes in between: a fight
-	Cut      bool      // a fight ended the run or one of its settles; fights are not part of the state
-	Unfit    error     // why the program cannot be run; all other fields are then unknown; used by [Config.Run] only
+	Steps    int         // World.Steps at the end
+	Hash     uint64      // World.Hash at the end
+	State    uint64      // World.StateHash at the end, before the teardown; 0 if not known
+	Findings []Violation // in order of occurrence
+	Label    string      // short description of the final state, for the table of outcomes
+	Settled  bool        // the world settled
+	Fight    bool        // the world repeats itself with writes in between: a fight
+	Cut      bool        // a fight ended the run or one of its settles; fights are not part of the state
+	Unfit    error       // why the program cannot be run; all other fields are then unknown; used by [Config.Run] only
 }
 
-// Finding is a violation.
-type Finding struct {
+// Violation is a violation.
+type Violation struct {
 	Law      string // ID of the law
 	Text     string // what happened, in one line
 	Informed bool   // violated against what the actor itself had observed
@@ -31,14 +31,14 @@ type Finding struct {
 }
 
 // Same reports whether both findings are violations of one law, both informed or both not.
-func (b Finding) Same(c Finding) bool { return b.Law == c.Law && b.Informed == c.Informed }
+func (b Violation) Same(c Violation) bool { return b.Law == c.Law && b.Informed == c.Informed }
 
 // Failing is a run that violated a law.
 type Failing struct {
-	Index     int     // index of the run, from 0
-	Seed      uint64  // seed of the run's choices; 0 for an enumerated run
-	Strategy  string  // "random", "pct 2", "exhaustive"
-	Violation Finding // the first violation
+	Index     int       // index of the run, from 0
+	Seed      uint64    // seed of the run's choices; 0 for an enumerated run
+	Strategy  string    // "random", "pct 2", "exhaustive"
+	Violation Violation // the first violation
 	Outcome   *Outcome
 	Schedule  Schedule
 

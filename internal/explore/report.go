@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Report is the result of an exploration. It is a function of the program and the plan, and does not depend on the
+// Drawn is the result of an exploration. It is a function of the program and the plan, and does not depend on the
 // number of workers or their speed. An interrupted report covers the runs before the first missing one.
-type Report struct {
+type Drawn struct {
 	From      int // index of the first run
 	Runs      int
 	Steps     int64
@@ -48,7 +48,7 @@ type result struct {
 	doubled   bool
 	depth     int
 	bound     float64
-	violation *Finding
+	violation *Violation
 	failure   *Failing // set for the first violation of each law that the worker met
 	disagree  *Disagreement
 	unfit     error
@@ -64,13 +64,13 @@ func (r *result) failed() error {
 
 // tally adds results to a report in order of index.
 type tally struct {
-	report *Report
+	report *Drawn
 	hashes map[uint64]struct{}
 	finals map[uint64]struct{}
 }
 
 func newTally(k, from int) *tally {
-	return &tally{&Report{Length: k, From: from}, map[uint64]struct{}{}, map[uint64]struct{}{}}
+	return &tally{&Drawn{Length: k, From: from}, map[uint64]struct{}{}, map[uint64]struct{}{}}
 }
 
 // next returns the index of the next run to be added.

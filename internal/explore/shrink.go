@@ -13,7 +13,7 @@ type Shrinkable struct {
 	Parts []string
 	// Without makes the program without the removed parts. removed has the length of Parts and must not be retained.
 	// Without returns nil if the remaining parts make no program.
-	Without func(removed []bool) Program
+	Without func(removed []bool) Runner
 	// Keep reports whether a decision is essential. A run without any essential decision fails for another reason, and
 	// is rejected. A nil Keep rejects no run.
 	Keep func(*Entry) bool
@@ -23,7 +23,7 @@ type Shrinkable struct {
 
 // Shrunk is a minimized failing run.
 type Shrunk struct {
-	Violation Finding
+	Violation Violation
 	Outcome   *Outcome
 	Schedule  Schedule // all decisions up to the violation; [Replay] follows it
 	Removed   []bool   // the parts that were removed
@@ -48,7 +48,7 @@ func (s *Shrunk) String() string {
 // faults, then fewer deviations from the default schedule, then fewer steps. It stops after budget executions, after
 // shrinkSteps steps in total, or when subject.Enough returns true. The error says that the schedule does not violate
 // the law.
-func Shrink(subject Shrinkable, violation Finding, from Schedule, budget int) (*Shrunk, error) {
+func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
 		target:  violation,
@@ -75,7 +75,7 @@ func Shrink(subject Shrinkable, violation Finding, from Schedule, budget int) (*
 // shrinker holds the smallest failing run found so far.
 type shrinker struct {
 	subject Shrinkable
-	target  Finding
+	target  Violation
 	budget  int
 	runs    int
 	steps   int // steps of all runs
@@ -83,7 +83,7 @@ type shrinker struct {
 	size    size
 	tried   map[uint64]struct{} // inputs that were run before and cannot be smaller
 	record  Recorder
-	built   Program // the program of without
+	built   Runner // the program of without
 	without []bool
 }
 
@@ -164,17 +164,17 @@ func (s *shrinker) spent() bool {
 		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()
 }
 
-func (s *shrinker) violated(out *Outcome) (Finding, bool) {
+func (s *shrinker) violated(out *Outcome) (Violation, bool) {
 	for _, b := range out.Findings {
 		if b.Same(s.target) {
 			return b, true
 		}
 	}
-	return Finding{}, false
+	return Violation{}, false
 }
 
 // cut removes the decisions after the violation.
-func cut(taken Schedule, b Finding) Schedule {
+func cut(taken Schedule, b Violation) Schedule {
 	if b.Step == 0 {
 		return taken
 	}
@@ -186,7 +186,7 @@ func cut(taken Schedule, b Finding) Schedule {
 }
 
 // program returns the program without the removed parts. It reuses the last program if the parts are the same.
-func (s *shrinker) program(removed []bool) Program {
+func (s *shrinker) program(removed []bool) Runner {
 	same := s.without != nil && len(s.without) == len(removed)
 	for i := range removed {
 		same = same && s.without[i] == removed[i]

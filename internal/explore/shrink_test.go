@@ -10,9 +10,9 @@ import (
 )
 
 // just returns a subject without parts.
-func just(p Program) Shrinkable { return Shrinkable{Without: func([]bool) Program { return p }} }
+func just(p Runner) Shrinkable { return Shrinkable{Without: func([]bool) Runner { return p }} }
 
-func failing(t *testing.T, p Program) (Finding, Schedule) {
+func failing(t *testing.T, p Runner) (Violation, Schedule) {
 	t.Helper()
 	for seed := range uint64(2000) {
 		r := Record(NewUniform(seed))
@@ -21,11 +21,11 @@ func failing(t *testing.T, p Program) (Finding, Schedule) {
 		}
 	}
 	t.Fatal("no seed fails")
-	return Finding{}, nil
+	return Violation{}, nil
 }
 
 // fewest enumerates all runs and returns the fewest deviations that violate law.
-func fewest(t *testing.T, p Program, law string) int {
+func fewest(t *testing.T, p Runner, law string) int {
 	t.Helper()
 	best := 1 << 30
 	x := Exhaust{NoHashing: true, NoSleep: true, All: true, Early: -1, MaxRuns: 60_000}
@@ -99,7 +99,7 @@ func removable() Shrinkable {
 	}
 	return Shrinkable{
 		Parts: []string{"bystander", "writer", "reader", "picker", "faults"},
-		Without: func(removed []bool) Program {
+		Without: func(removed []bool) Runner {
 			toy := &toyWorld{}
 			for i, code := range threads {
 				if removed[i] {
@@ -227,7 +227,7 @@ func TestShrinkEndsALongRun(t *testing.T) {
 
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
-	if _, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {
+	if _, err := Shrink(just(toy.run), Violation{Law: "FINAL"}, nil, 100); err == nil {
 		t.Error("the default schedule violates no law, but it was shrunk")
 	}
 }

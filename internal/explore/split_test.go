@@ -174,7 +174,7 @@ func TestRangesAreTheWholeExploration(t *testing.T) {
 		for _, r := range [][2]int{{0, 100}, {100, 250}, {250, 400}} {
 			part := c
 			part.From, part.Runs = r[0], r[1]
-			part.Save = func(rep *Report, list []uint64) error {
+			part.Save = func(rep *Drawn, list []uint64) error {
 				if rep.From != runs {
 					t.Errorf("a part begins at %d after %d runs", rep.From, runs)
 				}

@@ -126,13 +126,13 @@ func (f *toyFaults) Digest(h *sim.Hash)                 { h.Word(uint64(f.left))
 func (l *toyLaw) Digest(*sim.Hash) {}
 
 // toyLaw is violated by each failed expectation.
-type toyLaw struct{ violations []Finding }
+type toyLaw struct{ violations []Violation }
 
 func (l *toyLaw) Observe(r *sim.Record) {
 	if r.Op == sim.Refusal {
 		l.violations =
 			append(l.violations,
-				Finding{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
+				Violation{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
 	}
 }
 
@@ -186,7 +186,7 @@ func (toy *toyWorld) run(c sim.Choices) *Outcome {
 	out.Steps, out.Hash, out.State = w.Steps(), w.Hash(), w.StateHash()
 	out.Findings = law.violations
 	if out.Settled && toy.law != "" && vars[toy.law] != toy.wanted {
-		out.Findings = append(out.Findings, Finding{Law: "FINAL", Text: "lost update", Step: w.Steps()})
+		out.Findings = append(out.Findings, Violation{Law: "FINAL", Text: "lost update", Step: w.Steps()})
 	}
 	out.Label = label(vars)
 	if !out.Settled {

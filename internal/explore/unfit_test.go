@@ -20,7 +20,7 @@ func TestUnfit(t *testing.T) {
 				}
 				return adders(2, 0).run(c)
 			}
-			r, err := Config{New: func() Program { return program }, Runs: 50, Workers: 1, Double: double,
+			r, err := Config{New: func() Runner { return program }, Runs: 50, Workers: 1, Double: double,
 				All: true}.Run(t.Context())
 			if !errors.Is(err, why) || runs != good+1 || r.Runs > good {
 				t.Errorf("after %d good runs: %d of %d, %v", good, r.Runs, runs, err)

@@ -278,7 +278,7 @@ func (g *Good) AddFile(name string) error {
 }
 
 // AddRecorded adds the creates sent to a recorded server, and the stored results.
-func (g *Good) AddRecorded(cases []*vectors.Case) {
+func (g *Good) AddRecorded(cases []*vectors.Recording) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "default")
 	for _, c := range cases {

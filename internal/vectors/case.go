@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Case is one recorded case.
-type Case struct {
+// Recording is one recorded case.
+type Recording struct {
 	Area, Case    string
 	Controllers   []string // the running controllers
 	Exchanges     []Exchange
@@ -26,7 +26,7 @@ type Case struct {
 	Managed       bool                       // with managedFields and warnings
 }
 
-func (c *Case) Name() string { return c.Area + "/" + c.Case }
+func (c *Recording) Name() string { return c.Area + "/" + c.Case }
 
 // Exchange is one exchange of a case with the real server, or an aside.
 type Exchange struct {
@@ -56,16 +56,22 @@ type Exchange struct {
 }
 
 // Random2 reads the random sequences of file: rich specs of many kinds, valid and invalid.
-func Random2(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random2.jsonl.gz")) }
+func Random2(dir string) ([]*Recording, error) {
+	return readRandom(filepath.Join(dir, "random2.jsonl.gz"))
+}
 
 // Random3 reads the random sequences of all kinds, with warnings, tables and managedFields.
-func Random3(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random3.jsonl.gz")) }
+func Random3(dir string) ([]*Recording, error) {
+	return readRandom(filepath.Join(dir, "random3.jsonl.gz"))
+}
 
 // Widgets reads the random sequences of custom kinds.
-func Widgets(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "widgets.jsonl.gz")) }
+func Widgets(dir string) ([]*Recording, error) {
+	return readRandom(filepath.Join(dir, "widgets.jsonl.gz"))
+}
 
 // Read reads the cases in the folders below dir and the random sequences in dir, sorted by name.
-func Read(dir string) ([]*Case, error) {
+func Read(dir string) ([]*Recording, error) {
 	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
 	if err != nil {
 		return nil, err
@@ -89,12 +95,12 @@ func Read(dir string) ([]*Case, error) {
 }
 
 // ReadArea reads the cases of one folder, sorted by file name.
-func ReadArea(dir string) ([]*Case, error) {
+func ReadArea(dir string) ([]*Recording, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
 	}
-	var all []*Case
+	var all []*Recording
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -109,7 +115,7 @@ func ReadArea(dir string) ([]*Case, error) {
 	return all, nil
 }
 
-func readRandom(file string) (all []*Case, err error) {
+func readRandom(file string) (all []*Recording, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -131,8 +137,8 @@ func readRandom(file string) (all []*Case, err error) {
 	return all, lines.Err()
 }
 
-func parse(file string, raw []byte) (*Case, error) {
-	c := new(Case)
+func parse(file string, raw []byte) (*Recording, error) {
+	c := new(Recording)
 	if err := json.Unmarshal(raw, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -160,7 +160,7 @@ func write(tables string) error {
 }
 
 // unsayable returns why clients cannot make the requests of a case.
-func unsayable(mapper meta.RESTMapper, c *vectors.Case) error {
+func unsayable(mapper meta.RESTMapper, c *vectors.Recording) error {
 	b := vectors.NewBinding()
 	for i := range c.Exchanges {
 		if _, err := say(mapper, b, &c.Exchanges[i]); err != nil {
@@ -171,7 +171,7 @@ func unsayable(mapper meta.RESTMapper, c *vectors.Case) error {
 }
 
 // replay runs a case with a rival and returns the first difference.
-func replay(mapper meta.RESTMapper, r rival, c *vectors.Case) error {
+func replay(mapper meta.RESTMapper, r rival, c *vectors.Recording) error {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "ns-1")
 	ask, err := r.answer()

@@ -103,7 +103,7 @@ recorded case of the real server, or code.
 `
 
 // ChecklistPage returns docs/evidence/checklist.md; root is the directory of this module.
-func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string) []byte {
+func ChecklistPage(r *Examination, cover []*Cover, g *scenarios.Registry, root string) []byte {
 	var b strings.Builder
 	b.WriteString(checklistHead)
 	for _, p := range checklist {
@@ -122,7 +122,7 @@ func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string
 }
 
 // newest returns the sheet of a controller's newest era, or nil.
-func (r *Report) newest(controller string) *Sheet {
+func (r *Examination) newest(controller string) *Sheet {
 	for _, s := range r.Sheets {
 		if s.Name == controller && s.Newest {
 			return s
@@ -189,7 +189,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 }
 
 // holds lists the newest eras that keep a clause and the older ones that violate it.
-func (r *Report) holds(c *clause.Clause) string {
+func (r *Examination) holds(c *clause.Clause) string {
 	var held, broken, unexercised []string
 	applies := 0
 	for _, s := range r.Sheets {
@@ -227,7 +227,7 @@ func (r *Report) holds(c *clause.Clause) string {
 }
 
 // called returns a controller's name, with its era if several eras count as newest.
-func (r *Report) called(s *Sheet) string {
+func (r *Examination) called(s *Sheet) string {
 	for _, o := range r.Sheets {
 		if o != s && o.Newest && o.Name == s.Name {
 			return s.String()

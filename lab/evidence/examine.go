@@ -33,8 +33,8 @@ type examined struct {
 
 // Examine explores the worlds of a registry's controllers and returns which clauses each keeps in each era. The result
 // depends only on the options, not on the number of cores.
-func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
-	all := Subjects(g)
+func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Examination, error) {
+	all := ControllerEras(g)
 	worlds, pinned, err := plan(files, g, all, o)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 // clause, with the older eras too. The older eras never settle in many scenarios. pinned holds the files that name a
 // clause without a law.
 func plan(
-	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
+	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
 	add := func(name string, text []byte, eras []string) error {
 		for _, era := range eras {
@@ -115,14 +115,14 @@ func plan(
 
 // of reports whether a controller of the world runs in an era.
 func (w *world) of(era string) bool {
-	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Era == era })
+	return slices.ContainsFunc(w.cast, func(s ControllerEra) bool { return s.Era == era })
 }
 
 func (w *world) wanted(o Options) bool {
-	return slices.ContainsFunc(w.cast, func(s Subject) bool { return o.wants(&s) })
+	return slices.ContainsFunc(w.cast, func(s ControllerEra) bool { return o.wants(&s) })
 }
 
-func (o *Options) wants(s *Subject) bool {
+func (o *Options) wants(s *ControllerEra) bool {
 	return (o.Controller == "" || o.Controller == s.Name) && (o.Era == "" || o.Era == s.Era)
 }
 

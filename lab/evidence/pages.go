@@ -42,14 +42,14 @@ owner), *rest*, the *table of kinds*. Without that evidence the law answers "not
 `
 
 // ClausesPage returns docs/evidence/clauses.md.
-func ClausesPage(cover []*Cover, r *Report) []byte {
+func ClausesPage(cover []*Cover, r *Examination) []byte {
 	var b strings.Builder
 	b.WriteString(clausesHead)
 	for _, s := range clause.Sections() {
 		fmt.Fprintf(&b, "\n## %s\n| id | kind | clause | source |\n|---|---|---|---|\n", s.Title)
 		for i := range s.Clauses {
 			c := &s.Clauses[i]
-			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Kind, c.Sentence, c.Source)
+			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Category, c.Sentence, c.Source)
 		}
 	}
 	b.WriteString(coverageHead)

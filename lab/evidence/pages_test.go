@@ -111,7 +111,7 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 		{[]*scenarios.File{older}, evidence.Unexercised}, // of another era it says nothing
 		{[]*scenarios.File{right, wrong}, evidence.Breaking},
 	} {
-		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases()}
+		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.KubeControllerManager().Aliases}
 		r, err := evidence.Examine(t.Context(), x.files, g,
 			evidence.Options{Controller: "replicaset", Era: "current", Schedules: 1})
 		if err != nil {

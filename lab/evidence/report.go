@@ -26,7 +26,7 @@ const (
 	NotIts      State = "does not apply" // for the reason in Why
 )
 
-type Report struct {
+type Examination struct {
 	Sheets    []*Sheet
 	Worlds    int // explored worlds, each with and without faults
 	Schedules int
@@ -37,7 +37,7 @@ type Report struct {
 
 // Sheet lists the results of one controller in one era.
 type Sheet struct {
-	Subject
+	ControllerEra
 
 	Rows []*Row
 }
@@ -68,7 +68,7 @@ func (row *Row) Wrong() bool {
 }
 
 // Wrong lists the wrong rows, one line each.
-func (r *Report) Wrong() (lines []string) {
+func (r *Examination) Wrong() (lines []string) {
 	for _, s := range r.Sheets {
 		for _, row := range s.Rows {
 			if row.Wrong() {
@@ -87,17 +87,17 @@ type tally struct {
 	violation *Violation // in that world, for a clause without a law
 }
 
-func newReport(g *scenarios.Registry, all []Subject, o Options) *Report {
-	r := &Report{said: map[[2]string]*tally{}, registry: g}
+func newReport(g *scenarios.Registry, all []ControllerEra, o Options) *Examination {
+	r := &Examination{said: map[[2]string]*tally{}, registry: g}
 	for _, s := range all {
 		if o.wants(&s) {
-			r.Sheets = append(r.Sheets, &Sheet{Subject: s})
+			r.Sheets = append(r.Sheets, &Sheet{ControllerEra: s})
 		}
 	}
 	return r
 }
 
-func (r *Report) of(s *Subject, id string) *tally {
+func (r *Examination) of(s *ControllerEra, id string) *tally {
 	key := [2]string{s.String(), id}
 	if r.said[key] == nil {
 		r.said[key] = &tally{}
@@ -105,7 +105,7 @@ func (r *Report) of(s *Subject, id string) *tally {
 	return r.said[key]
 }
 
-func (r *Report) add(e *examined) {
+func (r *Examination) add(e *examined) {
 	r.Worlds++
 	r.Schedules += e.x.Schedules
 	for _, id := range e.pins {
@@ -157,7 +157,7 @@ func (w *world) judged(controller string) (who []int) {
 }
 
 func (w *world) old() bool {
-	return slices.ContainsFunc(w.cast, func(s Subject) bool { return !s.Newest })
+	return slices.ContainsFunc(w.cast, func(s ControllerEra) bool { return !s.Newest })
 }
 
 // simpler reports whether a world is simpler than another.
@@ -169,7 +169,7 @@ func (w *world) simpler(than *world) bool {
 }
 
 // finish makes the rows of all sheets.
-func (r *Report) finish(cover []*Cover) {
+func (r *Examination) finish(cover []*Cover) {
 	for _, s := range r.Sheets {
 		for _, c := range cover {
 			if row := r.row(s, c); row != nil {
@@ -180,7 +180,7 @@ func (r *Report) finish(cover []*Cover) {
 }
 
 // row returns the result of a controller for a clause, nil for a clause that no controller can violate.
-func (r *Report) row(s *Sheet, c *Cover) *Row {
+func (r *Examination) row(s *Sheet, c *Cover) *Row {
 	if c.About == clause.Server || c.About == clause.Tool {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	if c.Law != nil {
 		row.Law = c.Law.Name
 	}
-	h := r.of(&s.Subject, c.ID)
+	h := r.of(&s.ControllerEra, c.ID)
 	row.Exercised, row.Worlds, row.Schedules, row.Broken = h.asked, h.worlds, h.schedules, h.broken
 	row.Violation = h.violation
 	excuse := excused(c.Clause, s, r.registry)
@@ -211,7 +211,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 }
 
 // shorten finds a short run for each violation without an excuse.
-func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
+func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
 	type job struct {
 		row *Row
 		w   *world
@@ -219,7 +219,7 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 	var jobs []job
 	for _, s := range r.Sheets {
 		for _, row := range s.Rows {
-			if h := r.of(&s.Subject, row.ID); row.State == Breaking && h.where != nil && row.Law != "" {
+			if h := r.of(&s.ControllerEra, row.ID); row.State == Breaking && h.where != nil && row.Law != "" {
 				jobs = append(jobs, job{row, h.where})
 			}
 		}
@@ -288,7 +288,7 @@ func (row *Row) Note() string {
 
 // Text formats a report for a terminal. With rows it lists every clause of each controller. Without rows it has
 // the counts of each controller, and the wrong rows.
-func Text(r *Report, width int, rows bool) string {
+func Text(r *Examination, width int, rows bool) string {
 	var b strings.Builder
 	if rows {
 		for _, s := range r.Sheets {
@@ -313,7 +313,7 @@ func Text(r *Report, width int, rows bool) string {
 	return b.String() + r.summary()
 }
 
-func (r *Report) summary() string {
+func (r *Examination) summary() string {
 	held, broken, breaking, unexercised := 0, 0, 0, 0
 	for _, s := range r.Sheets {
 		held, broken = held+s.count(Held), broken+s.count(Broken)

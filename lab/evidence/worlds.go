@@ -13,45 +13,45 @@ import (
 // world is a scenario to explore, with its controllers in one era.
 type world struct {
 	file   *scenarios.File
-	text   []byte         // the file's text, to parse it again
-	faults map[string]int // the faults that a run may have
-	cast   []Subject      // the controllers in it
+	text   []byte          // the file's text, to parse it again
+	faults map[string]int  // the faults that a run may have
+	cast   []ControllerEra // the controllers in it
 }
 
-// Subject is a controller in one era.
-type Subject struct {
+// ControllerEra is a controller in one era.
+type ControllerEra struct {
 	host.Controller
 
 	Newest bool // it is the last era, which a name without an era means
 }
 
-func (s *Subject) String() string {
+func (s *ControllerEra) String() string {
 	if s.Era == "" {
 		return s.Name
 	}
 	return s.Name + "@" + s.Era
 }
 
-func Subjects(g *scenarios.Registry) []Subject {
-	var all []Subject
+func ControllerEras(g *scenarios.Registry) []ControllerEra {
+	var all []ControllerEra
 	for i, c := range g.Controllers {
 		newest := c.Name == kubelet ||
 			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
 		if c.Era == "" && !newest {
 			continue // a variant without a name of its own
 		}
-		all = append(all, Subject{c, newest})
+		all = append(all, ControllerEra{c, newest})
 	}
 	return all
 }
 
 // selecting reports whether a controller of the world uses selectors.
 func (w *world) selecting() bool {
-	return slices.ContainsFunc(w.cast, func(s Subject) bool { return selecting(&Sheet{Subject: s}) })
+	return slices.ContainsFunc(w.cast, func(s ControllerEra) bool { return selecting(&Sheet{ControllerEra: s}) })
 }
 
 // eras returns the eras of a controller: "" for the last one, then the older ones.
-func eras(name string, all []Subject) []string {
+func eras(name string, all []ControllerEra) []string {
 	list := []string{""}
 	for _, s := range all {
 		if s.Name == name && !s.Newest {
@@ -62,8 +62,8 @@ func eras(name string, all []Subject) []string {
 }
 
 // newest returns the last era of a controller as a list, nil for an unknown controller.
-func newest(name string, all []Subject) []Subject {
-	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name && s.Newest })
+func newest(name string, all []ControllerEra) []ControllerEra {
+	i := slices.IndexFunc(all, func(s ControllerEra) bool { return s.Name == name && s.Newest })
 	if i < 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func whole(f *scenarios.File) bool {
 
 // in parses a scenario again, with its controllers in an era, "" for the last one. A controller without that era
 // runs in its last one.
-func in(name string, text []byte, era string, g *scenarios.Registry, all []Subject) (*world, error) {
+func in(name string, text []byte, era string, g *scenarios.Registry, all []ControllerEra) (*world, error) {
 	f, err := scenarios.Parse(name, text)
 	if err != nil {
 		return nil, err
@@ -144,10 +144,10 @@ func in(name string, text []byte, era string, g *scenarios.Registry, all []Subje
 			if what != "" {
 				continue
 			}
-			chosen := Subject{c, true}
+			chosen := ControllerEra{c, true}
 			if c.Name == kubelet {
 				c, _ = g.Controller(s.Args[i].Text)
-				w.cast = append(w.cast, Subject{c, true})
+				w.cast = append(w.cast, ControllerEra{c, true})
 				continue
 			}
 			for _, o := range all {

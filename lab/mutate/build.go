@@ -18,14 +18,14 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Program is a set of files with all mutations.
-type Program struct {
+// Sources is a set of files with all mutations.
+type Sources struct {
 	Mutations []*Mutation
 	files     map[string][]byte // by absolute name
 }
 
 // Load finds the mutations of packages. Root is the directory of the module; patterns are those of the go command.
-func Load(root string, patterns ...string) (*Program, error) {
+func Load(root string, patterns ...string) (*Sources, error) {
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Mode: packages.NeedName | packages.NeedFiles |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
 		packages.NeedExportFile}, patterns...)
@@ -33,7 +33,7 @@ func Load(root string, patterns ...string) (*Program, error) {
 		return nil, err
 	}
 	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return strings.Compare(a.PkgPath, b.PkgPath) })
-	p := &Program{files: map[string][]byte{}}
+	p := &Sources{files: map[string][]byte{}}
 	for _, pkg := range pkgs {
 		if len(pkg.Errors) > 0 {
 			return nil, fmt.Errorf("%s: %v", pkg.PkgPath, pkg.Errors[0])
@@ -48,7 +48,7 @@ func Load(root string, patterns ...string) (*Program, error) {
 	return p, nil
 }
 
-func (p *Program) add(root string, pkg *packages.Package, file *ast.File, name string) error {
+func (p *Sources) add(root string, pkg *packages.Package, file *ast.File, name string) error {
 	src, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (p *Program) add(root string, pkg *packages.Package, file *ast.File, name s
 }
 
 // number distinguishes mutations of one function with equal text.
-func (p *Program) number() {
+func (p *Sources) number() {
 	seen := map[string]int{}
 	for _, m := range p.Mutations {
 		key := m.File + " " + m.Func + " " + m.What
@@ -226,7 +226,7 @@ type Build struct {
 }
 
 // Overlay writes the mutated files to a directory, for go build -overlay.
-func (p *Program) Overlay(root, dir string) (*Build, error) {
+func (p *Sources) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
 		filepath.Join(root, "lab", "go.mod"): "", // mutated files need it to import the switches
 	}}

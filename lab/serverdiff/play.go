@@ -74,7 +74,7 @@ func (r *request) accepts() string {
 
 // record sends the requests of a plan to a server and returns the exchanges as a case. If a request gets no answer, it
 // returns the earlier ones and the error.
-func (s *remote) record(p *plan, next func() bool) (*vectors.Case, error) {
+func (s *remote) record(p *plan, next func() bool) (*vectors.Recording, error) {
 	n := newNotes(p.namespace, p.prefix, time.Now())
 	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
 		body: fmt.Appendf(nil, `{"metadata":{"name":%q}}`, p.namespace)}
@@ -82,7 +82,7 @@ func (s *remote) record(p *plan, next func() bool) (*vectors.Case, error) {
 		return nil, fmt.Errorf("no namespace: %v: %+v", err, a)
 	}
 	defer s.clean(p)
-	c := &vectors.Case{Area: "differential", Case: p.namespace, Managed: true}
+	c := &vectors.Recording{Area: "differential", Case: p.namespace, Managed: true}
 	for next() {
 		r := p.next()
 		a, err := s.send(r)
@@ -129,10 +129,10 @@ func (s *remote) clean(p *plan) {
 
 // difference plays a case to this module's server. It returns the first request with another answer, and how it
 // differs; nil if there is none.
-func difference(c *vectors.Case) (request int, why error) {
+func difference(c *vectors.Recording) (request int, why error) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
-	replay.Through(&replay.Subject{Handler: h}, c, new(replay.Tally), func(ex *vectors.Exchange, _ string, err error) {
+	replay.Through(&replay.Server{Handler: h}, c, new(replay.Tally), func(ex *vectors.Exchange, _ string, err error) {
 		if why == nil {
 			request, why = ex.N, err
 		}
@@ -141,7 +141,7 @@ func difference(c *vectors.Case) (request int, why error) {
 }
 
 // told formats a case for readers of a difference.
-func told(c *vectors.Case) string {
+func told(c *vectors.Recording) string {
 	var b bytes.Buffer
 	for i := range c.Exchanges {
 		ex := &c.Exchanges[i]

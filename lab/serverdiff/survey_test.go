@@ -42,7 +42,7 @@ func TestSurvey(t *testing.T) {
 	s, w := another(), kinds(t)
 	found, byKind := map[string]*seen{}, map[string]*[2]int{}
 	compared, alike, unanswered := 0, 0, 0
-	var alikes []*vectors.Case
+	var alikes []*vectors.Recording
 	for i := range *sequences {
 		k := w.kinds[i%len(w.kinds)]
 		c, err := s.record(w.draw(rand.New(rand.NewSource(*seed+int64(i))), k, i))
@@ -87,7 +87,7 @@ func TestSurvey(t *testing.T) {
 		compared, alike, 100*float64(alike)/float64(max(compared, 1)), unanswered, strings.Join(kinds, ", "))
 }
 
-func keep(name string, cases []*vectors.Case) error {
+func keep(name string, cases []*vectors.Recording) error {
 	file, err := os.Create(name)
 	if err != nil {
 		return err
@@ -114,13 +114,13 @@ func (w *world) draw(r *rand.Rand, k *fakeapi.Kind, i int) (*plan, func() bool) 
 }
 
 // note counts a difference with those like it.
-func note(found map[string]*seen, c *vectors.Case, at int, why error) {
+func note(found map[string]*seen, c *vectors.Recording, at int, why error) {
 	key, story := "the case itself", why.Error()
 	if at > 0 {
 		ex := c.Exchanges[at-1]
 		key = likeness(&ex, why)
 		start := max(0, at-4)
-		story = told(&vectors.Case{Exchanges: c.Exchanges[start:at]}) + why.Error()
+		story = told(&vectors.Recording{Exchanges: c.Exchanges[start:at]}) + why.Error()
 	}
 	if found[key] == nil {
 		found[key] = &seen{story: story}

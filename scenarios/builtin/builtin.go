@@ -20,9 +20,9 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// With returns laws and the invariants that controllers outside this module declare. If several invariants have one ID,
-// With returns one of them; it checks each controller against that controller's own declaration.
-func With(laws []*law.Law, controllers ...host.Controller) []*law.Law {
+// with returns laws and the invariants that controllers outside this module declare. If several invariants have one ID,
+// with returns one of them; it checks each controller against that controller's own declaration.
+func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {
 			if !slices.ContainsFunc(laws, func(k *law.Law) bool { return k.ID == l.ID }) {
@@ -51,20 +51,20 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	}
 	full.Controllers = append(full.Controllers, own...)
 	if full.Laws == nil {
-		full.Laws = With(law.All(), full.Controllers...)
+		full.Laws = with(law.All(), full.Controllers...)
 	}
 	manager := controllers.KubeControllerManager()
 	if full.Managed == nil {
 		full.Managed, full.Absent = manager.Runs, manager.Absent
 	}
-	aliases := controllers.Aliases()
+	aliases := manager.Aliases
 	for _, c := range own {
 		delete(aliases, c.Name)
 	}
 	maps.Copy(aliases, full.Aliases)
 	full.Aliases = aliases
 	if full.Candidate == nil {
-		full.Candidate = controllers.Candidate
+		full.Candidate = manager.Elector
 	}
 	if full.Reaper == nil {
 		full.Reaper = reaper.Controller

@@ -1,6 +1,5 @@
 // Package casefile turns a case into a scenario file. A [Case] is a world given in Go: its objects, the controllers
 // under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many schedules.
-// [Keep] writes a failure as a file, and [Replay] runs such a file again.
 //
 // Package simtest is the front end for go test; it adds property tests and fuzzing. This package needs neither, so
 // commands can use it.
@@ -96,37 +95,12 @@ type Action struct {
 	Do        scenarios.Func
 }
 
-// Verb is an action written as a line of a scenario file.
-func Verb(line string) Action { return Action{Verb: line} }
-
-// Apply is an action that creates the objects of manifests, or merges them into existing ones. It can recreate an owner
-// under its old name.
-func Apply(manifests string) Action { return Action{Manifests: manifests} }
-
-// Do is an action written in Go. The name is one word; schedules and files use it.
-func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
-
 // settledCheck is the name of [Case.Settled] in files.
 const settledCheck = "settled"
 
-// laws returns the laws of the case and its invariants; nil means all laws.
-func (c *Case) laws() []*law.Law {
-	if len(c.Invariants) == 0 {
-		return c.Laws
-	}
-	laws := slices.Clone(c.Laws)
-	if c.Laws == nil {
-		laws = builtin.With(law.All(), slices.Concat(c.Controllers, c.Beside)...)
-	}
-	for _, v := range c.Invariants {
-		laws = append(laws, v.Law())
-	}
-	return laws
-}
-
 // Registry returns what the case's files may name: its own controllers and functions, and all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.laws(), Funcs: map[string]scenarios.Func{},
+	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
 	for _, a := range c.User {
 		if a.Do != nil {
@@ -136,7 +110,12 @@ func (c *Case) Registry() *scenarios.Registry {
 	if c.Settled != nil {
 		g.Funcs[settledCheck] = c.Settled
 	}
-	return builtin.Complete(g)
+	g = builtin.Complete(g)
+	g.Laws = slices.Clip(g.Laws)
+	for _, v := range c.Invariants {
+		g.Laws = append(g.Laws, v.Law())
+	}
+	return g
 }
 
 // mistake is an error about the case, in one line. It uses the type's name in package simtest.

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
-	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // File compiles the case. An error is a mistake in the case and names its field: "User[0]: unknown verb delte; did you
@@ -85,7 +85,7 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	}
 	t.add("Controllers", false, "controllers")
 	for _, k := range slices.Concat(c.Controllers, c.Beside) {
-		t.WriteString(" " + controllers.FullName(&k))
+		t.WriteString(" " + k.FullName())
 	}
 	t.add("Controllers, With", false, strings.Join(append([]string{""}, c.With...), " ")+"\n")
 	c.script(t)
@@ -159,7 +159,7 @@ func (c *Case) script(t *text) {
 		t.add("Settled", false, "ensure "+settledCheck+"\n")
 	}
 	if c.SameEnd {
-		t.add("SameEnd", false, "ensure "+scenarios.SameEnd+"\n")
+		t.add("SameEnd", false, "ensure "+law.ByID(law.SameEnd).Name+"\n")
 	}
 }
 

@@ -110,10 +110,10 @@ func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	for _, b := range x.Beside {
 		switch ctl := under[b.Controller]; {
 		case ctl == nil:
-		case b.Why == scenarios.Unowned:
+		case !b.Unkeyed:
 			all = append(all, fmt.Sprintf("LAW-1, of %s: the owner of the %s that it creates, since that is not in "+
 				"its Owns; name it there, or in MayEdit if it has no owner", ctl.Name, b.Kind))
-		case b.Why == scenarios.Unkeyed:
+		default:
 			all = append(all, fmt.Sprintf("LAW-2, of %s: the owner for which it wrote a %s in a reconcile of a key "+
 				"that names no %s", ctl.Name, b.Kind, ctl.For.Kind))
 		}

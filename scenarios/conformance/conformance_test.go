@@ -36,8 +36,8 @@ func shows(t *testing.T, plan *check.Plan, texts ...string) {
 }
 
 // caseOf returns the case of a name.
-func caseOf(plan *check.Plan, name string) *check.Case {
-	return &plan.Cases[slices.IndexFunc(plan.Cases, func(c check.Case) bool { return c.Name == name })]
+func caseOf(plan *check.Plan, name string) *check.DerivedCase {
+	return &plan.Cases[slices.IndexFunc(plan.Cases, func(c check.DerivedCase) bool { return c.Name == name })]
 }
 
 // placed returns the world of a case that is not skipped.

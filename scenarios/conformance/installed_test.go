@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/internal/kept"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -59,7 +60,7 @@ func beside(first func(ctx context.Context, dyn *dynamic.DynamicClient) error) h
 }
 
 // planned derives the cases of a subject.
-func planned(t *testing.T, s check.Subject) *check.Plan {
+func planned(t *testing.T, s check.Operator) *check.Plan {
 	t.Helper()
 	plan, err := check.Prepare(t.Context(), s)
 	if err != nil {
@@ -79,7 +80,7 @@ func manifests(t *testing.T, name, text string) *check.File {
 }
 
 // installedSubject returns the needy program with its install manifests and its CRD in a file.
-func installedSubject(t *testing.T, w wrong) check.Subject {
+func installedSubject(t *testing.T, w wrong) check.Operator {
 	t.Helper()
 	read := func(path string) *check.File {
 		data, err := os.ReadFile(path)
@@ -90,7 +91,7 @@ func installedSubject(t *testing.T, w wrong) check.Subject {
 	}
 	crds := read("testdata/crd/widgets.yaml")
 	crds.Path = crds.Name
-	s := check.Subject{Controller: needy(program(false, w)), CRDs: []*check.File{crds}, Sample: read("testdata/widget.yaml"),
+	s := check.Operator{Controller: needy(program(false, w)), CRDs: []*check.File{crds}, Sample: read("testdata/widget.yaml"),
 		Schedules: 10}
 	for _, o := range manifests(t, "install.yaml", `
 apiVersion: v1
@@ -169,11 +170,11 @@ func TestInstalledAndWrong(t *testing.T) {
 		!strings.Contains(text, "name: config") {
 		t.Errorf("%s is found, and written as\n%s", x.Failures[0].Law, text)
 	}
-	path, err := casefile.Keep(dir, x.Failures[0])
+	path, err := kept.Keep(dir, x.Failures[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := casefile.Replay(c.Registry(), path); r.Page == nil || r.Page.Violation.Law != "take-ownership" {
+	if r := kept.Replay(c.Registry(), path); r.Page == nil || r.Page.Violation.Law != "take-ownership" {
 		t.Errorf("it is replayed as %+v", r)
 	}
 }

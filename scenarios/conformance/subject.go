@@ -136,7 +136,7 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 			return nil, fmt.Errorf("conformance.Subject: Accept[%d]: %w", i, err)
 		}
 	}
-	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, Others: s.Others, CRDs: crds,
+	plan, err := check.Prepare(context.Background(), check.Operator{Controller: c, Others: s.Others, CRDs: crds,
 		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, For: s.For, Invariants: s.Invariants,
 		Profile: s.Profile, Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {

@@ -161,7 +161,7 @@ func (r *running) try(t *testing.T, sample string) {
 }
 
 // world returns the world of a case. It records accepted findings in tried, unless that is nil.
-func (r *running) world(c *check.Case, tried *check.Tried) simtest.Case {
+func (r *running) world(c *check.DerivedCase, tried *check.Tried) simtest.Case {
 	w := simtest.Case(*c.World(nil))
 	w.Accept = func(f *scenarios.Counterexample) string {
 		for _, a := range r.Accept {
@@ -209,7 +209,7 @@ func tell(t *testing.T, v *check.Verdict) {
 }
 
 // written returns the case that wrote a failure file, or nil. The directory has the names of the test and the case.
-func written(cases []check.Case, test, file string) *check.Case {
+func written(cases []check.DerivedCase, test, file string) *check.DerivedCase {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {
 		if dir == strings.ReplaceAll(test+"/"+cases[i].Name, "/", "-") {

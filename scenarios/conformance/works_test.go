@@ -116,7 +116,7 @@ spec:
 // It may not delete them.
 func TestWorksOnItsDependentsKind(t *testing.T) {
 	for _, greedy := range []bool{false, true} {
-		plan := planned(t, check.Subject{
+		plan := planned(t, check.Operator{
 			Controller: bubble.Controller(host.Controller{Name: "fleets"}, fleets(greedy)),
 			CRDs:       []*check.File{manifests(t, "crds.yaml", seaCRDs)}, Schedules: 10,
 			Sample: manifests(t, "fleet.yaml", "apiVersion: sea.example.com/v1\nkind: Fleet\n"+

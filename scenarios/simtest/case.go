@@ -43,14 +43,14 @@ type Case casefile.Case
 type Action = casefile.Action
 
 // Verb is an action written as a line of a scenario file.
-func Verb(line string) Action { return casefile.Verb(line) }
+func Verb(line string) Action { return Action{Verb: line} }
 
 // Apply is an action that creates the objects of manifests, or merges them into existing ones. It can recreate an owner
 // under its old name.
-func Apply(manifests string) Action { return casefile.Apply(manifests) }
+func Apply(manifests string) Action { return Action{Manifests: manifests} }
 
 // Do is an action written in Go. The name is one word; schedules and files use it.
-func Do(name string, f func(user host.Client) error) Action { return casefile.Do(name, f) }
+func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
 
 func (c *Case) plain() *casefile.Case { return (*casefile.Case)(c) }
 

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/internal/campaign"
+	"github.com/threelaws/threelaws/internal/kept"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -55,17 +56,17 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 		c.rerun(t, g, *replay)
 		return nil
 	}
-	kept := &scenarios.Exploration{Stopped: "a kept failure still happens"}
-	for _, path := range casefile.Kept(dir) {
+	replays := &scenarios.Exploration{Stopped: "a kept failure still happens"}
+	for _, path := range kept.Files(dir) {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			if told := c.rerun(t, g, path); told != nil {
 				b := told.Violation
-				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
+				replays.Failures = append(replays.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
 			}
 		})
 	}
 	if t.Failed() {
-		return kept
+		return replays
 	}
 	return c.explore(t, dir)
 }
@@ -86,7 +87,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 			if c.known(f) != "" {
 				return false
 			}
-			path, err := casefile.Keep(dir, f)
+			path, err := kept.Keep(dir, f)
 			if err != nil {
 				return true // it is added again when the failure is minimized
 			}
@@ -110,11 +111,11 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	})
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
-			if path, err := casefile.Replace(raw[failing.Law], dir, failing); err != nil {
+			if path, err := kept.Replace(raw[failing.Law], dir, failing); err != nil {
 				t.Errorf("the file that replays it is not written: %v", err)
 			} else {
 				failing.Page.Replay = again(t, path)
-				if err := casefile.Leave(path, failing.Page, failing.Found); err != nil {
+				if err := kept.Leave(path, failing.Page, failing.Found); err != nil {
 					t.Logf("no page was written: %v", err)
 				}
 			}
@@ -166,9 +167,9 @@ func again(t *testing.T, path string) string {
 
 // rerun replays a failure file. It fails the test if the failure happens or the file cannot run. It returns the page of
 // the failure, or nil.
-func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenarios.Page {
+func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *render.Page {
 	t.Helper()
-	r := casefile.Replay(g, path)
+	r := kept.Replay(g, path)
 	if r.Page != nil {
 		f := &scenarios.Counterexample{Law: r.Page.Violation.Law, Text: r.Page.Violation.Text, Page: r.Page}
 		if reason := c.known(f); reason != "" {
@@ -179,7 +180,7 @@ func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenario
 	switch {
 	case r.Page != nil:
 		r.Page.Replay = again(t, path)
-		if err := casefile.Leave(path, r.Page, nil); err != nil {
+		if err := kept.Leave(path, r.Page, nil); err != nil {
 			t.Logf("no page was written: %v", err)
 		}
 		t.Error("\n" + r.Page.Text())

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/kept"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -34,8 +34,8 @@ func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 		return func(sim.Choices) (*drawn, error) { return nil, err }
 	}
 	return func(ch sim.Choices) (v *drawn, err error) {
-		defer casefile.Catch(&err)
-		return run(p, ch), nil
+		err = c.plain().Catch(func() { v = run(p, ch) })
+		return v, err
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *Case) Fuzz() func(t *testing.T, data []byte) {
 
 func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
 	return func(t *testing.T, data []byte) {
-		v, err := run(&sim.Bytes{Data: data})
+		v, err := run(&explore.Bytes{Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,12 +114,12 @@ func (v *drawn) write(dir string) string {
 	if err != nil {
 		return err.Error()
 	}
-	path, err := casefile.Keep(dir, small)
+	path, err := kept.Keep(dir, small)
 	if err != nil {
 		return err.Error()
 	}
 	left := ""
-	if err := casefile.Leave(path, small.Page, small.Found); err != nil {
+	if err := kept.Leave(path, small.Page, small.Found); err != nil {
 		left = "no page was written: " + err.Error() + "\n"
 	}
 	return small.Page.Text() + left + "written to " + path

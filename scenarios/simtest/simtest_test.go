@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All(),
-	Candidate: controllers.Candidate}
+var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.KubeControllerManager().Aliases, Laws: law.All(),
+	Candidate: controllers.KubeControllerManager().Elector}
 
 // found is the directory for the fuzzer's failures, beside those that explore finds.
 const found = "../failures"

@@ -14,18 +14,18 @@ import (
 // it: For, Owns and others if known.
 func Controller(as host.Controller, run func(ctx context.Context, cfg *rest.Config) error) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, process string) host.Program {
-		return &program{room: roomOf(c, as.Name), name: process, run: run}
+		return &hosted{room: roomOf(c, as.Name), name: process, run: run}
 	})
 }
 
-type program struct {
+type hosted struct {
 	room *room
 	name string
 	run  func(ctx context.Context, cfg *rest.Config) error
 	life *life
 }
 
-func (p *program) Start() {
+func (p *hosted) Start() {
 	p.room.seed()
 	p.room.in(func() {
 		p.life = newLife(p.room)
@@ -38,12 +38,12 @@ func (p *program) Start() {
 
 // config returns the program's client configuration. It has no rate limit, because time is virtual and the schedule
 // decides how slow a server is.
-func (p *program) config() *rest.Config {
+func (p *hosted) config() *rest.Config {
 	return &rest.Config{Host: "http://" + p.name, UserAgent: p.name, QPS: -1,
 		Transport: p.room.gate().GatedTransport(p.life)}
 }
 
-func (p *program) Kill() {
+func (p *hosted) Kill() {
 	if l := p.life; l != nil {
 		p.life = nil
 		l.end()
@@ -51,7 +51,7 @@ func (p *program) Kill() {
 	}
 }
 
-func (p *program) Asked() []*host.Call {
+func (p *hosted) Asked() []*host.Call {
 	if p.life == nil {
 		return nil
 	}
@@ -59,14 +59,14 @@ func (p *program) Asked() []*host.Call {
 	return p.life.taken()
 }
 
-func (p *program) Queried() []host.Query {
+func (p *hosted) Queried() []host.Query {
 	if p.life == nil {
 		return nil
 	}
 	return p.life.queried()
 }
 
-func (p *program) Ended() (error, bool) {
+func (p *hosted) Ended() (error, bool) {
 	if p.life == nil {
 		return nil, false
 	}
@@ -75,7 +75,7 @@ func (p *program) Ended() (error, bool) {
 	return p.life.err, p.life.over
 }
 
-func (p *program) Answer(c *host.Call) {
+func (p *hosted) Answer(c *host.Call) {
 	if c.Response.Err != nil {
 		p.room.seed()
 	}
@@ -83,7 +83,7 @@ func (p *program) Answer(c *host.Call) {
 	p.room.quiet.Stir()
 }
 
-func (p *program) Send(s *host.Stream, e watch.Event) {
+func (p *hosted) Send(s *host.Stream, e watch.Event) {
 	if e.Type == watch.Error {
 		p.room.seed()
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/internal/quiet"
 )
 
 // patience is how long, in real time, the programs of a world may run on one command before they count as hung.

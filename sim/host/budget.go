@@ -9,7 +9,7 @@ import (
 
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
-// FaultNames are the faults of [NewBudget], in canonical order. Schedules depend on that order.
+// FaultNames are the faults of [Cluster.NewBudget], in canonical order. Schedules depend on that order.
 var FaultNames = func() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)
@@ -37,7 +37,7 @@ type budget struct {
 //	relist    a watch breaks and the process lists again, missing what happened in between
 //	resync    every cached object is delivered again, unchanged
 //	slow      each write of a process takes a second, or two, from then on
-func NewBudget(c *Cluster, counts map[string]int) (sim.Actor, error) {
+func (c *Cluster) NewBudget(counts map[string]int) (sim.Actor, error) {
 	b := &budget{cluster: c, left: make([]int, len(faults)), details: map[string][]string{}}
 	for _, name := range sortedKeys(counts) {
 		i := slices.Index(FaultNames, name)

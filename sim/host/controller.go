@@ -50,6 +50,14 @@ type Controller struct {
 	program bool // a whole program; set by [Hosting]
 }
 
+// FullName is "name@era", or "name" without an era.
+func (ctl *Controller) FullName() string {
+	if ctl.Era == "" {
+		return ctl.Name
+	}
+	return ctl.Name + "@" + ctl.Era
+}
+
 // Hosted reports whether the controller is a whole program ([Hosting]).
 func (ctl *Controller) Hosted() bool { return ctl.program }
 

@@ -38,11 +38,11 @@
 // expectations, so that one that waits for ever is found. An [ExpectationObserver] sees its expectations
 // fulfilled, and a [Forgetter] learns that one of its objects is gone.
 //
-// Packages bubble and agent host whole programs ([Program]). An [Immediate] program may have calls executed at once.
+// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute may have calls executed at once.
 //
 // # Where to go next
 //
 // Package simtest runs a controller in a test, package trial once, package cli under every command. A
-// [Cluster] alone runs each controller as a [Process] and judges nothing; [NewBudget] adds faults. A
+// [Cluster] alone runs each controller as a [Process] and judges nothing; [Cluster.NewBudget] adds faults. A
 // controller that cannot run is an error of [Controller.Check] or a [Misuse].
 package host

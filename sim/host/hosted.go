@@ -52,7 +52,7 @@ func (g *hosted) start(p *Process) {
 	g.calls, g.streams, g.order = nil, nil, nil
 	g.known, g.aging, g.expired = map[*fakeapi.Kind]*observations{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
-	if p, is := g.program.(Immediate); is {
+	if p, is := g.program.(immediate); is {
 		p.SetExecute(func(c *Call) {
 			g.adopt(c)
 			c.execute(nil)

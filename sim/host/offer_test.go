@@ -17,7 +17,7 @@ func TestOffersAreWhatThereIsToDo(t *testing.T) {
 			ctl.Workers = 2
 			c.Start(name, ctl)
 		}
-		b, err := NewBudget(c, map[string]int{"crash": 2, "stale": 1, "conflict": 1, "throttle": 1, "error": 1,
+		b, err := c.NewBudget(map[string]int{"crash": 2, "stale": 1, "conflict": 1, "throttle": 1, "error": 1,
 			"lost": 1, "relist": 2, "resync": 2})
 		if err != nil {
 			t.Fatal(err)

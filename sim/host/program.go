@@ -36,10 +36,10 @@ type Program interface {
 	Send(s *Stream, e watch.Event)
 }
 
-// Immediate is a Program that may have a call executed at once, in the middle of a step in which time passes.
+// immediate is a Program that may have a call executed at once, in the middle of a step in which time passes.
 // SetExecute is called before Start. After execute, the call has its Response. It is for requests that need no decision
 // of the schedule, such as the renewal of a Lease every two seconds.
-type Immediate interface {
+type immediate interface {
 	Program
 	SetExecute(execute func(*Call))
 }

@@ -41,7 +41,7 @@ func TestConflictStrikesNoPlainDelete(t *testing.T) {
 		})
 	}
 	p := c.Start("toy", ctl)
-	b, err := NewBudget(c, map[string]int{"conflict": 1})
+	b, err := c.NewBudget(map[string]int{"conflict": 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,18 @@ const (
 	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
 )
 
+// Clauses that a runner of worlds names.
+const (
+	AlwaysSettles = "EXACT-7"  // violated by a world that does not settle
+	SameEnd       = "EXACT-13" // violated by a world that settles otherwise than in a quiet run of the same actions
+)
+
+// Reasons of records that end a run.
+const (
+	Disturbed = "disturbed" // Unsettled: a process is down or a watch is paused
+	CutShort  = "cut short" // Settled: only timers of retries were left when the time of the world was over
+)
+
 // Actor is a process that is judged: it runs a controller with a Contract.
 type Actor struct {
 	Process    string                    // its name in the records

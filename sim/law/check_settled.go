@@ -84,16 +84,6 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// SameEnd is the clause about the final state: with any schedule, a world settles as in a quiet run of the same
-// actions.
-const SameEnd = "EXACT-13"
-
-// AlwaysSettles is the clause that every world settles.
-const AlwaysSettles = "EXACT-7"
-
-// Disturbed is the Reason of an Unsettled record of a world in which a process is down or a watch is paused.
-const Disturbed = "disturbed"
-
 // comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it stops waiting.
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()

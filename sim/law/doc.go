@@ -27,7 +27,7 @@
 // Declare a law as this package does, and pass it to [NewJudge] with the others:
 //
 //	keepSecrets := &law.Law{
-//		ID: "OWN-1", Name: "keep-secrets", Category: law.Safety, Source: "our own rules",
+//		ID: "OWN-1", Name: "keep-secrets", Source: "our own rules",
 //		Sentence: "No controller deletes a Secret that it does not own.",
 //		Needs:    law.Commits | law.Reads,
 //		New: law.On(func(j *law.Judge, r *sim.Record) {

@@ -166,7 +166,7 @@ func TestAsked(t *testing.T) {
 // Every law can be asked: some story brings its subject matter up.
 func TestEveryLawIsAsked(t *testing.T) {
 	asked := map[string]bool{}
-	for _, s := range stories() {
+	for _, s := range stories {
 		if s.want != kept || asked[s.law] {
 			continue
 		}

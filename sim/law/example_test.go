@@ -13,7 +13,7 @@ import (
 
 // keepSecrets is a law of one's own: a value, as those of the package are.
 var keepSecrets = &law.Law{
-	ID: "OWN-1", Name: "keep-secrets", Category: law.Safety, Source: "our own rules",
+	ID: "OWN-1", Name: "keep-secrets", Source: "our own rules",
 	Sentence: "No controller deletes a Secret that it does not own.",
 	Needs:    law.Commits | law.Reads,
 	New: law.On(func(j *law.Judge, r *sim.Record) {

@@ -26,10 +26,10 @@ func (v *Invariant) own() *Law {
 }
 
 func (v *Invariant) asLaw(asks func(*Judge) Check) *Law {
-	l := &Law{ID: v.ID, Name: v.ID, Sentence: v.Sentence, Source: "an invariant", Category: Safety, Needs: Commits,
+	l := &Law{ID: v.ID, Name: v.ID, Sentence: v.Sentence, Source: "an invariant", Needs: Commits,
 		New: asks, invariant: v}
 	if v.When == WhenSettled {
-		l.Category, l.Needs = Liveness, Commits|SettledWorld
+		l.Needs = Commits | SettledWorld
 	}
 	return l
 }

@@ -80,7 +80,7 @@ func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 // A judge that forgets whatever it may reports nothing that a judge which remembers does not report.
 func TestForgetful(t *testing.T) {
 	asked := 0
-	for _, s := range stories() {
+	for _, s := range stories {
 		tp := &tape{}
 		s.tell(tp)
 		known, kept := map[reported]bool{}, judge(tp).Violations()

@@ -8,11 +8,10 @@ import (
 
 // Law is a clause that a program can check on a run.
 type Law struct {
-	ID        string // of the clause: "LAW-2"
-	Name      string // "dont-interfere"
-	Sentence  string // what must hold: one sentence, or a list (a), (b)
-	Source    string // its source: document and section
-	Category  Category
+	ID        string   // of the clause: "LAW-2"
+	Name      string   // "dont-interfere"
+	Sentence  string   // what must hold: one sentence, or a list (a), (b)
+	Source    string   // its source: document and section
 	Profile   Profile  // the law applies to controllers of this profile and larger ones
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
@@ -49,18 +48,6 @@ func (l *Law) IsInvariant() bool { return l.invariant != nil }
 func (l *Law) ofPrograms() bool {
 	return l.Races || l.FromSettled || l.Ends || l.Needs&^ofPrograms == 0
 }
-
-// Category of a clause, as in the clause list.
-type Category byte
-
-// The categories.
-const (
-	Safety     Category = 'S'
-	Liveness   Category = 'L'
-	Routing    Category = 'R'
-	Validation Category = 'V'
-	Data       Category = 'D'
-)
 
 // Check is a law's state for one run. It sees each record, in order, before the judge's State is updated with it.
 //

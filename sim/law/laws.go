@@ -12,14 +12,14 @@ func All() []*Law { return slices.Clone(all) }
 var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
 	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
 
-// cited sets each law's category and source from its clause.
+// cited sets each law's source from its clause.
 func cited(laws []*Law) []*Law {
 	for _, l := range laws {
 		c := clause.ByID(l.ID)
 		if c == nil {
 			panic("law: " + l.Name + " is the law of no clause: " + l.ID)
 		}
-		l.Category, l.Source = Category(c.Kind), c.Source
+		l.Source = c.Source
 	}
 	return laws
 }

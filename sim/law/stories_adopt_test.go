@@ -1,6 +1,6 @@
 package law
 
-var adoptStories = []story{
+var _ = tells([]story{
 	{"ADOPT-1", "matching", kept, func(t *tape) {
 		a, p := t.orphan(1)
 		t.adopts("rs", a, p)
@@ -138,7 +138,7 @@ var adoptStories = []story{
 		b := t.stored(a.again())
 		t.commit("rs", "update", a, b, b.as(func(o *thing) { o.Counted = 1 })).Saw = nil
 	}},
-}
+})
 
 // lostRace has rs adopt a pod that rc then fails to adopt.
 func lostRace(t *tape) (loser, p *thing) {
@@ -162,7 +162,7 @@ func orphaned(t *tape, a *thing) *thing {
 	return q
 }
 
-var orphanStories = []story{
+var _ = tells([]story{
 	{"ORPHAN-1", "released", kept, func(t *tape) {
 		a, p := t.owning(0)
 		q := t.becomes(p, p.labelled("db"))
@@ -226,7 +226,7 @@ var orphanStories = []story{
 		t.user(a, nil)
 		t.settled()
 	}},
-}
+})
 
 // lostRelease has a release find its pod gone, and the sync end as told.
 func lostRelease(t *tape, err string) {

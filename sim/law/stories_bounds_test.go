@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-var boundsStories = []story{
+var _ = tells([]story{
 	{"EXACT-11", "as many as are allowed", kept, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)
@@ -102,7 +102,7 @@ var boundsStories = []story{
 		two := one.counting(7)
 		t.sync("vault", one, func() { t.commit("vault", "update", one, one, two) })
 	}},
-}
+})
 
 func (o *thing) counting(n int) *thing { return o.as(func(o *thing) { o.Counted = n }) }
 
@@ -125,9 +125,9 @@ func (t *tape) busy(most int) *thing {
 	return a
 }
 
-// mostStories are of owners that want no number of dependents, but only so many at
+// Stories of owners that want no number of dependents, but only so many at
 // one time, and of what a status may have that is not active.
-var mostStories = []story{
+var _ = tells([]story{
 	{"EXACT-2", "one at a time", kept, func(t *tape) {
 		a := t.busy(1)
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("p", a)) })
@@ -195,7 +195,7 @@ var mostStories = []story{
 		t.show("cron", a)
 		t.sync("cron", a, func() { t.commit("cron", "delete", a, p, nil) })
 	}},
-}
+})
 
 // madeBy has a controller that polls delete what it has made, and whose it is now.
 func (t *tape) madeBy(owner *thing) {
@@ -211,7 +211,7 @@ func (t *tape) madeBy(owner *thing) {
 
 // timing is a subject that deletes Runs so many minutes after they have failed as there are
 // Threads to them.
-func timing() Actor {
+func timing() []Actor {
 	stays := func(r *thing, now time.Time) string {
 		switch {
 		case r.Kind != "Run" || !r.Failed:
@@ -221,7 +221,7 @@ func timing() Actor {
 		}
 		return ""
 	}
-	return Actor{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
+	return []Actor{{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
 		{ID: "TTL-1", When: AtDelete | WhenSettled, Check: func(f *Facts) string {
 			if f.Before != nil {
 				return stays(f.Before.(*thing), f.Now)
@@ -235,8 +235,10 @@ func timing() Actor {
 				}
 			}
 			return ""
-		}}}}}
+		}}}}}}
 }
+
+var _ = plays(timing)
 
 // failed is a Run that goes after so many minutes.
 func failed(minutes int) *thing {
@@ -245,7 +247,7 @@ func failed(minutes int) *thing {
 	return r
 }
 
-var timeStories = []story{
+var _ = tells([]story{
 	{"TTL-1", "its time is over", kept, func(t *tape) {
 		r := t.stored(failed(1))
 		t.at += time.Minute
@@ -293,7 +295,7 @@ var timeStories = []story{
 	}},
 	{"TTL-1", "nothing is to go", kept, func(t *tape) { t.leaves(object("Run", "r"), "", false) }},
 	{"TTL-1", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
-}
+})
 
 // leaves settles with an object still there.
 func (t *tape) leaves(r *thing, reason string, down bool) {

@@ -37,7 +37,7 @@ func (t *tape) below(f func(b *thing) (before, after *thing)) *sim.Record {
 	return r
 }
 
-var collectStories = []story{
+var _ = tells([]story{
 	{"GC-1", "takes along what is below", kept, func(t *tape) {
 		t.below(func(b *thing) (before, after *thing) { return b, nil })
 	}},
@@ -145,4 +145,4 @@ var collectStories = []story{
 		t.exist(n.owned(plain(set("a", 1))))
 		t.settled()
 	}},
-}
+})

@@ -17,7 +17,7 @@ func (t *tape) seen(names ...string) []*thing {
 	return out
 }
 
-var watchStories = []story{
+var _ = tells([]story{
 	{"WATCH-1", "the owner", kept, func(t *tape) {
 		s := t.seen("a", "b")
 		t.deliver("rs", nil, pod("p", s[0]), "default/a").Observed = []string{"default/a"}
@@ -119,9 +119,9 @@ var watchStories = []story{
 		p.Annotations = map[string]string{createdBy: `{"reference":{"kind":"ReplicationController","uid":"other"}}`}
 		t.deliver("rs", nil, p, "default/a").Observed = []string{"default/a"}
 	}},
-}
+})
 
-var writeStories = []story{
+var _ = tells([]story{
 	{"WRITE-1", "one after the other", kept, func(t *tape) {
 		s := t.seen("a")
 		p := pod("p", s[0])
@@ -203,7 +203,7 @@ var writeStories = []story{
 		p := pod("p", s[0])
 		t.deliver("rs", p, p, "default/a")
 	}},
-}
+})
 
 // reordered has a process see a pod before an older change of its set.
 func reordered(t *tape, replicas int) {
@@ -242,8 +242,8 @@ func (t *tape) replaces(v *thing, node string) {
 	t.sync("vault", v, func() { t.commit("vault", "delete", v, failed, nil) })
 }
 
-// replaceStories are of a vault whose Pods fail.
-var replaceStories = []story{
+// Stories of a vault whose Pods fail.
+var _ = tells([]story{
 	{"WRITE-8", "what fails again is replaced after a second", kept, func(t *tape) {
 		v := t.vault()
 		t.show("vault", v)
@@ -292,10 +292,10 @@ var replaceStories = []story{
 			t.commit("vault", "delete", v, p, nil)
 		})
 	}},
-}
+})
 
-// retryStories are of one key that fails each time it is tried.
-var retryStories = []story{
+// Stories of one key that fails each time it is tried.
+var _ = tells([]story{
 	{"WRITE-8", "waits twice as long each time, and at last as long as client-go ever does", kept, func(t *tape) {
 		a := t.seen("a")[0]
 		for wait := 5 * time.Millisecond; t.at < 4*time.Hour; wait = min(2*wait, 1000*time.Second) {
@@ -358,7 +358,7 @@ var retryStories = []story{
 		t.succeeds(a)
 		t.settled()
 	}},
-}
+})
 
 // fails has a set be synced in vain, and so much time pass until it is tried again.
 func (t *tape) fails(a *thing, wait time.Duration) {

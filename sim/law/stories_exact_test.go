@@ -4,7 +4,7 @@ import "github.com/threelaws/threelaws/sim"
 
 const ownFinalizer = "example.com/rs"
 
-var exactStories = []story{
+var _ = tells([]story{
 	{"EXACT-4", "the one it read", kept, func(t *tape) {
 		a, p := t.family(0, "p")
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
@@ -216,7 +216,7 @@ var exactStories = []story{
 		t.exist(a, pod("p", a).on("n1"))
 		t.settled()
 	}},
-}
+})
 
 // behind has a set's controller restart on an older list, and do something to a
 // pod that its earlier life had been shown in a newer version.

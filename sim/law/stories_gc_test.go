@@ -46,7 +46,7 @@ func (t *tape) tiedAgain(shown bool) {
 	t.commit("gc", "patch", nil, b, nil)
 }
 
-var gcStories = []story{
+var _ = tells([]story{
 	{"GC-1", "collected", kept, func(t *tape) {
 		a, p := t.dependent()
 		t.user(a, nil)
@@ -247,7 +247,7 @@ var gcStories = []story{
 		t.user(a, nil)
 		t.collects(p, a).Guards.UID = false
 	}},
-}
+})
 
 // readopted has a set adopt its pod again after the collector orphaned it, and
 // the collector delete the pod when the set is gone.

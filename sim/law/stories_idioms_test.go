@@ -30,9 +30,9 @@ func keyed(r *sim.Record, namespace, name string) {
 
 func edited(o *thing) *thing { return o.as(func(o *thing) { o.Node = "n1" }) }
 
-// idiomStories are what operators of tutorials do, each beside what it must not be
+// Stories of what operators of tutorials do, each beside what it must not be
 // taken for.
-var idiomStories = []story{
+var _ = tells([]story{
 	{"LAW-2", "CreateOrUpdate finds an orphan by its name", kept, func(t *tape) {
 		a, p := t.app(pod("a", nil))
 		t.commit("op", "update", a, p, edited(p.owned(controlledBy(a)))).Guards = atVersion
@@ -152,7 +152,7 @@ var idiomStories = []story{
 		t.show("gc", again)
 		t.commit("gc", "patch", nil, b, nil)
 	}},
-}
+})
 
 // ordinals is a set whose controller made its pods by names of its own choice, of
 // which somebody took the first.
@@ -182,7 +182,7 @@ func (t *tape) scaled(a *thing, want int) *thing {
 	return b
 }
 
-var ordinalStories = []story{
+var _ = tells([]story{
 	{"EXACT-1", "the last goes, though somebody took the first", kept, func(t *tape) {
 		a, last := t.ordinals(2, User)
 		a = t.scaled(a, 1)
@@ -208,11 +208,11 @@ var ordinalStories = []story{
 		a = t.scaled(a, 1)
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("a-2", a)) })
 	}},
-}
+})
 
-// trackingStories are of a controller that keeps its dependents by a finalizer until
+// Stories of a controller that keeps its dependents by a finalizer until
 // it has counted them, as Job does.
-var trackingStories = []story{
+var _ = tells([]story{
 	{"LAW-2", "takes its own finalizer off an orphan", kept, func(t *tape) {
 		t.frees(pod("p", nil), stays, tracking)
 	}},
@@ -289,7 +289,7 @@ var trackingStories = []story{
 		t.exist(job("a").ended(), pod("p", nil))
 		t.settled()
 	}},
-}
+})
 
 // tallied has a Job whose two pods have ended say of how many it has counted, in one
 // write after another.

@@ -71,7 +71,7 @@ func (t *tape) gives(a, claim *thing, to ...metav1.OwnerReference) *thing {
 	return next
 }
 
-var namedStories = []story{
+var _ = tells([]story{
 	{"EXACT-1", "what is not wanted goes, though one that is wanted is missing", kept, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		a = t.resized(a, 1)
@@ -234,7 +234,7 @@ var namedStories = []story{
 		t.fault("sts", "restart")
 		t.gives(a, c, controlledBy(p[0]))
 	}},
-}
+})
 
 // givesToFreed has a user take a pod from its set, and the set's controller give that pod a claim.
 func (t *tape) givesToFreed(shown bool) {
@@ -247,8 +247,8 @@ func (t *tape) givesToFreed(shown bool) {
 	t.gives(a, c, controlledBy(p[0]))
 }
 
-// unfitStories are of dependents that their owner selects, and that would not be taken for one of its own.
-var unfitStories = []story{
+// Stories of dependents that their owner selects, and that would not be taken for one of its own.
+var _ = tells([]story{
 	{"API-5", "let go after a restart, of another name than a member has", kept, func(t *tape) {
 		a, _ := t.line(0)
 		x := pod("x", a)
@@ -271,7 +271,7 @@ var unfitStories = []story{
 		t.tellsOf(1, "s-0", "s-1")
 	}},
 	{"EXACT-8", "a set that is going leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
-}
+})
 
 // tellsOf has the status of a set of named pods that is going say how many it has; less than none is none at all.
 func (t *tape) tellsOf(n int, pods ...string) {

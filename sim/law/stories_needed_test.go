@@ -75,7 +75,7 @@ func owned(kind, name string, owner *thing) *thing {
 	return object(kind, name).owned(controlledBy(owner))
 }
 
-var restsStories = []story{
+var _ = tells([]story{
 	{"EXACT-9", "made when it is there", kept, func(t *tape) {
 		v := t.vault()
 		t.sync("vault", v, func() {
@@ -281,7 +281,7 @@ var restsStories = []story{
 		_, p, _ := t.lidded()
 		t.user(p, nil)
 	}},
-}
+})
 
 // letsGoOfFailed takes the finalizer off a disk that says itself that it is in use, as was read or not.
 func (t *tape) letsGoOfFailed(read bool) {

@@ -9,7 +9,7 @@ import (
 )
 
 // What third-party operators do, rightly and wrongly.
-var otherStories = []story{
+var _ = tells([]story{
 	{"LAW-2", "its own with another owner, left as it is", kept, func(t *tape) {
 		t.shares(func(p, b *thing) *thing { return p.labelled("other") })
 	}},
@@ -112,7 +112,7 @@ var otherStories = []story{
 		t.user(held, held.dying("example.com/late"))
 		t.settled()
 	}},
-}
+})
 
 // shares has a set that owns a pod together with another object write to it.
 func (t *tape) shares(change func(p, b *thing) *thing) {
@@ -227,7 +227,7 @@ const (
 	cleanup  = "example.com/cleanup"              // the operator's, who declares none
 )
 
-var namingStories = []story{
+var _ = tells([]story{
 	{"LAW-1", "created with a ControllerRef of another kind", broken, func(t *tape) {
 		t.misnames(nil, func(r *metav1.OwnerReference) { r.Kind = "ReplicationController" })
 	}},
@@ -259,7 +259,7 @@ var namingStories = []story{
 		r := t.commit("op", "create", nil, nil, pod("q", a))
 		r.For = sim.Ref{Kind: "App", Namespace: "default", Name: "p"}
 	}},
-}
+})
 
 // misnames creates a pod, or adopts p, with a ControllerRef that f changes.
 func (t *tape) misnames(p *thing, f func(*metav1.OwnerReference)) {
@@ -275,7 +275,7 @@ func (t *tape) misnames(p *thing, f func(*metav1.OwnerReference)) {
 	t.sync("rs", a, func() { t.commit("rs", "patch", a, p, p.owned(ref)) })
 }
 
-var othersStories = []story{
+var _ = tells([]story{
 	{"LAW-2", "writes a rival's status", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
 		t.exist(a, b)
@@ -355,7 +355,7 @@ var othersStories = []story{
 	{"LAW-2", "adoption that puts its own finalizer on", kept, func(t *tape) {
 		t.adoptsHeld("job", job("a"), []string{cleanup}, []string{cleanup, tracking})
 	}},
-}
+})
 
 // otherQueue has the operator delete a pod of an owner of some kind for a key
 // that is the pod's.

@@ -9,7 +9,7 @@ func (t *tape) adopts(process string, owner, p *thing) *thing {
 	return q
 }
 
-var apiStories = []story{
+var _ = tells([]story{
 	{"API-1", "one", kept, func(t *tape) { a := set("a", 1); t.exist(a, pod("p", a)) }},
 	{"API-1", "two", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
@@ -70,9 +70,9 @@ var apiStories = []story{
 		q := t.adopts("rs", a, p)
 		t.sync("rc", b, func() { t.commit("rc", "update", b, q, q.owned(controlledBy(b))).Saw = p })
 	}},
-}
+})
 
-var lawStories = []story{
+var _ = tells([]story{
 	{"LAW-1", "with a ControllerRef", kept, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a)
@@ -176,4 +176,4 @@ var lawStories = []story{
 		t.exist(a)
 		t.settled()
 	}},
-}
+})

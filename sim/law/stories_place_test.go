@@ -10,6 +10,8 @@ import (
 // inUse is the finalizer of one who keeps what Pods use.
 const inUse = "example.com/in-use"
 
+var _ = plays(placing)
+
 // placing are a subject that wants one dependent on each node, others that go by what is
 // there beside the objects that they write, and one that shares its kind.
 func placing() []Actor {
@@ -69,7 +71,7 @@ func (t *tape) node(name string) *thing {
 	return n
 }
 
-var placeStories = []story{
+var _ = tells([]story{
 	{"EXACT-3", "the other was put there during the sync", committed, func(t *tape) { t.joins(true) }},
 	{"EXACT-3", "the other was put there before the sync", broken, func(t *tape) { t.joins(false) }},
 	{"EXACT-6", "nothing uses it", broken, func(t *tape) {
@@ -176,7 +178,7 @@ var placeStories = []story{
 		t.at += 2 * time.Second
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-}
+})
 
 // joins has a DaemonSet make a pod for a node that another of its own has come to be on meanwhile, or had before.
 func (t *tape) joins(meanwhile bool) {

@@ -2,9 +2,9 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-// restedStories are of programs after a rest: whatever they looked at since, they had been shown
+// Stories of programs after a rest: whatever they looked at since, they had been shown
 // what there was then.
-var restedStories = []story{
+var _ = tells([]story{
 	{"ADOPT-3", "a program adopts for one that was going when settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		p := pod("p", nil)
@@ -142,7 +142,7 @@ var restedStories = []story{
 			t.show("program", p)
 			t.unattributed("delete", p, p, nil)
 		}},
-}
+})
 
 // goesBefore has a fleet that holds a pod, and wants two, be deleted; somebody else's finalizer
 // holds it. Then something happens.

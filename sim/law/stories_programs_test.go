@@ -112,7 +112,7 @@ func othersObject(_, _, p *thing) *thing {
 	return p.owned(metav1.OwnerReference{APIVersion: "v1", Kind: "App", Name: "a", UID: "a", Controller: new(true)})
 }
 
-var programStories = []story{
+var _ = tells([]story{
 	{"LAW-2", "a program deletes what was its own when it looked, and is nobody's", committed, func(t *tape) {
 		t.away(ofOwn, nobodys)
 	}},
@@ -241,7 +241,7 @@ var programStories = []story{
 		t.show("program", less)
 		t.unattributed("create", nil, nil, pod("late", own)).Asked = len(t.records)
 	}},
-}
+})
 
 // another has a program make a pod for an object of a kind that nothing is known of.
 func (t *tape) another(then func(app, p *thing)) {

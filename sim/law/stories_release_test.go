@@ -2,7 +2,7 @@ package law
 
 import "testing"
 
-var releaseStories = []story{
+var _ = tells([]story{
 	{"ORPHAN-1", "owned by one whose selector nobody can read", kept, func(t *tape) {
 		a := set("a", 1)
 		a.Selector = nil
@@ -65,7 +65,7 @@ var releaseStories = []story{
 	{"ADOPT-3", "leaves it behind though no finalizer of its own holds the owner", broken, func(t *tape) {
 		t.leavesBehind(app("a").dying(foregroundFinalizer), func(*thing) {})
 	}},
-}
+})
 
 // leavesBehind has an operator take its reference off a pod of its dying owner, and do something else to it.
 func (t *tape) leavesBehind(a *thing, beside func(p *thing)) {
@@ -83,7 +83,7 @@ func (t *tape) cleansUp(process string, a *thing) {
 	t.commit(process, "delete", a, p, nil)
 }
 
-var finalizerStories = []story{
+var _ = tells([]story{
 	{"FIN-1", "the collector takes its own off", kept, func(t *tape) {
 		a := set("a", 0)
 		b := a.dying(foregroundFinalizer, cleanup)
@@ -147,7 +147,7 @@ var finalizerStories = []story{
 	}},
 	{"GC-3", "shown during the sync, before the request left", broken, func(t *tape) { t.lateDependent(0) }},
 	{"GC-3", "shown after the request left", committed, func(t *tape) { t.lateDependent(-1) }},
-}
+})
 
 // unscoped leaves a cluster-scoped object whose owner, of some kind, is gone.
 func (t *tape) unscoped(kind string) {

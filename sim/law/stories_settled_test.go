@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-var fightStories = []story{
+var _ = tells([]story{
 	{"NOFIGHT-1", "quiet", kept, func(t *tape) { t.settled() }},
 	{"NOFIGHT-1", "a cycle", broken, func(t *tape) {
 		t.add(sim.Record{Op: sim.Fighting, Reason: fight.CycleReason([]int{3, 5})})
@@ -62,9 +62,9 @@ var fightStories = []story{
 		t.fault("rs", "hold").Object.Kind = "Pod"
 		t.settled()
 	}},
-}
+})
 
-var restStories = []story{
+var _ = tells([]story{
 	{"EXACT-7", "when settled", kept, func(t *tape) { t.settled() }},
 	{"EXACT-7", "given up", broken, func(t *tape) {
 		t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"})
@@ -75,7 +75,7 @@ var restStories = []story{
 	{"EXACT-7b", "panics", broken, func(t *tape) {
 		t.add(sim.Record{Op: sim.SyncEnd, Process: "rs", Reason: "panic", Message: "panic in rs"})
 	}},
-}
+})
 
 // back has a set's controller let go of what it had adopted before a crash, and
 // take it back; it may have gone by a list from before the pod's labels came back.
@@ -106,8 +106,8 @@ func (t *tape) chargedBetween() {
 	t.adopts("rc", b, free)
 }
 
-// forbiddenStories are of owners that lack what the server forbids.
-var forbiddenStories = []story{
+// Stories of owners that lack what the server forbids.
+var _ = tells([]story{
 	{"NOFIGHT-3", "more is forbidden", kept, func(t *tape) { t.forbidden(2); t.settled() }},
 	{"NOFIGHT-3", "more was forbidden, and somebody has acted since", broken, func(t *tape) {
 		t.forbidden(2)
@@ -136,7 +136,7 @@ var forbiddenStories = []story{
 		t.forbidden(2)
 		t.settled()
 	}},
-}
+})
 
 // forbidden has a set that wants one pod try so often to make it, and be refused.
 func (t *tape) forbidden(tries int) *thing {
@@ -160,7 +160,7 @@ func (t *tape) namespace() (ns, p, s *thing) {
 	return ns, p, s
 }
 
-var namespaceStories = []story{
+var _ = tells([]story{
 	{"NS-1", "emptied, pods first", kept, func(t *tape) {
 		ns, p, s := t.namespace()
 		dying := ns.dying()
@@ -193,7 +193,7 @@ var namespaceStories = []story{
 		t.user(ns, ns.dying())
 		t.settled()
 	}},
-}
+})
 
 // second is another controller of Apps, beside the operator: it keeps Secrets for them.
 func second() Actor {
@@ -219,9 +219,9 @@ func secretOf(name string, owner *thing) *thing {
 	return s
 }
 
-// sharedKindStories are of a kind that two controllers sync, each for a part of what it
+// Stories of a kind that two controllers sync, each for a part of what it
 // asks for. The operator, which comes first, says nothing of numbers.
-var sharedKindStories = []story{
+var _ = tells([]story{
 	{"NOFIGHT-3", "the second controller of a kind has made what it was to", kept, func(t *tape) {
 		a := t.manned(1)
 		t.exist(secretOf("s", a), pod("p", a))
@@ -260,7 +260,7 @@ var sharedKindStories = []story{
 		t.exist(secretOf("s", a).labelled("db"))
 		t.settled()
 	}},
-}
+})
 
 // What an owner selects each controller of its kind reads for itself, and one that is
 // upgraded reads it again.

@@ -25,7 +25,7 @@ func (t *tape) status(a *thing, f func(o *thing)) {
 	t.commit("rs", "update", a, a, a.as(f)).Subresource = "status"
 }
 
-var workStories = []story{
+var _ = tells([]story{
 	{"EXACT-1", "down to what is wanted", kept, func(t *tape) {
 		a, p := t.family(1, "p", "q", "r")
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil); t.commit("rs", "delete", a, p[1], nil) })
@@ -236,7 +236,7 @@ var workStories = []story{
 		t.appears("rs", p, "default/a")
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("q", a).on("n1")) })
 	}},
-}
+})
 
 // on is the next version of a pod, placed on a node.
 func (o *thing) on(node string) *thing {

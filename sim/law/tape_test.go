@@ -285,9 +285,21 @@ func subjects() []Actor {
 		Contract: Contract{
 			MayEdit: kinds("ReplicationController"),
 		}}
-	return append([]Actor{s, c, work, cron, op, byName(), vaults(), program(), limiting(), doubling(), outsider(),
+	all := []Actor{s, c, work, cron, op, byName(), vaults(), program(), limiting(), doubling(), outsider(),
 		{Process: "gc", Controller: collector, Contract: Contract{Profile: Upstream}},
-		{Process: "ns", Controller: drainer, Contract: Contract{Profile: Upstream}}, timing()}, placing()...)
+		{Process: "ns", Controller: drainer, Contract: Contract{Profile: Upstream}}}
+	for _, f := range cast {
+		all = append(all, f()...)
+	}
+	return all
+}
+
+var cast []func() []Actor
+
+// plays adds actors to those of every story.
+func plays(f func() []Actor) bool {
+	cast = append(cast, f)
+	return true
 }
 
 // served is a server that knows every kind but Widgets.

@@ -107,9 +107,6 @@ func (j *Judge) Since(index int) {
 	}
 }
 
-// CutShort is the Reason of a Settled record if only timers of retries were left when the time of the world was over.
-const CutShort = "cut short"
-
 // ownedBy describes a ControllerRef: "owned by rs/web-b", "owned by none".
 func ownedBy(ref *metav1.OwnerReference) string {
 	if ref == nil {

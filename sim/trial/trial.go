@@ -64,19 +64,21 @@ func New(o Options) *Trial {
 	if given {
 		t.World.Do("initial", t.initial)
 	} else {
-		t.Judge.Begin(Standing(o.Server)) // an empty server has its namespaces
+		t.Judge.Begin(standing(o.Server)) // an empty server has its namespaces
 	}
 	return t
 }
 
 func (t *Trial) initial() {
-	for _, r := range Standing(t.Server) {
+	for _, r := range standing(t.Server) {
 		t.World.Record(r)
 	}
 }
 
-// Standing returns a record for each object of a server: its creation by the user.
-func Standing(s *fakeapi.Server) (records []sim.Record) {
+// Standing returns a record for each object of the server: its creation by the user.
+func (t *Trial) Standing() []sim.Record { return standing(t.Server) }
+
+func standing(s *fakeapi.Server) (records []sim.Record) {
 	for _, k := range s.Kinds() {
 		s.Each(k, func(obj runtime.Object) bool {
 			m := obj.(metav1.Object)
@@ -146,7 +148,7 @@ func (t *Trial) Switch(p *host.Process, c host.Controller) {
 
 // Faults adds a budget of faults, by name ([host.FaultNames]). From now on the choices decide when they happen.
 func (t *Trial) Faults(counts map[string]int) error {
-	b, err := host.NewBudget(t.Cluster, counts)
+	b, err := t.Cluster.NewBudget(counts)
 	if err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -20,8 +21,8 @@ type world struct {
 	file  *scenarios.File
 	until int // index of the step that explores
 	x     *scenarios.Exploration
-	small *scenarios.Page // the shortest schedule, replayed; nil without a violation
-	law   string          // the violated law
+	small *render.Page // the shortest schedule, replayed; nil without a violation
+	law   string       // the violated law
 }
 
 var remark = regexp.MustCompile(`^# (known|code) (.*)`)

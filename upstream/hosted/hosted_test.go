@@ -197,7 +197,7 @@ func TestCollectorsScheduleIsOneRun(t *testing.T) {
 
 func (w *world) twice(t *testing.T, by explore.Strategy, runs int) error {
 	p := &scenarios.Script{File: w.file, Registry: inTheirPlace(), Until: w.until, Faults: w.options(t).Faults}
-	r, err := explore.Config{New: func() explore.Program { return p.Run }, Runs: runs, Seed: 1, Strategy: by,
+	r, err := explore.Config{New: func() explore.Runner { return p.Run }, Runs: runs, Seed: 1, Strategy: by,
 		Workers: 1, All: true, Double: 1}.Run(t.Context())
 	if err == nil && r.Doubled != runs {
 		err = fmt.Errorf("of %d schedules %d were run twice", runs, r.Doubled)

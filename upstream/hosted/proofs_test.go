@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
@@ -30,9 +31,9 @@ type proof struct {
 	url   string
 	code  string // what does it in upstream's code
 	file  *scenarios.File
-	until int             // the step that explores
-	small *scenarios.Page // the shortest schedule, replayed; nil where nothing was found
-	law   string          // that it breaks
+	until int          // the step that explores
+	small *render.Page // the shortest schedule, replayed; nil where nothing was found
+	law   string       // that it breaks
 }
 
 var line = regexp.MustCompile(`^# (bug|finding|code) (.*)`)

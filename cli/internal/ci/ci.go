@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Case is a file and its results.
-type Case struct {
+// File is a file and its results.
+type File struct {
 	Name string // the file's name, as it was given
 	Took time.Duration
 
@@ -33,7 +33,7 @@ type Problem struct {
 }
 
 // Annotate writes the annotations of a case as GitHub workflow commands, one a line.
-func Annotate(w io.Writer, c *Case) error {
+func Annotate(w io.Writer, c *File) error {
 	for i := range c.Problems {
 		if _, err := fmt.Fprintln(w, c.Problems[i].annotation()); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 }
 
 // WriteJUnit writes the elements and attributes that Jenkins, GitLab and GitHub's actions read. There is no standard.
-func WriteJUnit(w io.Writer, name string, cases []Case) error {
+func WriteJUnit(w io.Writer, name string, cases []File) error {
 	n := counts{Tests: len(cases)}
 	all := suites{Suite: suite{Name: name}}
 	took := time.Duration(0)
@@ -150,7 +150,7 @@ func WriteJUnit(w io.Writer, name string, cases []Case) error {
 }
 
 // testcase has only the first problem, because JUnit allows one for each testcase.
-func (c *Case) testcase() testcase {
+func (c *File) testcase() testcase {
 	file := filepath.ToSlash(c.Name)
 	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,
 		Time: seconds(c.Took)}

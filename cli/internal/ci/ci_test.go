@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var cases = []Case{
+var cases = []File{
 	{Name: "overlap/passes.txtar", Took: 1500 * time.Millisecond},
 	{Name: "overlap/fights.txtar", Took: time.Second, Page: "--- FAIL\n  <1> & \"two\"\x1b\n", Problems: []Problem{
 		{File: "overlap/fights.txtar", Line: 7, Title: "never-fight", Text: "100% of runs:\na, b\r\n"},

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/consistency"
@@ -186,7 +187,7 @@ func (w *work) own(ctx context.Context) error {
 }
 
 // manager claims for the set during one reconcile, and records adoptions as writes.
-func (w *work) manager(without *ref.Without, dependent kind) *ref.Manager {
+func (w *work) manager(without *ref.Without, dependent schema.GroupVersionKind) *ref.Manager {
 	return &ref.Manager{Client: w.env.Client, Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
 }
 

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -212,8 +211,6 @@ func (w *work) node(name string) *corev1.Node {
 	}
 	return nil
 }
-
-type kind = schema.GroupVersionKind
 
 // burst limits the pods that a reconcile creates, and those that it deletes.
 const burst = 250

@@ -22,10 +22,10 @@ import (
 )
 
 // Row makes the row in the table of kinds for one version of a CRD.
-func (c *Resource) Row() *registry.Kind {
+func (c *Resource) Row() *registry.Row {
 	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}
-	k := &registry.Kind{
+	k := &registry.Row{
 		GVK: gvk, Resource: names.Plural, Singular: names.Singular, ShortNames: names.ShortNames,
 		Categories:  names.Categories,
 		Namespaced:  spec.Scope == apiextensionsv1.NamespaceScoped,
@@ -59,7 +59,7 @@ func (c *Resource) Row() *registry.Kind {
 
 // ViewOf makes a version of a CRD a view of the storage version. Conversion changes only the apiVersion, unless a
 // webhook did more; then both sides prune.
-func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
+func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {
 			u := obj.DeepCopyObject().(*unstructured.Unstructured)
@@ -72,7 +72,7 @@ func (c *Resource) ViewOf(stored *Resource, of *registry.Kind) *registry.View {
 }
 
 // strategy sets how objects of a custom kind are created and updated.
-func (c *Resource) strategy(k *registry.Kind) {
+func (c *Resource) strategy(k *registry.Row) {
 	status := k.Status
 	k.PrepareCreate = registry.On(func(u *object) {
 		if status {

@@ -20,7 +20,7 @@ import (
 )
 
 // validate checks a new object (old is nil) or an update. Old errors in unchanged parts are accepted.
-func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorList, warnings []string) {
+func (c *Resource) validate(k *registry.Row, u, old *object) (errs field.ErrorList, warnings []string) {
 	var was any
 	if errs := c.validateType(k, u); len(errs) > 0 {
 		return errs, nil
@@ -55,7 +55,7 @@ func (c *Resource) validateStatus(u, old *object) (field.ErrorList, []string) {
 	return c.validateRules(errs, u.Object, old.Object)
 }
 
-func (c *Resource) validateType(k *registry.Kind, u *object) (errs field.ErrorList) {
+func (c *Resource) validateType(k *registry.Row, u *object) (errs field.ErrorList) {
 	if kind := u.GetKind(); kind != k.GVK.Kind {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+k.GVK.Kind))
 	}

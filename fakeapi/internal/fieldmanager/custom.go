@@ -100,7 +100,7 @@ func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVe
 }
 
 type converter struct {
-	k *registry.Kind
+	k *registry.Row
 	t typed.ParseableType
 }
 

@@ -33,7 +33,7 @@ type Managers struct {
 }
 
 // Of returns the manager of a subresource. merge is the merge type of a custom kind, nil for built-in kinds.
-func (ms *Managers) Of(k *registry.Kind, merge *Custom,
+func (ms *Managers) Of(k *registry.Row, merge *Custom,
 	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()
 	defer ms.lock.Unlock()
@@ -51,7 +51,7 @@ func (ms *Managers) Of(k *registry.Kind, merge *Custom,
 	return m
 }
 
-func newManager(k *registry.Kind, merge *Custom,
+func newManager(k *registry.Row, merge *Custom,
 	subresource string) (*managedfields.FieldManager, error) {
 	gv, reset := k.GVK.GroupVersion(), resetFields(k, merge != nil, subresource)
 	if merge != nil {
@@ -66,7 +66,7 @@ func newManager(k *registry.Kind, merge *Custom,
 	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
 }
 
-func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+func resetFields(k *registry.Row, custom bool, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	version := fieldpath.APIVersion(k.GVK.GroupVersion().String())
 	if w := k.Way(subresource); w != nil && w.Owns != nil {
 		var owns []*fieldpath.SetMatcher
@@ -140,7 +140,7 @@ var openAPITypes = sync.OnceValue(func() *smd.Schema {
 	return types
 })
 
-func mergeType(k *registry.Kind) typed.ParseableType {
+func mergeType(k *registry.Row) typed.ParseableType {
 	name := k.New().(interface{ OpenAPIModelName() string }).OpenAPIModelName()
 	types := openAPITypes()
 	if _, ok := types.FindNamedType(name); !ok {
@@ -152,11 +152,11 @@ func mergeType(k *registry.Kind) typed.ParseableType {
 // familyConverter gives the field manager the merge types and conversions of a kind with several versions.
 type familyConverter struct {
 	converter
-	family []*registry.Kind
+	family []*registry.Row
 	types  map[reflect.Type]typed.ParseableType
 }
 
-func newFamilyConverter(k *registry.Kind, family []*registry.Kind) familyConverter {
+func newFamilyConverter(k *registry.Row, family []*registry.Row) familyConverter {
 	v := familyConverter{converter{k, mergeType(k)}, family, map[reflect.Type]typed.ParseableType{}}
 	for _, f := range family {
 		v.types[reflect.TypeOf(f.New())] = mergeType(f)
@@ -165,7 +165,7 @@ func newFamilyConverter(k *registry.Kind, family []*registry.Kind) familyConvert
 }
 
 // of finds the version that an object is in.
-func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Kind {
+func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Row {
 	for _, f := range v.family {
 		if f.GVK == gvk {
 			return f

@@ -87,8 +87,8 @@ type Denial struct {
 	Whatever bool
 }
 
-// Subject holds the request that policies are evaluated on.
-type Subject struct {
+// Request holds the request that policies are evaluated on.
+type Request struct {
 	Versioned *admission.VersionedAttributes
 	Target    webhook.Target
 	Namespace *corev1.Namespace // nil without a namespace
@@ -96,7 +96,7 @@ type Subject struct {
 }
 
 // Evaluate returns the denials of a policy for a request.
-func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Subject) []Denial {
+func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Request) []Denial {
 	failed := func(text string) []Denial {
 		if FailsOpen(p) {
 			return nil
@@ -171,7 +171,7 @@ func denial(v *registration.Validation, texts []cel.EvaluationResult, i int) Den
 }
 
 type evaluation struct {
-	subject *Subject
+	subject *Request
 	request *admissionv1.AdmissionRequest
 }
 

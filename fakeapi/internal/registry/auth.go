@@ -16,7 +16,7 @@ import (
 
 // certificateRequests are only stored: nothing approves or signs them.
 var certificateRequests = kind[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](
-	certificatesv1.SchemeGroupVersion, validation.CertificateSigningRequest, &Kind{
+	certificatesv1.SchemeGroupVersion, validation.CertificateSigningRequest, &Row{
 		By: func(obj runtime.Object, user *authenticationv1.UserInfo) {
 			s := &obj.(*certificatesv1.CertificateSigningRequest).Spec
 			s.Username, s.UID, s.Groups, s.Extra = user.Username, user.UID, slices.Clone(user.Groups), nil
@@ -85,14 +85,14 @@ func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1
 
 // Roles and their bindings: nothing here is authorized by them.
 var (
-	roles = kind[rbacv1.Role, rbacv1.RoleList](rbacv1.SchemeGroupVersion, validation.Role, &Kind{
+	roles = kind[rbacv1.Role, rbacv1.RoleList](rbacv1.SchemeGroupVersion, validation.Role, &Row{
 		CreateOnUpdate: true, Canonicalize: On(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
 	})
 	clusterRoles = kind[rbacv1.ClusterRole, rbacv1.ClusterRoleList](rbacv1.SchemeGroupVersion, validation.ClusterRole,
-		&Kind{CreateOnUpdate: true, Canonicalize: On(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) })})
+		&Row{CreateOnUpdate: true, Canonicalize: On(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) })})
 	roleBindings = kind[rbacv1.RoleBinding, rbacv1.RoleBindingList](rbacv1.SchemeGroupVersion, validation.RoleBinding,
-		&Kind{CreateOnUpdate: true, Default: On(rbacdefaults.SetObjectDefaults_RoleBinding)})
+		&Row{CreateOnUpdate: true, Default: On(rbacdefaults.SetObjectDefaults_RoleBinding)})
 	clusterRoleBindings = kind[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](rbacv1.SchemeGroupVersion,
 		validation.ClusterRoleBinding,
-		&Kind{CreateOnUpdate: true, Default: On(rbacdefaults.SetObjectDefaults_ClusterRoleBinding)})
+		&Row{CreateOnUpdate: true, Default: On(rbacdefaults.SetObjectDefaults_ClusterRoleBinding)})
 )

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var namespaces = kind[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, validation.Namespace, &Kind{
+var namespaces = kind[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, validation.Namespace, &Row{
 	Default: On(defaultNamespace), ReturnDeleted: true,
 	PrepareCreate: On(func(ns *corev1.Namespace) {
 		ns.Status.Phase = corev1.NamespaceActive
@@ -78,7 +78,7 @@ func terminateNamespace(obj runtime.Object, opts *metav1.DeleteOptions, now time
 	return &marked
 }
 
-var nodes = kind[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion, validation.Node, &Kind{
+var nodes = kind[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion, validation.Node, &Row{
 	Default: On(defaultNode), Prefix: "minions", StatusOnCreate: true,
 	Admit: taintNewNode, Plugin: "TaintNodesByCondition",
 	PrepareCreate: On(func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }),
@@ -120,7 +120,7 @@ func taintNewNode(obj, old runtime.Object) error {
 	return nil
 }
 
-var events = kind[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, validation.Event, &Kind{
+var events = kind[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, validation.Event, &Row{
 	CreateOnUpdate: true, NoPolicy: true, SelectableKeys: eventKeys, Selectable: selects(selectEvent),
 })
 
@@ -142,8 +142,8 @@ func selectEvent(e *corev1.Event, set fields.Set) {
 // core events.
 var newEvents = makeNewEvents()
 
-func makeNewEvents() *Kind {
-	k := kind[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, validation.NewEvent, &Kind{})
+func makeNewEvents() *Row {
+	k := kind[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, validation.NewEvent, &Row{})
 	k.View = between(events, k,
 		through(coredefaults.Convert_v1_Event_To_core_Event, eventsdefaults.Convert_core_Event_To_v1_Event),
 		through(eventsdefaults.Convert_v1_Event_To_core_Event, coredefaults.Convert_core_Event_To_v1_Event))

@@ -26,7 +26,7 @@ import (
 )
 
 var customResourceDefinitions = kind[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](
-	apiextensionsv1.SchemeGroupVersion, validation.Kind{
+	apiextensionsv1.SchemeGroupVersion, validation.Judges{
 		Create: func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 			d := obj.(*crd.Definition)
 			return crd.Validate(d), crd.UnknownFormats(d, nil)
@@ -38,7 +38,7 @@ var customResourceDefinitions = kind[crd.Definition, apiextensionsv1.CustomResou
 		Status: func(obj, old runtime.Object, _ bool) (field.ErrorList, []string) {
 			return crd.ValidateStatus(obj.(*crd.Definition), old.(*crd.Definition)), nil
 		},
-	}, &Kind{
+	}, &Row{
 		Counts: "Spec", ReturnDeleted: true, MustVersion: true,
 		Default:       On(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
 		Prefix:        "apiextensions.k8s.io/customresourcedefinitions",
@@ -76,19 +76,19 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 
 var validatingWebhooks = kind[admissionv1.ValidatingWebhookConfiguration,
 	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.ValidatingWebhooks),
-	&Kind{
+	&Row{
 		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
 		Default: On(admissiondefaults.SetObjectDefaults_ValidatingWebhookConfiguration),
 	})
 
 var mutatingWebhooks = kind[admissionv1.MutatingWebhookConfiguration,
 	admissionv1.MutatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.MutatingWebhooks),
-	&Kind{
+	&Row{
 		Counts: "Webhooks", Exactly: true, MustVersion: true, Canonicalize: asStored,
 		Default: On(admissiondefaults.SetObjectDefaults_MutatingWebhookConfiguration),
 	})
 
-func checked[T runtime.Object](check func(T) field.ErrorList) validation.Kind {
+func checked[T runtime.Object](check func(T) field.ErrorList) validation.Judges {
 	judge := func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		m := metadata.Of(obj)
 		errs := append(apivalidation.ValidateObjectMetaAccessor(m, false, apivalidation.NameIsDNSSubdomain,
@@ -100,16 +100,16 @@ func checked[T runtime.Object](check func(T) field.ErrorList) validation.Kind {
 		return nil, []string{fmt.Sprintf("metadata.name: names ending with %q are reserved for static manifest-based "+
 			"configurations and cannot be managed via the API", reserved)}
 	}
-	return validation.Kind{Create: judge, Update: judge}
+	return validation.Judges{Create: judge, Update: judge}
 }
 
 var validatingPolicies = kind[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](
-	admissionv1.SchemeGroupVersion, validatingPolicyRules(), &Kind{
+	admissionv1.SchemeGroupVersion, validatingPolicyRules(), &Row{
 		Counts: "Spec", MustVersion: true, StatusOnly: true,
 		Default: On(admissiondefaults.SetObjectDefaults_ValidatingAdmissionPolicy),
 	})
 
-func validatingPolicyRules() validation.Kind {
+func validatingPolicyRules() validation.Judges {
 	rules := checked(validation.ValidatingPolicy)
 	rules.Status = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
 		return validation.ValidatingPolicyStatus(obj.(*admissionv1.ValidatingAdmissionPolicy)), nil
@@ -119,40 +119,40 @@ func validatingPolicyRules() validation.Kind {
 
 var validatingPolicyBindings = kind[admissionv1.ValidatingAdmissionPolicyBinding,
 	admissionv1.ValidatingAdmissionPolicyBindingList](admissionv1.SchemeGroupVersion,
-	checked(validation.ValidatingBinding), &Kind{
+	checked(validation.ValidatingBinding), &Row{
 		Counts: "Spec", MustVersion: true,
 		Default: On(admissiondefaults.SetObjectDefaults_ValidatingAdmissionPolicyBinding),
 	})
 
 var mutatingPolicies = kind[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](
-	admissionv1.SchemeGroupVersion, checked(validation.MutatingPolicy), &Kind{
+	admissionv1.SchemeGroupVersion, checked(validation.MutatingPolicy), &Row{
 		Counts: "Spec", MustVersion: true, Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicy),
 	})
 
 var mutatingPolicyBindings = kind[admissionv1.MutatingAdmissionPolicyBinding,
 	admissionv1.MutatingAdmissionPolicyBindingList](admissionv1.SchemeGroupVersion, checked(validation.MutatingBinding),
-	&Kind{
+	&Row{
 		Counts: "Spec", MustVersion: true,
 		Default: On(admissiondefaults.SetObjectDefaults_MutatingAdmissionPolicyBinding),
 	})
 
 var disruptionBudgets = kind[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](
-	policyv1.SchemeGroupVersion, validation.PodDisruptionBudget, &Kind{Counts: "Spec", MustVersion: true})
+	policyv1.SchemeGroupVersion, validation.PodDisruptionBudget, &Row{Counts: "Spec", MustVersion: true})
 
 var limitRanges = kind[corev1.LimitRange, corev1.LimitRangeList](corev1.SchemeGroupVersion, validation.LimitRange,
-	&Kind{
+	&Row{
 		CreateOnUpdate: true, NamesItself: true, Default: On(coredefaults.SetObjectDefaults_LimitRange),
 		Canonicalize: On(func(l *corev1.LimitRange) { l.Spec.Limits = orNil(l.Spec.Limits) }),
 	})
 
 var resourceQuotas = kind[corev1.ResourceQuota, corev1.ResourceQuotaList](corev1.SchemeGroupVersion,
-	validation.ResourceQuota, &Kind{ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_ResourceQuota)})
+	validation.ResourceQuota, &Row{ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_ResourceQuota)})
 
 var priorityClasses = kind[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](
-	schedulingv1.SchemeGroupVersion, validation.PriorityClass, &Kind{
+	schedulingv1.SchemeGroupVersion, validation.PriorityClass, &Row{
 		Default:       On(schedulingdefaults.SetObjectDefaults_PriorityClass),
 		PrepareCreate: On(func(c *schedulingv1.PriorityClass) { c.Generation = 1 }),
 	})
 
 var runtimeClasses = kind[nodev1.RuntimeClass, nodev1.RuntimeClassList](nodev1.SchemeGroupVersion,
-	validation.RuntimeClass, &Kind{CreateOnUpdate: true, MustVersion: true})
+	validation.RuntimeClass, &Row{CreateOnUpdate: true, MustVersion: true})

@@ -13,21 +13,21 @@ import (
 // Devices and claims to them: nothing here allocates.
 
 var deviceClasses = kind[resourcev1.DeviceClass, resourcev1.DeviceClassList](resourcev1.SchemeGroupVersion,
-	validation.DeviceClass, &Kind{Counts: "Spec", ReturnDeleted: true})
+	validation.DeviceClass, &Row{Counts: "Spec", ReturnDeleted: true})
 
 var resourceClaims = kind[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](resourcev1.SchemeGroupVersion,
-	validation.ResourceClaim, &Kind{
+	validation.ResourceClaim, &Row{
 		ReturnDeleted: true, StatusOnly: true, Default: On(resourcedefaults.SetObjectDefaults_ResourceClaim),
 	})
 
 var resourceClaimTemplates = kind[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](
-	resourcev1.SchemeGroupVersion, validation.ResourceClaimTemplate, &Kind{
+	resourcev1.SchemeGroupVersion, validation.ResourceClaimTemplate, &Row{
 		ReturnDeleted: true, Default: On(resourcedefaults.SetObjectDefaults_ResourceClaimTemplate),
 		Canonicalize: asStored,
 	})
 
 var resourceSlices = kind[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](resourcev1.SchemeGroupVersion,
-	validation.ResourceSlice, &Kind{
+	validation.ResourceSlice, &Row{
 		Counts: "Spec", ReturnDeleted: true,
 		PrepareCreate: On(func(s *resourcev1.ResourceSlice) {
 			dropDisabled(s)

@@ -14,9 +14,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Kind is a row of the table of kinds. Its functions know objects, and neither requests nor the store. Nil functions do
+// Row is a row of the table of kinds. Its functions know objects, and neither requests nor the store. Nil functions do
 // nothing.
-type Kind struct {
+type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
 	Singular   string   // "pod"
@@ -124,7 +124,7 @@ type Scaling struct {
 }
 
 // Way returns how a subresource changes an object, or nil if it does not exist.
-func (k *Kind) Way(subresource string) *Update {
+func (k *Row) Way(subresource string) *Update {
 	switch subresource {
 	case "":
 		return &k.Main
@@ -138,10 +138,10 @@ func (k *Kind) Way(subresource string) *Update {
 }
 
 // StoragePrefix returns the kind's path under /registry.
-func (k *Kind) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
+func (k *Row) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
 // Empty returns an object of the kind with its type only.
-func (k *Kind) Empty() runtime.Object {
+func (k *Row) Empty() runtime.Object {
 	obj := k.New()
 	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
 	return obj
@@ -149,7 +149,7 @@ func (k *Kind) Empty() runtime.Object {
 
 // View makes a kind another version of a stored kind, with the same objects.
 type View struct {
-	Stored *Kind
+	Stored *Row
 	// Show converts a stored object to this version, and Keep an object of this version to the stored one. Neither
 	// changes its argument.
 	Show func(obj runtime.Object) runtime.Object

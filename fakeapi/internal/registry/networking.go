@@ -16,30 +16,30 @@ import (
 )
 
 var ingresses = kind[networkingv1.Ingress, networkingv1.IngressList](networkingv1.SchemeGroupVersion,
-	validation.Ingress, &Kind{Counts: "Spec", Prefix: "ingress"})
+	validation.Ingress, &Row{Counts: "Spec", Prefix: "ingress"})
 
 var ingressClasses = kind[networkingv1.IngressClass, networkingv1.IngressClassList](networkingv1.SchemeGroupVersion,
-	validation.IngressClass, &Kind{Counts: "Spec", Default: On(networkingdefaults.SetObjectDefaults_IngressClass)})
+	validation.IngressClass, &Row{Counts: "Spec", Default: On(networkingdefaults.SetObjectDefaults_IngressClass)})
 
 var networkPolicies = kind[networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList](networkingv1.SchemeGroupVersion,
-	validation.NetworkPolicy, &Kind{
+	validation.NetworkPolicy, &Row{
 		Counts: "Spec", Exactly: true, Default: On(networkingdefaults.SetObjectDefaults_NetworkPolicy),
 		Canonicalize: asStored,
 	})
 
 var ipAddresses = kind[networkingv1.IPAddress, networkingv1.IPAddressList](networkingv1.SchemeGroupVersion,
-	validation.IPAddress, &Kind{})
+	validation.IPAddress, &Row{})
 
 var serviceCIDRs = kind[networkingv1.ServiceCIDR, networkingv1.ServiceCIDRList](networkingv1.SchemeGroupVersion,
-	validation.ServiceCIDR, &Kind{StatusOnly: true})
+	validation.ServiceCIDR, &Row{StatusOnly: true})
 
-var endpoints = kind[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, validation.Endpoints, &Kind{
+var endpoints = kind[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, validation.Endpoints, &Row{
 	CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Endpoints), Prefix: "services/endpoints",
 	Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 })
 
 var endpointSlices = kind[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](discoveryv1.SchemeGroupVersion,
-	validation.EndpointSlice, &Kind{
+	validation.EndpointSlice, &Row{
 		Default: On(discoverydefaults.SetObjectDefaults_EndpointSlice),
 		PrepareCreate: On(func(e *discoveryv1.EndpointSlice) {
 			e.Generation = 1

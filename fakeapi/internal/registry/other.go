@@ -14,7 +14,7 @@ import (
 
 // The kinds here touch ownership only by their metadata: their specs are stored unchanged, with the API's defaults.
 
-var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Kind{
+var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Row{
 	Default: On(func(s *corev1.Secret) {
 		if s.Type == "" {
 			s.Type = corev1.SecretTypeOpaque
@@ -33,7 +33,7 @@ var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, 
 })
 
 var serviceAccounts = kind[corev1.ServiceAccount, corev1.ServiceAccountList](corev1.SchemeGroupVersion,
-	validation.ServiceAccount, &Kind{
+	validation.ServiceAccount, &Row{
 		ReturnDeleted: true, PrepareCreate: On(nameSecrets),
 		Main: Update{Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) })},
 	})
@@ -49,7 +49,7 @@ func nameSecrets(a *corev1.ServiceAccount) {
 
 // leases have no fields of coordinated leader election, which is off by default.
 var leases = kind[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, validation.Lease,
-	&Kind{
+	&Row{
 		MustVersion: true, CreateOnUpdate: true,
 		PrepareCreate: On(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
 		Main: Update{Prepare: Over(func(l, old *coordinationv1.Lease) {
@@ -62,7 +62,7 @@ var leases = kind[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1
 		})},
 	})
 
-var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroupVersion, validation.ConfigMap, &Kind{
+var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroupVersion, validation.ConfigMap, &Row{
 	Canonicalize: On(func(c *corev1.ConfigMap) {
 		c.Data, c.BinaryData = mapOrNil(c.Data), mapOrNil(c.BinaryData)
 	}),
@@ -103,12 +103,12 @@ const (
 )
 
 // Inert describes effects of the kind's objects in a cluster that are missing here, or returns "".
-func (k *Kind) Inert() string { return inert[k.Resource] }
+func (k *Row) Inert() string { return inert[k.Resource] }
 
 // Nothing here is queued: requests are executed one at a time.
 
 var flowSchemas = kind[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](flowcontrolv1.SchemeGroupVersion,
-	validation.FlowSchema, &Kind{
+	validation.FlowSchema, &Row{
 		Counts: "Spec", Default: On(flowcontroldefaults.SetObjectDefaults_FlowSchema),
 		ForStatus: Update{Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
 			metadataStays(&f.ObjectMeta, &old.ObjectMeta)
@@ -117,7 +117,7 @@ var flowSchemas = kind[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](f
 	})
 
 var priorityLevels = kind[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](
-	flowcontrolv1.SchemeGroupVersion, validation.PriorityLevelConfiguration, &Kind{
+	flowcontrolv1.SchemeGroupVersion, validation.PriorityLevelConfiguration, &Row{
 		Counts: "Spec", Default: On(flowcontroldefaults.SetObjectDefaults_PriorityLevelConfiguration),
 		ForStatus: Update{Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
 			metadataStays(&l.ObjectMeta, &old.ObjectMeta)
@@ -134,7 +134,7 @@ func metadataStays(m, old *metav1.ObjectMeta) {
 
 // apiServices name servers of further groups. Requests are not passed on to them.
 var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
-	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Kind{
+	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Row{
 		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),
 		Prefix: "apiregistration.k8s.io/apiservices",
 		PrepareCreate: On(func(a *apiregistrationv1.APIService) {

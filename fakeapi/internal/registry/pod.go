@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var pods = kind[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, validation.Pod, &Kind{
+var pods = kind[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, validation.Pod, &Row{
 	Counts: "Spec", ReturnDeleted: true, Default: On(defaultPod),
 	Admit: admitPod, Plugin: "DefaultTolerationSeconds",
 	PrepareCreate: On(preparePod),

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var services = kind[corev1.Service, corev1.ServiceList](corev1.SchemeGroupVersion, validation.Service, &Kind{
+var services = kind[corev1.Service, corev1.ServiceList](corev1.SchemeGroupVersion, validation.Service, &Row{
 	ReturnDeleted: true, CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Service),
 	Prefix: "services/specs",
 	// Addresses and ports are functions of the uid, because nothing here routes to them.

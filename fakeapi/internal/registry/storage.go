@@ -25,7 +25,7 @@ func protect(finalizer string) func(obj, old runtime.Object) error {
 }
 
 var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](corev1.SchemeGroupVersion,
-	validation.PersistentVolumeClaim, &Kind{
+	validation.PersistentVolumeClaim, &Row{
 		ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_PersistentVolumeClaim),
 		Admit: protect("kubernetes.io/pvc-protection"), Plugin: "StorageObjectInUseProtection",
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, nil) }),
@@ -68,7 +68,7 @@ func sourceOfOld(ref *corev1.TypedLocalObjectReference) bool {
 }
 
 var persistentVolumes = kind[corev1.PersistentVolume, corev1.PersistentVolumeList](corev1.SchemeGroupVersion,
-	validation.PersistentVolume, &Kind{
+	validation.PersistentVolume, &Row{
 		ReturnDeleted: true, Default: On(coredefaults.SetObjectDefaults_PersistentVolume),
 		Admit: protect("kubernetes.io/pv-protection"), Plugin: "StorageObjectInUseProtection",
 		PrepareCreate: On(func(v *corev1.PersistentVolume) {
@@ -90,7 +90,7 @@ func preparePhase(v, was *corev1.PersistentVolume, now metav1.Time) {
 }
 
 var podTemplates = kind[corev1.PodTemplate, corev1.PodTemplateList](corev1.SchemeGroupVersion, validation.PodTemplate,
-	&Kind{
+	&Row{
 		Counts: "Template", ReturnDeleted: true, Default: On(func(t *corev1.PodTemplate) {
 			coredefaults.SetObjectDefaults_PodTemplate(t)
 			settlePodSpec(&t.Template.Spec)
@@ -100,10 +100,10 @@ var podTemplates = kind[corev1.PodTemplate, corev1.PodTemplateList](corev1.Schem
 // Classes, drivers and attachments of volumes: nothing here provisions or attaches.
 
 var storageClasses = kind[storagev1.StorageClass, storagev1.StorageClassList](storagev1.SchemeGroupVersion,
-	validation.StorageClass, &Kind{ReturnDeleted: true, Default: On(storagedefaults.SetObjectDefaults_StorageClass)})
+	validation.StorageClass, &Row{ReturnDeleted: true, Default: On(storagedefaults.SetObjectDefaults_StorageClass)})
 
 var csiDrivers = kind[storagev1.CSIDriver, storagev1.CSIDriverList](storagev1.SchemeGroupVersion,
-	validation.CSIDriver, &Kind{
+	validation.CSIDriver, &Row{
 		Counts: "Spec", ReturnDeleted: true, MustVersion: true, Default: On(storagedefaults.SetObjectDefaults_CSIDriver),
 		PrepareCreate: On(func(d *storagev1.CSIDriver) {
 			d.Generation = 0                           // only updates are counted
@@ -117,18 +117,18 @@ var csiDrivers = kind[storagev1.CSIDriver, storagev1.CSIDriverList](storagev1.Sc
 	})
 
 var csiNodes = kind[storagev1.CSINode, storagev1.CSINodeList](storagev1.SchemeGroupVersion, validation.CSINode,
-	&Kind{ReturnDeleted: true, MustVersion: true, Canonicalize: asStored})
+	&Row{ReturnDeleted: true, MustVersion: true, Canonicalize: asStored})
 
 var csiCapacities = kind[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](storagev1.SchemeGroupVersion,
-	validation.CSIStorageCapacity, &Kind{MustVersion: true})
+	validation.CSIStorageCapacity, &Row{MustVersion: true})
 
 var volumeAttachments = kind[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](storagev1.SchemeGroupVersion,
-	validation.VolumeAttachment, &Kind{
+	validation.VolumeAttachment, &Row{
 		ReturnDeleted: true, MustVersion: true, StatusOnly: true,
 		Default: On(storagedefaults.SetObjectDefaults_VolumeAttachment),
 	})
 
 var volumeAttributesClasses = kind[storagev1.VolumeAttributesClass, storagev1.VolumeAttributesClassList](
-	storagev1.SchemeGroupVersion, validation.VolumeAttributesClass, &Kind{
+	storagev1.SchemeGroupVersion, validation.VolumeAttributesClass, &Row{
 		ReturnDeleted: true, Admit: protect("kubernetes.io/vac-protection"), Plugin: "StorageObjectInUseProtection",
 	})

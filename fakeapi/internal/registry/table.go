@@ -9,7 +9,7 @@ import (
 )
 
 // Builtin lists the stored built-in kinds. A server numbers its tables in this order.
-var Builtin = []*Kind{
+var Builtin = []*Row{
 	namespaces, nodes, configMaps, pods, replicationControllers,
 	replicaSets, deployments, statefulSets, daemonSets, controllerRevisions,
 	jobs, cronJobs,
@@ -28,15 +28,15 @@ var Builtin = []*Kind{
 }
 
 // OtherVersions are further versions of built-in kinds.
-var OtherVersions = []*Kind{autoscalersV1, newEvents}
+var OtherVersions = []*Row{autoscalersV1, newEvents}
 
 // Family returns all versions of a built-in kind, the stored one first.
-func (k *Kind) Family() []*Kind {
+func (k *Row) Family() []*Row {
 	s := k
 	if k.View != nil {
 		s = k.View.Stored
 	}
-	all := []*Kind{s}
+	all := []*Row{s}
 	for _, other := range OtherVersions {
 		if other.View.Stored == s {
 			all = append(all, other)
@@ -47,7 +47,7 @@ func (k *Kind) Family() []*Kind {
 
 // Kinds of the objects in requests to subresources. They are not served themselves.
 var (
-	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Kind{Namespaced: true})
-	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Kind{Namespaced: true})
-	Bindings  = goType[corev1.Binding, corev1.Binding](corev1.SchemeGroupVersion, &Kind{Namespaced: true})
+	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Row{Namespaced: true})
+	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Row{Namespaced: true})
+	Bindings  = goType[corev1.Binding, corev1.Binding](corev1.SchemeGroupVersion, &Row{Namespaced: true})
 )

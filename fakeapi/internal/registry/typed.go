@@ -22,7 +22,7 @@ type object[T any] interface {
 
 // kind completes a row: names and scope come from the list of the real server's resources, and the common strategy
 // runs before the row's own functions.
-func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Kind, k *Kind) *Kind {
+func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)
 	k.Resource, k.Singular, k.ShortNames, k.Categories = r.Name, r.Singular, r.ShortNames, r.Categories
@@ -33,7 +33,7 @@ func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules val
 }
 
 // goType sets the fields that follow from the Go types of a kind.
-func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Kind) *Kind {
+func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row) *Row {
 	k.GVK = gv.WithKind(reflect.TypeFor[T]().Name())
 	k.New = func() runtime.Object { return P(new(T)) }
 	k.NewList = func() runtime.Object { return PL(new(L)) }
@@ -46,7 +46,7 @@ func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Kind
 
 // common adds what the strategies of most kinds do: a new object has no status and generation 1, an update keeps the
 // status and counts changes, and a write to the status keeps the spec.
-func (k *Kind) common(t reflect.Type) {
+func (k *Row) common(t reflect.Type) {
 	field := func(name string) func(obj runtime.Object) reflect.Value {
 		f, ok := t.FieldByName(name)
 		if !ok {
@@ -104,7 +104,7 @@ func (k *Kind) common(t reflect.Type) {
 // wholeMetadata is reset by writes to the status.
 var wholeMetadata = [][]any{{"metadata"}}
 
-func (k *Kind) differ(now, was reflect.Value) bool {
+func (k *Row) differ(now, was reflect.Value) bool {
 	a, b := now.Addr().Interface(), was.Addr().Interface()
 	if k.Exactly {
 		return !reflect.DeepEqual(a, b)

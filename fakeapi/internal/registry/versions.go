@@ -9,7 +9,7 @@ import (
 )
 
 // version completes k, which has a Go type, rules and conversions, as a version of a stored kind.
-func version(k *Kind) *Kind {
+func version(k *Row) *Row {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
 	k.Namespaced, k.Status, k.CreateOnUpdate = s.Namespaced, s.Status, s.CreateOnUpdate
@@ -41,7 +41,7 @@ func (v *View) prepare(own, stored *Update) {
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
 // between sets the typed conversions of a version.
-func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) S) *View {
+func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {
 			out := show(obj.(S))

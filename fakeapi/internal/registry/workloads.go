@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var daemonSets = kind[appsv1.DaemonSet, appsv1.DaemonSetList](appsv1.SchemeGroupVersion, validation.DaemonSet, &Kind{
+var daemonSets = kind[appsv1.DaemonSet, appsv1.DaemonSetList](appsv1.SchemeGroupVersion, validation.DaemonSet, &Row{
 	Counts: "Spec", Default: On(defaultDaemonSet), Judged: readGeneration,
 	PrepareCreate: On(func(d *appsv1.DaemonSet) { setTemplateGeneration(d, max(templateGeneration(d), 1)) }),
 	Main: Update{Prepare: Over(func(d, old *appsv1.DaemonSet) {
@@ -65,7 +65,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 }
 
 var controllerRevisions = kind[appsv1.ControllerRevision, appsv1.ControllerRevisionList](appsv1.SchemeGroupVersion,
-	validation.ControllerRevision, &Kind{})
+	validation.ControllerRevision, &Row{})
 
 // templateGeneration reads the annotation: the API has no field for it.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
@@ -77,7 +77,7 @@ func templateGeneration(d *appsv1.DaemonSet) int64 {
 }
 
 var deployments = kind[appsv1.Deployment, appsv1.DeploymentList](appsv1.SchemeGroupVersion, validation.Deployment,
-	&Kind{
+	&Row{
 		Counts: "Spec", Judged: readRollback, Default: On(func(d *appsv1.Deployment) {
 			appsdefaults.SetObjectDefaults_Deployment(d)
 			settlePodSpec(&d.Spec.Template.Spec)
@@ -103,7 +103,7 @@ func readRollback(obj runtime.Object) error {
 }
 
 var replicaSets = kind[appsv1.ReplicaSet, appsv1.ReplicaSetList](appsv1.SchemeGroupVersion, validation.ReplicaSet,
-	&Kind{
+	&Row{
 		Counts: "Spec", Default: On(func(rs *appsv1.ReplicaSet) {
 			appsdefaults.SetObjectDefaults_ReplicaSet(rs)
 			settlePodSpec(&rs.Spec.Template.Spec)
@@ -114,7 +114,7 @@ var replicaSets = kind[appsv1.ReplicaSet, appsv1.ReplicaSetList](appsv1.SchemeGr
 	})
 
 var replicationControllers = kind[corev1.ReplicationController, corev1.ReplicationControllerList](
-	corev1.SchemeGroupVersion, validation.ReplicationController, &Kind{
+	corev1.SchemeGroupVersion, validation.ReplicationController, &Row{
 		Counts: "Spec", OrphanByDefault: true, Prefix: "controllers",
 		Default: On(func(rc *corev1.ReplicationController) {
 			coredefaults.SetObjectDefaults_ReplicationController(rc)
@@ -138,7 +138,7 @@ func copyMap(m map[string]string) map[string]string {
 }
 
 var statefulSets = kind[appsv1.StatefulSet, appsv1.StatefulSetList](appsv1.SchemeGroupVersion, validation.StatefulSet,
-	&Kind{
+	&Row{
 		Counts: "Spec", Default: On(defaultStatefulSet), PrepareCreate: On(dropMaxUnavailable),
 		Main: Update{Prepare: Over(func(s, _ *appsv1.StatefulSet) { dropMaxUnavailable(s) }), Keeps: true},
 		Scale: scaled(func(s *appsv1.StatefulSet) (**int32, int32, *metav1.LabelSelector) {
@@ -163,7 +163,7 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 	}
 }
 
-var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, validation.Job, &Kind{
+var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, validation.Job, &Row{
 	Counts: "Spec", OrphanByDefault: true, Default: On(defaultJob),
 	OrphanedWarning: "child pods are preserved by default when jobs are deleted; set " +
 		"propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
@@ -220,7 +220,7 @@ func defaultJob(j *batchv1.Job) {
 	}
 }
 
-var cronJobs = kind[batchv1.CronJob, batchv1.CronJobList](batchv1.SchemeGroupVersion, validation.CronJob, &Kind{
+var cronJobs = kind[batchv1.CronJob, batchv1.CronJobList](batchv1.SchemeGroupVersion, validation.CronJob, &Row{
 	Counts: "Spec", Default: On(func(c *batchv1.CronJob) {
 		batchdefaults.SetObjectDefaults_CronJob(c)
 		settlePodSpec(&c.Spec.JobTemplate.Spec.Template.Spec)
@@ -228,16 +228,16 @@ var cronJobs = kind[batchv1.CronJob, batchv1.CronJobList](batchv1.SchemeGroupVer
 })
 
 var autoscalers = kind[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](
-	autoscalingv2.SchemeGroupVersion, validation.Autoscaler, &Kind{
+	autoscalingv2.SchemeGroupVersion, validation.Autoscaler, &Row{
 		Default: On(autoscalingv2defaults.SetObjectDefaults_HorizontalPodAutoscaler), Canonicalize: asStored,
 	})
 
 var autoscalersV1 = makeAutoscalersV1()
 
-func makeAutoscalersV1() *Kind {
+func makeAutoscalersV1() *Row {
 	k := kind[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](
 		autoscalingv1.SchemeGroupVersion, validation.AutoscalerV1,
-		&Kind{Default: On(autoscalingv1defaults.SetObjectDefaults_HorizontalPodAutoscaler)})
+		&Row{Default: On(autoscalingv1defaults.SetObjectDefaults_HorizontalPodAutoscaler)})
 	show := through(autoscalingv2defaults.Convert_v2_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
 		autoscalingv1defaults.Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler)
 	keep := through(autoscalingv1defaults.Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,

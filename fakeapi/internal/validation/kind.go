@@ -50,8 +50,8 @@ func init() {
 // metadata has no errors.
 type Judge func(obj, old runtime.Object, sound bool) (field.ErrorList, []string)
 
-// Kind holds the rules of Kubernetes for one built-in kind.
-type Kind struct {
+// Judges holds the rules of Kubernetes for one built-in kind.
+type Judges struct {
 	Create, Update, Status Judge
 }
 
@@ -65,8 +65,8 @@ type rules[I any] struct {
 	changed func(obj, old *I) bool
 }
 
-func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r rules[I]) Kind {
-	k := Kind{Create: way(in, keys, func(obj, _ *I) field.ErrorList { return r.create(obj) },
+func kind[E, I any](in func(*E, *I, conversion.Scope) error, keys *keys[E], r rules[I]) Judges {
+	k := Judges{Create: way(in, keys, func(obj, _ *I) field.ErrorList { return r.create(obj) },
 		func(obj, _ *I) (all []string) {
 			if r.hostnames != "" {
 				all = hostnames(any(obj).(metav1.Object).GetName(), r.hostnames)

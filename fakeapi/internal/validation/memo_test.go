@@ -23,7 +23,7 @@ import (
 // Random objects, many with equal parts, get the same verdicts with and without the cache.
 func TestRememberedVerdicts(t *testing.T) {
 	for name, k := range map[string]struct {
-		rules Kind
+		rules Judges
 		make  func(r *rand.Rand) runtime.Object
 	}{
 		"pod": {Pod, func(r *rand.Rand) runtime.Object {

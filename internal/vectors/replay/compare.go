@@ -174,7 +174,7 @@ type event struct {
 	Object json.RawMessage
 }
 
-func compareWatch(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange, text []byte) error {
+func compareWatch(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange, text []byte) error {
 	var events []event
 	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
 		var e event

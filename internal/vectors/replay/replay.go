@@ -17,8 +17,8 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// Subject is the server that a case is played to. It is new, and only the case uses it.
-type Subject struct {
+// Server is the server that a case is played to. It is new, and only the case uses it.
+type Server struct {
 	http.Handler
 	// Sleep advances the server's clock.
 	Sleep func(time.Duration)
@@ -27,7 +27,7 @@ type Subject struct {
 }
 
 // start creates the namespace of a case, and its binding.
-func (s *Subject) start(v *vectors.Case) (*vectors.Binding, error) {
+func (s *Server) start(v *vectors.Recording) (*vectors.Binding, error) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "ns-1")
 	b.Managed = v.Managed
@@ -44,7 +44,7 @@ func (s *Subject) start(v *vectors.Case) (*vectors.Binding, error) {
 }
 
 // Case plays a case and returns the first difference. Watches are compared at its end.
-func Case(s *Subject, v *vectors.Case) error {
+func Case(s *Server, v *vectors.Recording) error {
 	b, err := s.start(v)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (t *Tally) String() string {
 
 // Through plays a case to its end, whatever differs, and reports each differing answer. Watches are compared where they
 // are opened.
-func Through(s *Subject, v *vectors.Case, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
+func Through(s *Server, v *vectors.Recording, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
 	b, err := s.start(v)
 	if err != nil {
 		tell(&vectors.Exchange{}, "", err)
@@ -119,7 +119,7 @@ func Through(s *Subject, v *vectors.Case, sum *Tally, tell func(ex *vectors.Exch
 	}
 }
 
-func (s *Subject) exchange(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange, r *http.Request,
+func (s *Server) exchange(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange, r *http.Request,
 	sum *Tally) error {
 	if ex.Watch != nil {
 		code, text := peek(s, r)
@@ -141,14 +141,14 @@ func (s *Subject) exchange(v *vectors.Case, b *vectors.Binding, ex *vectors.Exch
 	return err
 }
 
-func (s *Subject) pause(ex *vectors.Exchange) {
+func (s *Server) pause(ex *vectors.Exchange) {
 	if ex.Pause > 0 {
 		s.Sleep(time.Duration(ex.Pause * float64(time.Second)))
 	}
 }
 
 // aside performs an action that the record says happened outside the API. A starting server writes objects of its own.
-func (s *Subject) aside(what string) {
+func (s *Server) aside(what string) {
 	switch {
 	case strings.Contains(what, "compacted"):
 		s.Compact()
@@ -161,7 +161,7 @@ func (s *Subject) aside(what string) {
 
 // sent returns the body of a recorded request, with its placeholders filled in. The client of random2 sent JSON with
 // spaces, the others without. That matters where the server compares stored text, as in revisions.
-func sent(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange) string {
+func sent(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) string {
 	if ex.RawBody != nil {
 		return b.Fill(*ex.RawBody)
 	}
@@ -176,7 +176,7 @@ func sent(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange) string {
 // ports are placeholders for numbers.
 var ports = regexp.MustCompile(`"(\$port:[0-9]+)"`)
 
-func request(v *vectors.Case, b *vectors.Binding, ex *vectors.Exchange) *http.Request {
+func request(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) *http.Request {
 	path, query := b.Fill(ex.Path), Query(b, ex.Query)
 	return NewRequest(ex.Method, path, query, ex.Headers, sent(v, b, ex))
 }

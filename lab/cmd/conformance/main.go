@@ -31,7 +31,7 @@ func main() {
 		}
 		o.Controller = c.Name
 	}
-	var r *evidence.Report
+	var r *evidence.Examination
 	if err == nil {
 		r, err = evidence.Examine(context.Background(), files, g, o)
 	}

@@ -122,7 +122,7 @@ type measured struct {
 	files            []*scenarios.File
 	cover            []*evidence.Cover
 
-	examined *evidence.Report
+	examined *evidence.Examination
 }
 
 // path returns the path of a page. Two pages are in docs/use, because they are for users.
@@ -135,7 +135,7 @@ func (m *measured) path(page string) string {
 }
 
 // report explores the worlds of all controllers, once.
-func (m *measured) report() (*evidence.Report, error) {
+func (m *measured) report() (*evidence.Examination, error) {
 	if m.examined != nil {
 		return m.examined, nil
 	}

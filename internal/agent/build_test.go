@@ -12,10 +12,10 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/threelaws/threelaws/internal/agent"
+	"github.com/threelaws/threelaws/internal/agent/testdata/copier"
 	"github.com/threelaws/threelaws/internal/overlay"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/agent"
-	"github.com/threelaws/threelaws/sim/agent/testdata/copier"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 )

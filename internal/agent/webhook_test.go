@@ -16,9 +16,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -154,7 +154,7 @@ webhooks:
 `, encoded(certificate), encoded(key), encoded(agent.Authority)))
 	b := program(t, "bare", "webhook")
 	b.Projections = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
-	s := check.Subject{Controller: b.Controller(host.Controller{Name: "bare"}), Schedules: 1,
+	s := check.Operator{Controller: b.Controller(host.Controller{Name: "bare"}), Schedules: 1,
 		Sample: read("sample.yaml", sample), Server: &fakeapi.Options{WebhooksLater: true}}
 	for _, o := range install.Objects {
 		s.Installed = append(s.Installed, o.Unstructured)

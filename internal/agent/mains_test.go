@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 

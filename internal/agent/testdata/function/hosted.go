@@ -16,7 +16,7 @@ import (
 
 	"threelaws/agent" // which is in the overlay alone
 
-	"github.com/threelaws/threelaws/sim/agent/testdata/copier"
+	"github.com/threelaws/threelaws/internal/agent/testdata/copier"
 )
 
 func init() { agent.HostFunction(run) }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/internal/quiet"
 )
 
 // Controller returns the program as a controller. The fields of as tell the laws what to expect.
