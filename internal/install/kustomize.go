@@ -44,6 +44,7 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	options.Reorder = krusty.ReorderOptionNone
+	defer quietly()()
 	found, err := krusty.MakeKustomizer(options).Run(readOnly{filesys.MakeFsOnDisk()}, dir)
 	if err != nil {
 		return nil, f.kustomizeError(dir, err)
@@ -75,6 +76,21 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 		all = append(all, o)
 	}
 	return append(all, f.remote...), nil
+}
+
+// quietly discards standard error until the returned function is called. kustomize prints a line there for each
+// deprecated field of each kustomization that it reads, and a repository has dozens.
+func quietly() (end func()) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return func() {}
+	}
+	stderr := os.Stderr
+	os.Stderr = null
+	return func() {
+		os.Stderr = stderr
+		null.Close()
+	}
 }
 
 const originAnnotation = "config.kubernetes.io/origin"
