@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -92,6 +93,24 @@ func expandEnv(text string, values map[string]string) string {
 
 // literal is a value that expandEnv leaves as it is.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
+
+// mostPods is how many instances of the operator run in one world.
+const mostPods = 2
+
+// addPods adds the operator's own Pods if it knows their names: some look theirs up, as the owner of a lock.
+func (f *finder) addPods(w *Workload) {
+	if !slices.ContainsFunc(w.env, func(v variableOf) bool { return v.field == "metadata.name" }) {
+		return
+	}
+	for i := range mostPods {
+		pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{
+			"containers": []any{map[string]any{"name": w.Container.Name, "image": cmp.Or(w.Container.Image, "operator")}}}}}
+		pod.SetNamespace(w.GetNamespace())
+		pod.SetName(w.Process(i).Pod)
+		pod.SetLabels(w.Pod.Labels)
+		f.Objects = append(f.Objects, Object{pod, w.File, w.Line})
+	}
+}
 
 func (f *finder) readEnv(w *Workload) {
 	for _, from := range w.Container.EnvFrom {

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,10 @@ stringData: {x: y}
 		"ACCOUNT=robot", "ZONE=a", "IP=10.0.0.3", "CPUS=2", "MEMORY=100", "TOKEN=s3cr3t", "USER=me", "EMPTY=twice"}
 	if diff := cmp.Diff(want, r.Workload.Process(2).Env); diff != "" {
 		t.Errorf("environment: - want, + got\n%s", diff)
+	}
+	pods := slices.DeleteFunc(shown(r.Objects), func(o string) bool { return !strings.HasPrefix(o, "Pod ") })
+	if diff := cmp.Diff([]string{"Pod system/operator-0 install.yaml", "Pod system/operator-1 install.yaml"}, pods); diff != "" {
+		t.Errorf("Pods: - want, + got\n%s", diff)
 	}
 	for _, note := range []string{
 		"Secret absent, from which the operator takes its environment, is not in the manifests",
