@@ -119,6 +119,21 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// A patch of kustomize is no sample if there is a whole object.
+func TestSampleThatFitsItsSchema(t *testing.T) {
+	schema := `storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object,
+    required: [pools, size], properties: {size: {type: integer, default: 1}, pools: {type: array, items: {type: object,
+    required: [name], properties: {name: {type: string}, any: {type: object}}}}}}}}}}`
+	base := program + "-- config/crd/bases/widgets.yaml --\n" + strings.Replace(crd, "storage: true}", schema, 1) +
+		"-- examples/whole/deep/a.yaml --\n" + widget("v1", "a", "{pools: [{name: x, any: {b: 1}}]}")
+	for _, patch := range []string{"{size: 2}", "{pools: [{name: x}], log: {}}", "{pools: [{size: 1}]}", "{pools: [{name: x, b: 1}]}"} {
+		r := found(t, base+"-- examples/patch.yaml --\n"+widget("v1", "a", patch), install.Options{})
+		if len(r.Samples) != 1 || r.Samples[0].File != "examples/whole/deep/a.yaml" {
+			t.Errorf("%s: samples %v", patch, r.Samples)
+		}
+	}
+}
+
 // An object of a kind or version that no CRD serves is named, where a sample is missing.
 func TestSamplesOfNoKind(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" +

@@ -39,6 +39,9 @@ func (f *finder) findSamples(context.Context) error {
 			without = append(without, kind+"."+group)
 			continue
 		}
+		if fit := slices.DeleteFunc(slices.Clone(found), func(o Object) bool { return !fits(schemaOf(crd, o), o.Object) }); len(fit) > 0 {
+			found = fit
+		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
 		f.Samples = append(f.Samples, Sample{best, others(f.search([]string{best.File}, document.any), best)})
 		f.note("sample of %s.%s: %s", kind, group, best.place())
@@ -142,6 +145,48 @@ func served(crd Object) []string {
 		}
 	}
 	return all
+}
+
+func schemaOf(crd, of Object) map[string]any {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		if v, _ := v.(map[string]any); v["name"] == of.GroupVersionKind().Version {
+			schema, _, _ := unstructured.NestedMap(v, "schema", "openAPIV3Schema")
+			return schema
+		}
+	}
+	return nil
+}
+
+// fits reports whether a value has the required fields of a schema and no unknown ones. A patch of kustomize, which
+// looks like an object, usually does not.
+func fits(schema map[string]any, value any) bool {
+	switch v := value.(type) {
+	case []any:
+		items, _ := schema["items"].(map[string]any)
+		return items == nil || !slices.ContainsFunc(v, func(item any) bool { return !fits(items, item) })
+	case map[string]any:
+		fields, _ := schema["properties"].(map[string]any)
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			name, _ := name.(string)
+			field, _ := fields[name].(map[string]any)
+			if _, has := v[name]; !has && field["default"] == nil {
+				return false
+			}
+		}
+		for name, is := range v {
+			if field, known := fields[name].(map[string]any); known {
+				if name != "metadata" && !fits(field, is) {
+					return false
+				}
+			} else if fields != nil && schema["x-kubernetes-preserve-unknown-fields"] != true && name != "metadata" &&
+				name != "apiVersion" && name != "kind" {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // unfit is the rank of files in which no sample is searched.
