@@ -157,8 +157,6 @@ func TestFindKubebuilder(t *testing.T) {
 		"ClusterRoleBinding /widget-manager config/rbac/account.yaml",
 		"ConfigMap widget-system/widget-config-t82mkhg8fd config/default/kustomization.yaml",
 		"Certificate widget-system/widget-serving-cert config/default/certificate.yaml",
-		"Pod widget-system/widget-controller-manager-0 config/manager/manager.yaml",
-		"Pod widget-system/widget-controller-manager-1 config/manager/manager.yaml",
 	}
 	if diff := cmp.Diff(wantObjects, shown(r.Objects)); diff != "" {
 		t.Errorf("objects: - want, + got\n%s", diff)

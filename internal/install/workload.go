@@ -56,7 +56,6 @@ func (f *finder) describe(context.Context) error {
 		w.command[i] = f.defaults(word)
 	}
 	f.readEnv(w)
-	f.addPods(w)
 	f.readMounts(w)
 	var besides []string
 	for _, c := range slices.Concat(w.Pod.Spec.InitContainers, w.Pod.Spec.Containers) {
