@@ -148,6 +148,14 @@ func TestCheckIdle(t *testing.T) {
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
 }
 
+// A sample may come with its namespace, in any order.
+func TestCheckNamespaceOfSample(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	sample := strings.Replace(set, "{name: web}", "{name: web, namespace: shop}", 1)
+	write(t, "config/samples/web.yaml", sample+"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {a: b}}\n")
+	c.run("-n", "1", "--case", "one-owner").passes(t, "\nReplicaSet: no law is violated in what was tried. ")
+}
+
 // The operator's own Deployment is installed if it looks for it.
 func TestCheckOwn(t *testing.T) {
 	own := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
