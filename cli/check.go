@@ -221,11 +221,21 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	if c.Settled != "" {
 		settled = settledBy(c.Settled)
 	}
-	plan, err := check.Prepare(ctx, check.Operator{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-		Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules, Hurry: func() bool {
-			return c.Schedules == 0 && time.Since(began) > allowed/3
-		},
-		Server: &fakeapi.Options{WebhooksLater: true}})
+	prepare := func() (*check.Plan, error) {
+		return check.Prepare(ctx, check.Operator{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
+			Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules, Hurry: func() bool {
+				return c.Schedules == 0 && time.Since(began) > allowed/3
+			},
+			Server: &fakeapi.Options{WebhooksLater: true}})
+	}
+	plan, err := prepare()
+	for added := op.addOwn(err); len(added) > 0; added = op.addOwn(err) {
+		line.clear()
+		for _, o := range added {
+			c.note(fmt.Sprintf("%s %s/%s is added: the operator reads its own", o.GetKind(), o.GetNamespace(), o.GetName()))
+		}
+		plan, err = prepare()
+	}
 	line.clear()
 	switch {
 	case ctx.Err() != nil:

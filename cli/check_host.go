@@ -71,6 +71,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	}
 	b.Env = append(b.Env, s.Env...)
 	if w := repo.Workload; w != nil {
+		op.Own = w.Own()
 		b.Replicas = func(number int) agent.Replica {
 			p := w.Process(number)
 			r := agent.Replica{Pod: p.Pod, Env: append(p.Env, s.Env...)}

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers"
@@ -31,6 +32,7 @@ type checked struct {
 	samples  []string // beside config/samples/web.yaml
 	settings settings // as they were handed to what finds the operator
 	reuse    func(agent.World) string
+	own      []*unstructured.Unstructured
 }
 
 func newChecked(t *testing.T, op host.Controller) *checked {
@@ -64,7 +66,7 @@ func (c *checked) find(_ context.Context, s *settings) (*operator, error) {
 	}
 	return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 		Notes: []string{"main package ./cmd/manager, from PROJECT"},
-		Reuse: c.reuse,
+		Reuse: c.reuse, Own: c.own,
 		Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 		Host: func(context.Context) (func(host.Controller) host.Controller, error) {
 			return func(host.Controller) host.Controller { return c.op }, nil
@@ -144,6 +146,28 @@ func TestCheckIdle(t *testing.T) {
 	}
 	c.run("-n", "5", "-v").wants(t, scenarios.ExitUsage, "config/samples/web.yaml: the last lines that it printed\n",
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
+}
+
+// A sample may come with its namespace, in any order.
+func TestCheckNamespaceOfSample(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	sample := strings.Replace(set, "{name: web}", "{name: web, namespace: shop}", 1)
+	write(t, "config/samples/web.yaml", sample+"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {a: b}}\n")
+	c.run("-n", "1", "--case", "one-owner").passes(t, "\nReplicaSet: no law is violated in what was tried. ")
+}
+
+// The operator's own Deployment is installed if it looks for it.
+func TestCheckOwn(t *testing.T) {
+	own := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": "manager", "namespace": "default"}}}
+	for _, missing := range []string{`deployments.apps "manager" not found`, `{"error":"pods \"manager\" not found"}`} {
+		c := newChecked(t, idle{lines: func(int) []string { return []string{missing} }}.hosted())
+		c.own = append(c.own, own)
+		n := strings.Count(c.run("-n", "5").out, "Deployment default/manager is added: the operator reads its own\n")
+		if want := strings.Count(missing, "deployments"); n != want {
+			t.Errorf("%s: it is added %d times", missing, n)
+		}
+	}
 }
 
 // --case tries only the named cases. An unknown name is a mistake, before anything is built.

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -23,7 +26,8 @@ type operator struct {
 	Found     settings // settings for what was found: Package, Install, Args, CRDs, Samples, relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
-	Samples   []*check.File // each is tried by itself
+	Own       []*unstructured.Unstructured // the workload and the Pods of the operator, which are installed if it lacks them
+	Samples   []*check.File                // each is tried by itself
 
 	// Host builds the operator. The returned function makes a controller of it, once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
@@ -99,6 +103,23 @@ func (a *accepted) from() string {
 		return "--accept"
 	}
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
+}
+
+// addOwn installs those of the operator's own objects that an idle operator has not found. It returns them.
+func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
+	idle := (*check.Idle)(nil)
+	if !errors.As(err, &idle) {
+		return nil
+	}
+	said := strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
+	for _, o := range op.Own {
+		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%ss?(\.apps)? "%s" not found`, o.GetKind(), regexp.QuoteMeta(o.GetName())))
+		if missing.MatchString(said) && op.find(o.GetKind(), o.GetNamespace(), o.GetName()) == nil {
+			added = append(added, o)
+		}
+	}
+	op.Installed = append(op.Installed, added...)
+	return added
 }
 
 func (op *operator) find(kind, namespace, name string) *unstructured.Unstructured {

@@ -244,6 +244,18 @@ func TestElectedManagersSettle(t *testing.T) {
 	same(t, program(t, "manager", "--leader-elect").Controller(keeper), 5, map[string]int{"crash": 1}, "keeper-2")
 }
 
+// A lock in an annotation is renewed like a Lease: no renewal is a step of the world.
+func TestAnnotatedLock(t *testing.T) {
+	w := run(t, program(t, "bare", "elected").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	if v, steps := w.Broken(), w.World.Steps(); v != nil || steps > 200 {
+		t.Errorf("%d steps, the violation is %v", steps, v)
+	}
+	if w.Server.Lookup(w.Server.KindNamed("endpoints"), "default", "lock") == nil {
+		t.Error("there is no lock")
+	}
+}
+
 // A panic that controller-runtime recovers is a violation.
 func TestRecoveredPanic(t *testing.T) { panics(t, program(t, "manager")) }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -143,13 +144,22 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
 
-// renews reports whether a call renews a Lease while the program does nothing else. An elected program makes such calls
-// for ever. As steps of the world they would keep it from settling.
+// renews reports whether a call renews a lock of leader election while the program does nothing else. An elected program
+// makes such calls for ever. As steps of the world they would keep it from settling.
 func (l *life) renews(c *host.Call) bool {
 	r := c.Request
-	return l.passing && r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" && !c.Watches &&
-		(r.Verb == fakeapi.Get || r.Verb == fakeapi.Update)
+	if !l.passing || c.Watches || r.Verb != fakeapi.Get && r.Verb != fakeapi.Update {
+		return false
+	}
+	if r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" {
+		return true
+	}
+	lock, _ := l.room.place.Server().Lookup(r.Kind, r.Namespace, r.Name).(metav1.Object)
+	return lock != nil && lock.GetAnnotations()[leader] != ""
 }
+
+// leader is the annotation of a ConfigMap or Endpoints object that client-go before v0.28 uses as a lock.
+const leader = "control-plane.alpha.kubernetes.io/leader"
 
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
 

@@ -190,7 +190,14 @@ func (s *operator) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
 		return mistake("Controller", "%s", what)
 	}
-	if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
+	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // the manifests of the operator have it too
+		return s.server.Lookup(s.server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName()) != nil
+	})
+	space := func(m manifest) bool { return m.GetKind() == "Namespace" && m.GetName() == s.owner.GetNamespace() }
+	if i := slices.IndexFunc(s.around, space); i >= 0 {
+		first := s.around[i]
+		s.around = slices.Insert(slices.Delete(s.around, i, i+1), 0, first)
+	} else if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
 		s.around = append([]manifest{namespace(ns)}, s.around...)
 	}
 	server := s.server.Fork()

@@ -237,14 +237,29 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	return circle
 }
 
-// OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat.
+// OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat. A text that is a
+// JSON object is compared by its fields: a lock of leader election is an annotation of that form.
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
-		if !isTime(objectdiff.JSON(l.Was)) || !isTime(objectdiff.JSON(l.Is)) {
+		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
+		if isTime(was) && isTime(is) {
+			continue
+		}
+		if before, after := fieldsIn(was), fieldsIn(is); before == nil || after == nil || !OnlyTimes(before, after) {
 			return false
 		}
 	}
 	return true
+}
+
+// fieldsIn returns the fields of a JSON object in a JSON string, nil for other values.
+func fieldsIn(value string) (fields map[string]any) {
+	var text string
+	if !strings.HasPrefix(value, `"{`) || json.Unmarshal([]byte(value), &text) != nil ||
+		json.Unmarshal([]byte(text), &fields) != nil {
+		return nil
+	}
+	return fields
 }
 
 // FirstDifference returns the first field in which two versions of an object differ, as a JSON path, with both values;

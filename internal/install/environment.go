@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -92,6 +93,31 @@ func expandEnv(text string, values map[string]string) string {
 
 // literal escapes a value so that expandEnv does not change it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
+
+// mostPods is how many instances of the operator run in one world.
+const mostPods = 2
+
+// Own returns the workload, and the Pods of its processes. Some operators read them, as the owners of a lock or a
+// Secret. No controller has to act on these: a Deployment is paused, a StatefulSet has no replicas.
+func (w *Workload) Own() []*unstructured.Unstructured {
+	workload := w.DeepCopy()
+	switch w.GetKind() {
+	case "Deployment":
+		_ = unstructured.SetNestedField(workload.Object, true, "spec", "paused")
+	case "StatefulSet":
+		_ = unstructured.SetNestedField(workload.Object, int64(0), "spec", "replicas")
+	}
+	all := []*unstructured.Unstructured{workload}
+	for i := range mostPods {
+		pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{
+			"containers": []any{map[string]any{"name": w.Container.Name, "image": cmp.Or(w.Container.Image, "operator")}}}}}
+		pod.SetNamespace(w.GetNamespace())
+		pod.SetName(w.Process(i).Pod)
+		pod.SetLabels(w.Pod.Labels)
+		all = append(all, pod)
+	}
+	return all
+}
 
 func (f *finder) readEnv(w *Workload) {
 	for _, from := range w.Container.EnvFrom {

@@ -168,6 +168,29 @@ resources: [deployment.yaml]
 	}
 }
 
+// kustomize prints a line for each deprecated field of each kustomization.
+func TestDeprecatedFieldsAreNotPrinted(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	stderr := os.Stderr
+	os.Stderr = out
+	defer func() { os.Stderr = stderr }()
+	r := found(t, program+`
+-- config/default/kustomization.yaml --
+bases: [../manager]
+commonLabels: {app: widget}
+-- config/manager/kustomization.yaml --
+resources: [deployment.yaml]
+-- config/manager/deployment.yaml --
+`+deployment, install.Options{})
+	if text, err := os.ReadFile(out.Name()); err != nil || len(text) > 0 || r.Workload == nil {
+		t.Errorf("%v, printed: %s", err, text)
+	}
+}
+
 func TestInstallManifestsAreMistaken(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string

@@ -119,6 +119,48 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// The samples of a kustomization are whole objects, and come with its built-in ones.
+func TestSampleOfKustomization(t *testing.T) {
+	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+`
+-- examples/a/kustomization.yaml --
+resources: [../base]
+patches: [{path: tiny.yaml}]
+-- examples/a/tiny.yaml --
+`+widget("v1", "a", "{x: 1}")+`
+-- examples/base/kustomization.yaml --
+resources: [secret.yaml, widget.yaml, other.yaml]
+-- examples/base/widget.yaml --
+`+widget("v1", "a", "{x: 1, y: 2}")+`
+-- examples/base/other.yaml --
+`+widget("v1", "b", "{x: 1, y: 2, z: 3}")+`
+-- examples/base/secret.yaml --
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+`, install.Options{})
+	if len(r.Samples) != 1 || r.Samples[0].File != "examples/base/widget.yaml" {
+		t.Fatalf("samples %v", r.Samples)
+	}
+	if diff := cmp.Diff([]string{"Secret /s examples/base/secret.yaml"}, shown(r.Samples[0].Beside)); diff != "" {
+		t.Errorf("beside it: - want, + got\n%s", diff)
+	}
+}
+
+// An object that its CRD does not accept is no sample if there is another one.
+func TestSampleThatFitsItsSchema(t *testing.T) {
+	schema := `storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object,
+    required: [pools, size], properties: {size: {type: integer, default: 1}, pools: {type: array, items: {type: object,
+    required: [name], properties: {name: {type: string}, any: {type: object}}}}}}}}}}`
+	base := program + "-- config/crd/bases/widgets.yaml --\n" + strings.Replace(crd, "storage: true}", schema, 1) +
+		"-- examples/whole/deep/a.yaml --\n" + widget("v1", "a", "{pools: [{name: x, any: {b: 1}}]}")
+	for _, patch := range []string{"{size: 2}", "{pools: [{name: x}], log: {}}", "{pools: [{size: 1}]}", "{pools: [{name: x, b: 1}]}"} {
+		r := found(t, base+"-- examples/patch.yaml --\n"+widget("v1", "a", patch), install.Options{})
+		if len(r.Samples) != 1 || r.Samples[0].File != "examples/whole/deep/a.yaml" {
+			t.Errorf("%s: samples %v", patch, r.Samples)
+		}
+	}
+}
+
 // An object of a kind or version that no CRD serves is named, where a sample is missing.
 func TestSamplesOfNoKind(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" +

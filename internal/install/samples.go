@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/threelaws/threelaws/internal/nearest"
 )
@@ -31,7 +34,7 @@ func (f *finder) findSamples(context.Context) error {
 			gv, err := schema.ParseGroupVersion(d.apiVersion)
 			return err == nil && d.kind == kind && gv.Group == group && slices.Contains(versions, gv.Version)
 		}) {
-			if o.GetName() != "" && !f.installs(o) {
+			if _, patch := f.kustomized(o.File); o.GetName() != "" && !f.installs(o) && !patch {
 				found = append(found, o)
 			}
 		}
@@ -39,8 +42,14 @@ func (f *finder) findSamples(context.Context) error {
 			without = append(without, kind+"."+group)
 			continue
 		}
+		if fit := slices.DeleteFunc(slices.Clone(found), func(o Object) bool { return !fits(schemaOf(crd, o), o.Object) }); len(fit) > 0 {
+			found = fit
+		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
-		f.Samples = append(f.Samples, Sample{best, others(f.search([]string{best.File}, document.any), best)})
+		files, _ := f.kustomized(best.File)
+		beside := slices.DeleteFunc(f.search(files, document.any), func(o Object) bool { return isCRD(o) || f.custom(o) })
+		beside = append(beside, others(f.search([]string{best.File}, document.any), best)...)
+		f.Samples = append(f.Samples, Sample{best, beside})
 		f.note("sample of %s.%s: %s", kind, group, best.place())
 	}
 	if len(without) > 0 {
@@ -142,6 +151,73 @@ func served(crd Object) []string {
 		}
 	}
 	return all
+}
+
+// kustomized reads the kustomization in the folder of a file. It returns the other files that this installs, if it
+// installs the file, and whether the file is a patch.
+func (f *finder) kustomized(file string) (others []string, patch bool) {
+	dir, base := path.Split(file)
+	text, err := os.ReadFile(kustomization(filepath.Join(f.Dir, dir)))
+	var k types.Kustomization
+	if err != nil || k.Unmarshal(text) != nil {
+		return nil, false
+	}
+	for _, p := range k.Patches {
+		patch = patch || path.Clean(p.Path) == base
+	}
+	for _, p := range k.PatchesStrategicMerge {
+		patch = patch || path.Clean(string(p)) == base
+	}
+	if !slices.ContainsFunc(k.Resources, func(r string) bool { return path.Clean(r) == base }) {
+		return nil, patch
+	}
+	for _, r := range k.Resources {
+		if at := path.Join(dir, r); at != file && slices.Contains(f.files, at) {
+			others = append(others, at)
+		}
+	}
+	return others, patch
+}
+
+func schemaOf(crd, of Object) map[string]any {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		if v, _ := v.(map[string]any); v["name"] == of.GroupVersionKind().Version {
+			schema, _, _ := unstructured.NestedMap(v, "schema", "openAPIV3Schema")
+			return schema
+		}
+	}
+	return nil
+}
+
+// fits reports whether a value has the required fields of a schema and no unknown ones.
+func fits(schema map[string]any, value any) bool {
+	switch v := value.(type) {
+	case []any:
+		items, _ := schema["items"].(map[string]any)
+		return items == nil || !slices.ContainsFunc(v, func(item any) bool { return !fits(items, item) })
+	case map[string]any:
+		fields, _ := schema["properties"].(map[string]any)
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			name, _ := name.(string)
+			field, _ := fields[name].(map[string]any)
+			if _, has := v[name]; !has && field["default"] == nil {
+				return false
+			}
+		}
+		for name, is := range v {
+			if field, known := fields[name].(map[string]any); known {
+				if name != "metadata" && !fits(field, is) {
+					return false
+				}
+			} else if fields != nil && schema["x-kubernetes-preserve-unknown-fields"] != true && name != "metadata" &&
+				name != "apiVersion" && name != "kind" {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // unfit is the rank of files that are not searched for samples.

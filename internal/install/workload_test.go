@@ -117,6 +117,14 @@ stringData: {x: y}
 	if diff := cmp.Diff(want, r.Workload.Process(2).Env); diff != "" {
 		t.Errorf("environment: - want, + got\n%s", diff)
 	}
+	var own []string
+	for _, o := range r.Workload.Own() {
+		own = append(own, o.GetKind()+" "+o.GetNamespace()+"/"+o.GetName()+" "+o.GetLabels()["app"])
+	}
+	if diff := cmp.Diff([]string{"Deployment system/operator ", "Pod system/operator-0 widget", "Pod system/operator-1 widget"},
+		own); diff != "" {
+		t.Errorf("its own objects: - want, + got\n%s", diff)
+	}
 	for _, note := range []string{
 		"Secret absent, from which the operator takes its environment, is not in the manifests",
 		"variable REQUEST is not set: the container has no requests.memory",

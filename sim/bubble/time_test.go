@@ -84,6 +84,39 @@ func TestPollingIsRest(t *testing.T) {
 	}
 }
 
+// A program that tries to create a lock for ever settles if another instance of it has the lock.
+func TestWaitingForALockIsRest(t *testing.T) {
+	waits := program("waits", func(ctx context.Context, cfg *rest.Config) error {
+		client := kubernetes.NewForConfigOrDie(cfg)
+		for {
+			lock := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lock", Namespace: "default"}}
+			if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, lock, metav1.CreateOptions{}); err == nil {
+				<-ctx.Done()
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(15 * time.Second):
+			}
+		}
+	})
+	for name, processes := range map[string][]string{"an instance": {"one", "two"}, "a user": {"one"}} {
+		w := trial.New(trial.Options{})
+		t.Cleanup(w.Stop)
+		if len(processes) == 1 {
+			createMaps(t, w, "lock")
+		}
+		for _, process := range processes {
+			w.Start(process, waits)
+		}
+		how := w.Settle(trial.Limits{Steps: 1000})
+		if want := len(processes) == 2; how.Settled != want {
+			t.Errorf("%s has the lock: %+v", name, how)
+		}
+	}
+}
+
 // A settle waits for a retry after the longest back-off of client-go's queues, even with regular requests meanwhile.
 func TestLongestBackOffIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})

@@ -127,6 +127,9 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	if req.Kind != nil {
 		r.Object.Kind = req.Kind.GVK.Kind
 	}
+	if m, ok := req.Object.(metav1.Object); ok && req.Name == "" {
+		r.Object.Name = m.GetName() // of a create, whose URL has no name
+	}
 	st := resp.Err.ErrStatus
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)

@@ -99,14 +99,34 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// polls reports whether a program read an object that does not exist. How it ends the reconcile after that is
-// invisible.
+// polls reports whether a program read an object that does not exist, or tried to take a lock: it tried to create an
+// object that another instance of it has created. How it ends the reconcile after that is invisible.
 func (t *Trial) polls(rec *sim.Record) bool {
-	if rec.Op != sim.Refusal || rec.Code != http.StatusNotFound || rec.Verb != "get" {
+	p := t.Cluster.Process(rec.Process)
+	if rec.Op != sim.Refusal || p == nil || !p.IsProgram() {
 		return false
 	}
-	p := t.Cluster.Process(rec.Process)
-	return p != nil && p.IsProgram()
+	switch rec.Code {
+	case http.StatusNotFound:
+		return rec.Verb == "get"
+	case http.StatusConflict:
+		other := t.Cluster.Process(t.creator(rec.Object))
+		return rec.Verb == "create" && other != nil && other != p && other.Controller().Name == p.Controller().Name
+	}
+	return false
+}
+
+// creator returns the name of the process that has created an object, "" if that is unknown.
+func (t *Trial) creator(object sim.Ref) string {
+	h := &t.World.History
+	for i := h.Len() - 1; i >= 0; i-- {
+		r := h.At(i)
+		if r != nil && r.Op == sim.Commit && r.Before == nil && r.Object.Kind == object.Kind &&
+			r.Object.Namespace == object.Namespace && r.Object.Name == object.Name {
+			return r.Process
+		}
+	}
+	return ""
 }
 
 func (r *resting) knocked(end *sim.Record) bool {

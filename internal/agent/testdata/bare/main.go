@@ -41,6 +41,9 @@ func main() {
 	if does == "webhook" {
 		go serve()
 	}
+	if does == "elected" {
+		go renew()
+	}
 	go wait(does)
 	client := &http.Client{Transport: &http.Transport{}}
 	for {
@@ -97,6 +100,24 @@ func wait(does string) {
 		case <-early:
 		case <-time.After(time.Hour):
 		}
+	}
+}
+
+// renew keeps a lock of leader election as old versions of client-go do.
+func renew() {
+	method, url := http.MethodPost, api+"endpoints"
+	for range time.Tick(2 * time.Second) {
+		record := fmt.Sprintf(`{"holderIdentity":"keeper","renewTime":%q}`, time.Now().UTC().Format(time.RFC3339))
+		lock, _ := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Endpoints", "metadata": map[string]any{
+			"name": "lock", "annotations": map[string]string{"control-plane.alpha.kubernetes.io/leader": record}}})
+		req, _ := http.NewRequest(method, url, bytes.NewReader(lock))
+		r, err := http.DefaultClient.Do(req)
+		if err != nil {
+			continue
+		}
+		io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+		method, url = http.MethodPut, api+"endpoints/lock"
 	}
 }
 
