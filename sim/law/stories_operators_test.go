@@ -295,7 +295,7 @@ var othersStories = []story{
 		t.user(c, d)
 		t.commit("rs", "update", a, d, d.labelled("x")).Saw = c
 	}},
-	{"LAW-2", "writes what is nobody's", kept, func(t *tape) {
+	{"LAW-2", "writes an object without an owner", kept, func(t *tape) {
 		a, c := set("a", 1), object("ConfigMap", "c")
 		t.exist(a, c)
 		t.commit("rs", "update", a, c, c.labelled("x"))
