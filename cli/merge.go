@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// merging is one merge.
 type merging struct {
 	checks
 	to   string // the merged result; "" for none
