@@ -191,7 +191,7 @@ func TestTold(t *testing.T) {
 		c.tell(tp)
 		b := judge(tp).First()
 		if b == nil || b.Law.ID != c.law || b.Text != c.text {
-			t.Errorf("told %v, want %s: %s", b, c.law, c.text)
+			t.Errorf("got %v, want %s: %s", b, c.law, c.text)
 		}
 	}
 }
