@@ -122,7 +122,7 @@ func TestLivePage(t *testing.T) {
 		t.Errorf("a law is violated, and the page says %q", v)
 	}
 	if tree := text(t, b, "#panel"); !strings.Contains(tree, "rs/a") || !strings.Contains(tree, "pod/a-") {
-		t.Errorf("who is at the last step sees who owns what after it; the panel says\n%s", tree)
+		t.Errorf("at the last step, the page shows the owners after it; the panel says\n%s", tree)
 	}
 	if n := eval[int](t, b, "document.querySelectorAll('svg .row.broken').length"); n == 0 {
 		t.Error("the step that broke the law is not red")
@@ -135,11 +135,11 @@ func TestLivePage(t *testing.T) {
 	step, after := text(t, b, "#step"), eval[int](t, b, newest)
 	until(t, b, fmt.Sprintf("%s > %d", newest, after))
 	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
-		t.Errorf("who looks at %q is shown %q when more comes", step, now)
+		t.Errorf("a page at %q shows %q when more records arrive", step, now)
 	}
 	until(t, b, "fed.ahead && live.textContent.includes('End')")
 	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
-		t.Errorf("who looks at %q is shown %q when the server has forgotten it", step, now)
+		t.Errorf("a page at %q shows %q when the server has forgotten that step", step, now)
 	}
 	press(t, b, "End")
 	until(t, b, "!fed.ahead && live.textContent === 'live' && view.pick === view.rows.length - 1")
@@ -235,7 +235,7 @@ func TestKeptStep(t *testing.T) {
 		t.Fatalf("the step that is kept is to be the last one by its process, and is followed by %d", n-1)
 	}
 	if now := text(t, b, "#step"); now != step || !eval[bool](t, b, "!!fed.ahead") {
-		t.Errorf("who keeps %q is shown %q when he chooses a process", step, now)
+		t.Errorf("a page that keeps %q shows %q when a process is chosen", step, now)
 	}
 	if eval[bool](t, b, "document.getElementById('last').disabled") {
 		t.Error("no button goes to the end")

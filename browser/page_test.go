@@ -189,7 +189,7 @@ func TestObjectIsShown(t *testing.T) {
 		t.Errorf("the YAML of pod/a-1 is\n%s", s)
 	}
 	if s := text(t, b, "#panel"); !strings.Contains(s, "seen by nobody yet") {
-		t.Errorf("nobody had seen pod/a-1 when it was stored; the panel says\n%s", s)
+		t.Errorf("no process had seen pod/a-1 when it was stored; the panel says\n%s", s)
 	}
 	press(t, b, "ArrowRight")
 	if s := text(t, b, "#panel"); !strings.Contains(s, "seen by replicaset, replication") {

@@ -22,30 +22,30 @@ const fewest = 5
 func (c *checking) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	c.found(fl)
-	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
-	fl.StringVar(&c.Settled, "settled", "", "the unix socket on which that test judges settled clusters; agent.Test sets it")
+	fl.StringVar(&c.Test, "test", "", "host this test of the package instead of a main; it must call agent.Test")
+	fl.StringVar(&c.Settled, "settled", "", "the unix socket on which the test judges settled clusters; agent.Test sets it")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
 	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, as '{spec: {replicas: 3}}'; may be repeated")
-	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law that is left out, as NAME=REASON; may be repeated")
+	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law to leave out, as NAME=REASON; may be repeated")
 	fl.StringArrayVar(&c.accepts, "accept", nil,
 		"a known finding, as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
 	fl.DurationVar(&c.Time, "time", 3*time.Minute,
-		"how long the operator is tried, with all samples and in all cases together; building it is not counted")
+		"time limit for all samples and cases together; building the operator does not count")
 	fl.DurationVar(&c.For, "for", 0, "how long each cluster lasts, in its own time; without it until it settles, or after "+
 		"the third tick of an operator that creates something by the clock")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
-		"how many schedules are drawn in each case; 0 for as many as --time allows")
-	fl.Uint64Var(&c.Seed, "seed", 1, "of the choices")
+		"number of schedules in each case; 0 for as many as --time allows")
+	fl.Uint64Var(&c.Seed, "seed", 1, "the seed of the choices")
 	fl.StringVar(&c.faults, "faults", "",
 		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
-	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
-	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of the time that is left")
-	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
-	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
-	fl.StringVar(&c.replay, "replay", "", "run this kept failure only")
-	fl.BoolVarP(&c.verbose, "verbose", "v", false, "show all of each timeline and log, and every 10 seconds how far a case has come")
-	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
+	fl.IntVar(&c.Workers, "workers", 0, "number of runs at a time; 0 means one for each core")
+	fl.IntVar(&c.Budget, "budget", 100, "number of runs for minimizing a violation, which also ends after an eighth of the remaining time")
+	fl.StringSliceVar(&c.cases, "case", nil, "try only these cases, such as faults")
+	fl.IntVar(&c.twice, "twice", 64, "run one in this many schedules of a case twice, and compare; 1 for every schedule")
+	fl.StringVar(&c.replay, "replay", "", "run only this kept failure")
+	fl.BoolVarP(&c.verbose, "verbose", "v", false, "print each timeline and log in full, and the progress of a case every 10 seconds")
+	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: one line for each case and law, as soon as it is known")
 	c.sharding.flags(cmd)
 	c.checks.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs
@@ -58,9 +58,9 @@ func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringVar(&s.Install, "install", "",
 		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
 	fl.StringVar(&s.Workload, "workload", "", "the name of the workload that runs the operator")
-	fl.StringArrayVar(&s.Args, "args", nil, "the operator's arguments, in place of those of its workload")
+	fl.StringArrayVar(&s.Args, "args", nil, "the operator's arguments, instead of its workload's")
 	fl.StringSliceVar(&s.CRDs, "crds", nil, "files and folders with CustomResourceDefinitions")
-	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator works on")
+	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator reconciles")
 }
 
 // settle reads threelaws.yaml and the flags, which override it, and checks the values.

@@ -163,5 +163,4 @@ func (r *exploration) text(width int) string {
 	return b.String()
 }
 
-// fights reports whether a failure is a fight.
 func fights(f *scenarios.Counterexample) bool { return len(f.Page.Violation.Cycle) > 0 }

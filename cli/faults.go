@@ -58,7 +58,7 @@ Without a namespace it means any. client-go retries by itself after 429 and 503.
 	fl := cmd.Flags()
 	fl.StringVar(&f.server, "server", "", "the URL of the server")
 	fl.IntVar(&f.remove, "remove", 0, "remove the fault with this number")
-	fl.BoolVar(&f.clear, "clear", false, "remove all")
+	fl.BoolVar(&f.clear, "clear", false, "remove all faults")
 	return cmd
 }
 

@@ -68,7 +68,7 @@ its sentence no check covers.`,
 			return listLaws(a, laws, p)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are; in the program where there is no such directory")
+	cmd.Flags().StringVar(&dir, "dir", dir, "directory of the scenarios; if it does not exist, the program's own scenarios")
 	cmd.Flags().StringVar(&profile, "profile", "",
 		"only the laws of this profile: "+strings.Join(law.Profiles(), ", "))
 	complete(cmd, "dir", completeDirs)

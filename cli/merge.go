@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// merging is one merge.
 type merging struct {
 	checks
 	to   string // the merged result; "" for none
@@ -44,7 +43,7 @@ was violated. The merged result can be merged again, in any grouping.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&m.to, "output", "o", "", "write the merged result to this file")
-	fl.StringVar(&m.out, "out", failuresDir, "where the files that replay violations are written")
+	fl.StringVar(&m.out, "out", failuresDir, "directory for the files that replay violations")
 	fl.StringVar(&m.html, "html", "", "write one page to this file")
 	m.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs

@@ -75,22 +75,22 @@ PriorityClasses, and the service account default in each namespace.`,
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
 	f.Uint64Var(&o.history, "history", keptHistory,
-		"revisions to keep, at least: an older watch, or the rest of an older list, gets 410 Expired")
+		"smallest number of revisions to keep: an older watch, or the rest of an older list, gets 410 Expired")
 	f.StringArrayVar(&o.fault, "fault", nil,
 		"a fault for other programs' requests, as 'hold my-operator sees=Pod'; more than once")
-	f.StringVar(&o.faults, "faults", "", "read such lines from this file")
-	f.StringSliceVar(&o.start, "start", startWords(), "what a new server has besides default and kube-system, or none")
+	f.StringVar(&o.faults, "faults", "", "read faults from this file, one per line")
+	f.StringSliceVar(&o.start, "start", startWords(), "initial objects of a server besides default and kube-system, or none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log each request: verb, path, user, client, status, duration")
 	f.BoolVar(&o.realtime, "realtime", true,
-		"timers of controllers wait as long as they say; false: only until nothing else can happen")
+		"timers of controllers wait in real time; false: until nothing else can happen")
 	f.BoolVar(&o.ui, "ui", false, "serve a live page for the browser on the same port")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
-	f.BoolVar(&o.tls, "tls", false, "serve https, with a certificate made at the start; the kubeconfig holds it")
+	f.BoolVar(&o.tls, "tls", false, "serve https, with a new certificate, which the kubeconfig contains")
 	f.BoolVar(&o.outside, "external-controllers", false,
-		"other controllers run, as a kube-controller-manager: do not warn about kinds without one")
+		"other controllers run, such as a kube-controller-manager: do not warn about kinds without a controller")
 	f.StringSliceVar(&o.plugins, "enable-admission-plugins", nil,
-		"admission plugins to switch on, as for kube-apiserver: those that are modelled are on")
-	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to switch off")
+		"admission plugins to enable, as for kube-apiserver: all modelled ones are enabled")
+	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to disable")
 	has, _ := fakeapi.Plugins()
 	complete(cmd, "enable-admission-plugins", completeList(has))
 	complete(cmd, "disable-admission-plugins", completeList(has))

@@ -40,7 +40,7 @@ func (s *served) careful(t *testing.T, name string, count int) {
 
 // A program that gets no answer and tries once more is not named: it knows of one pod only, as in simulations. If it
 // gets the answer, it is named.
-func TestServeKnowsWhatWasAnswered(t *testing.T) {
+func TestServeKnowsTheAnswers(t *testing.T) {
 	for fault, named := range map[string]bool{"fail my-replicas create pod with=lost": false,
 		"fail my-replicas get pod with=lost": true} {
 		s := startServe(t, "--programs", "my-replicas=replicaset", "--fault", fault)

@@ -58,18 +58,18 @@ The exit code is 1 if something is wrong.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(cmd.Context(), a) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&w.kubeconfig, "kubeconfig", "", "the cluster; by default the one that kubectl would use, or that of the pod")
+	f.StringVar(&w.kubeconfig, "kubeconfig", "", "the kubeconfig file; by default the one that kubectl uses, or the pod's service account")
 	f.StringVar(&w.context, "context", "", "the context of the kubeconfig")
-	f.StringVarP(&w.namespace, "namespace", "n", "", "look at this namespace only")
-	f.StringSliceVar(&w.kinds, "kinds", nil, "look at these kinds only: pods,deployments.apps; all but events, "+
-		"leases and secrets otherwise")
-	f.BoolVar(&w.once, "once", false, "look at the current state, and end")
+	f.StringVarP(&w.namespace, "namespace", "n", "", "watch only this namespace")
+	f.StringSliceVar(&w.kinds, "kinds", nil, "watch only these kinds: pods,deployments.apps; by default all except events, "+
+		"leases and secrets")
+	f.BoolVar(&w.once, "once", false, "check the current state, and end")
 	f.DurationVar(&w.lasts, "for", 0, "end after this time")
 	f.DurationVar(&w.patience, "patience", 30*time.Second,
-		"how long a problem must last that the garbage collector or an adopter may fix")
-	f.DurationVar(&w.stuck, "stuck-after", 5*time.Minute, "how long after its time a deleted object is stuck")
-	f.StringVarP(&w.output, "output", "o", "text", "text, or json: a line of JSON for each")
-	f.StringVar(&w.record, "record", "", "write what happens to this file, as an audit log that judge reads")
+		"how long a problem must last if the garbage collector or an adopter may fix it")
+	f.DurationVar(&w.stuck, "stuck-after", 5*time.Minute, "time after which a deleted object counts as stuck")
+	f.StringVarP(&w.output, "output", "o", "text", "text, or json: one line for each finding")
+	f.StringVar(&w.record, "record", "", "write the observed changes to this file, as an audit log for judge")
 	complete(cmd, "output", completeWords("text", "json"))
 	return cmd
 }

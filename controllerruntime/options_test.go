@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 		if len(told) != 2 || told[0].Message != "1" || told[1].Message != "2" || told[1].Action != "Look" ||
 			told[0].InvolvedObject.Name != "a" || told[0].InvolvedObject.Kind != "ConfigMap" ||
 			told[0].Name == told[1].Name {
-			t.Errorf("told of %v", told)
+			t.Errorf("recorded %v", told)
 		}
 		stored := 0
 		run.Server.Each(run.Server.Kind(corev1.SchemeGroupVersion.WithKind("Event")),

@@ -259,7 +259,7 @@ func TestPodsAreMadeFromTheTemplate(t *testing.T) {
 
 // A ReplicaSet that wants no pods, and whose status does not show yet that they are gone, has no pods that could
 // replace another: 3 of 4 stay available.
-func TestPodsThatAreGoingCountForNothing(t *testing.T) {
+func TestTerminatingPodsDoNotCount(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "deployment@current")
 	c.laws = false // nobody counts the pods: the statuses are invented
 	for _, s := range []struct {

@@ -149,7 +149,7 @@ func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.O
 
 // Changes of a claim whose pod exists enqueue nothing. A problem is fixed when the set is reconciled for another
 // reason.
-func TestClaimsOfPodsWakeNobody(t *testing.T) {
+func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "statefulset@current", "persistentvolumeclaim-protection")
 	c.create(claimSet())
 	c.settle()

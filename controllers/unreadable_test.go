@@ -63,7 +63,7 @@ var unreadables = map[string]unreadable{
 
 // An object with an unreadable selector keeps what it owned. Nothing is created for it or taken from it, and it is
 // retried with backoff. The object beside it gets what it wants. The status mentions the problem once at most.
-func TestSelectorsThatNobodyCanRead(t *testing.T) {
+func TestUnreadableSelectors(t *testing.T) {
 	for _, kind := range []string{"DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "StatefulSet"} {
 		for _, s := range selectors {
 			if u := unreadables[kind]; u.all && s.name == "empty" {
@@ -194,7 +194,7 @@ var schedules = map[string]func(s *batchv1.CronJobSpec){
 
 // A CronJob with an unusable schedule starts nothing and waits for its user. It is not retried, since retries cannot
 // help. The one beside it starts its Job.
-func TestSchedulesThatNobodyCanRead(t *testing.T) {
+func TestUnreadableSchedules(t *testing.T) {
 	for name, spoil := range schedules {
 		t.Run(name, func(t *testing.T) {
 			bad, good := cronJob("bad"), cronJob("good")

@@ -39,7 +39,6 @@ func (c *call) mayAsk() bool {
 	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
 }
 
-// hooks returns the webhooks of a kind of configuration, in call order.
 func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	c.s.tables[configurations.ordinal].each("", func(e *entry) bool {
 		switch o := e.obj.(type) {

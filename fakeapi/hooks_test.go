@@ -289,7 +289,7 @@ func TestWebhooksSeeTheirVersion(t *testing.T) {
 }
 
 // No webhook is asked about configurations: one could make itself unremovable.
-func TestWebhooksAreNotAskedAboutThemselves(t *testing.T) {
+func TestWebhooksDoNotReviewThemselves(t *testing.T) {
 	s := New(Options{Webhooks: answers{"h.example.com": deny(nil)}})
 	configure(t, s, validatingHooks, "h", `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],`+
 		`"resources":["*"]}]`)

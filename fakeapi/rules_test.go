@@ -141,7 +141,7 @@ func TestRulesOfNewObjects(t *testing.T) {
 			s, k := portals(t, nil)
 			got, _ := write(s, k, Create, portal(t, c.spec))
 			if strings.TrimPrefix(got, invalidly) != c.want {
-				t.Errorf("%s is told\n%s\nwant\n%s", c.spec, got, c.want)
+				t.Errorf("%s gets\n%s\nwant\n%s", c.spec, got, c.want)
 			}
 		}
 	}
@@ -173,11 +173,11 @@ func TestRulesOfWhatWasThere(t *testing.T) {
 	refusal, warnings := write(s, k, Update, portal(t, more))
 	const want = `["spec.doors: Invalid value: tls must not be specified for protocols ['HTTP', 'TCP']"]`
 	if refusal != "" || fmt.Sprintf("%q", warnings) != want {
-		t.Errorf("what stays is told %q, with warnings %q", refusal, warnings)
+		t.Errorf("an unchanged part gets %q, with warnings %q", refusal, warnings)
 	}
 	changed := strings.Replace(more, "port: 80", "port: 81", 1)
 	if refusal, _ = write(s, k, Update, portal(t, changed)); !strings.Contains(refusal, "tls must not be specified") {
-		t.Errorf("what changes is told %q", refusal)
+		t.Errorf("a changed part gets %q", refusal)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestRulesCostTooMuch(t *testing.T) {
 		got, _ := write(s, k, Create, portal(t, spec))
 		told[got] = true
 		if !strings.Contains(got, "no further validation rules will be run") {
-			t.Fatalf("told %.300q", got)
+			t.Fatalf("got %.300q", got)
 		}
 	}
 	if len(told) != 1 {

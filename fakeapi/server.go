@@ -58,7 +58,6 @@ type Server struct {
 	store
 }
 
-// plugged reports whether an admission plugin is on.
 func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }

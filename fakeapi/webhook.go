@@ -21,7 +21,6 @@ import (
 // package httpapi.
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
-// endpoint returns the address of a webhook.
 func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time.Duration) *webhook.Endpoint {
 	to := &webhook.Endpoint{CABundle: client.CABundle, Timeout: timeout}
 	if client.URL != nil {

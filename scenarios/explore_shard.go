@@ -159,7 +159,6 @@ func (r *results) searches(m *explore.Mark, c *explore.Coverage, shard int) erro
 	return r.append(rec)
 }
 
-// due reports whether it is time to write results.
 func (r *results) due() bool { return time.Since(r.told) >= r.every }
 
 func rows(list []explore.Row) map[string]int {

@@ -243,7 +243,6 @@ func (w *watching) setTimeout(seconds int64) {
 	w.timeout = time.Duration(min(seconds, maxTimeout)) * time.Second
 }
 
-// fail responds with an error.
 func fail(f media.Format, err error) *answer {
 	s := fakeapi.StatusOf(err).ErrStatus
 	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}

@@ -82,7 +82,7 @@ func TestTokenNamesItsAccount(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	if _, body := whoami("authorization", "Bearer "+token, "impersonate-user", "eve"); !strings.Contains(body, "eve") {
-		t.Errorf("who acts for eve is %s", body)
+		t.Errorf("the impersonated eve is %s", body)
 	}
 	code, body := send(h, http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews", "", asJSON,
 		`{"spec":{"token":"`+token+`"}}`)
@@ -90,10 +90,10 @@ func TestTokenNamesItsAccount(t *testing.T) {
 		t.Errorf("the token is reviewed as %d %s", code, body)
 	}
 	if _, body := whoami("authorization", "Bearer of news"); !strings.Contains(body, `"username":"admin"`) {
-		t.Errorf("who has a strange token is %s", body)
+		t.Errorf("a client with another server's token is %s", body)
 	}
 	if _, body := whoami("authorization", "Bearer "+token[:len(token)-2]); !strings.Contains(body, "admin") {
-		t.Errorf("who has half a token is %s", body)
+		t.Errorf("a client with half a token is %s", body)
 	}
 	send(h, http.MethodDelete, accounts+"/robot", "", nil, "")
 	if code, _ := whoami("authorization", "Bearer "+token); code != http.StatusUnauthorized {
@@ -109,7 +109,7 @@ func TestTokenNamesItsAccount(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, _ := send(h, http.MethodPost, accounts+"/nobody/token", "", asJSON, `{"spec":{}}`); code != 404 {
-		t.Errorf("a token of nobody: %d", code)
+		t.Errorf("a token without an account: %d", code)
 	}
 }
 

@@ -201,7 +201,6 @@ func (b *watchBody) copy(p []byte) (n int) {
 	return n
 }
 
-// Close ends the watch.
 func (b *watchBody) Close() error {
 	b.cancel()
 	return nil

@@ -134,7 +134,6 @@ type Replica struct {
 	Args []string // replaces the binary's arguments; nil keeps them
 }
 
-// replica returns the replica of a number, from 0.
 func (b *Binary) replica(number int) Replica {
 	if b.Replicas != nil {
 		return b.Replicas(number)

@@ -43,7 +43,6 @@ func (s *Skipped) String() string {
 	return fmt.Sprintf("skipped: %s: %d, the first at %s", s.Why, s.Count, s.First)
 }
 
-// file is one file of a source.
 type file struct {
 	name   string
 	from   io.Reader

@@ -72,7 +72,6 @@ func newStore() *store {
 	return &store{objects: map[place]*entry{}, uses: list.New(), bodies: list.New(), kinds: map[[2]string]string{}}
 }
 
-// at returns the object at a place, or nil.
 func (s *store) at(p place) *entry { return s.objects[p] }
 
 // current reports whether the known state of an object is complete.

@@ -100,7 +100,6 @@ func (e *edit) patch(value any) map[string]any {
 	return patch
 }
 
-// set applies a value of the edit to an object.
 func (e *edit) set(object map[string]any, value any) {
 	switch {
 	case len(e.path) > 0 && value == nil:

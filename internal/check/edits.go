@@ -105,7 +105,6 @@ func (f *found) follows() (list []*edit) {
 	return list
 }
 
-// edited returns the sample with a value of an edit.
 func (s *operator) edited(e *edit, value any) manifest {
 	owner := manifest{s.owner.DeepCopy()}
 	e.set(owner.Object, value)

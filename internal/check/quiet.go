@@ -316,7 +316,6 @@ func regular(does deed, at []time.Duration) *ticks {
 	return &ticks{deed: does, every: every, third: at[2]}
 }
 
-// told reports whether an object is an Event or a Lease.
 func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
 // Idle is the error of a controller that wrote nothing for its owner in a quiet world.

@@ -116,7 +116,6 @@ func (r *rule) about(d *deed) bool {
 	return (r.kind.Empty() || r.kind == d.kind) && fitsAny(r.who, d.who)
 }
 
-// fits reports whether a rule matches a request.
 func (r *rule) fits(d *deed, req *fakeapi.Request) bool {
 	if !r.about(d) || r.namespace != "" && !matches(r.namespace, d.namespace) ||
 		r.name != "" && !matches(r.name, d.name) {

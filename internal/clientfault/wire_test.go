@@ -151,7 +151,7 @@ func TestHold(t *testing.T) {
 	next(t, other, "d")
 	select {
 	case name := <-held:
-		t.Fatalf("who is held is shown %s", name)
+		t.Fatalf("a paused watch receives %s", name)
 	default:
 	}
 	s.ask("release held sees=ConfigMap")

@@ -76,7 +76,6 @@ func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who [
 	return circle, who
 }
 
-// fightRound is one round of a fight.
 type fightRound struct {
 	object string
 	about  string // the subject of the fight: an object, or a set of objects

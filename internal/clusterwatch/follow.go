@@ -159,7 +159,6 @@ func (f *follower) say(h heard) {
 	}
 }
 
-// Replace passes on a list.
 func (f *follower) Replace(list []any, _ string) error {
 	all := make([]*Version, 0, len(list))
 	for _, v := range list {
@@ -170,10 +169,8 @@ func (f *follower) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Add passes on a new object.
 func (f *follower) Add(object any) error { return f.Update(object) }
 
-// Update passes on a new version.
 func (f *follower) Update(object any) error {
 	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
 	if err == nil {
@@ -182,7 +179,6 @@ func (f *follower) Update(object any) error {
 	return err
 }
 
-// Delete passes on a deletion.
 func (f *follower) Delete(object any) error {
 	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
 	if err == nil {

@@ -170,7 +170,6 @@ type decision struct {
 // ComparesStates returns true: states are compared during a run or at its end.
 func (s *search) ComparesStates() bool { return true }
 
-// Ended reports whether the search ended the run.
 func (s *search) Ended() bool { return s.ended }
 
 func (s *search) begin() {

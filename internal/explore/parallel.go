@@ -96,7 +96,6 @@ func (c Config) Again(index int) *Failing {
 		Schedule: slices.Clone(w.record.Schedule())}
 }
 
-// blockOf returns the block of an index.
 func (c *Config) blockOf(index int) int {
 	if c.Block <= 0 {
 		return 0

@@ -147,7 +147,6 @@ func (s *search) mark(ended bool) *Mark {
 	return m
 }
 
-// load restores the search from a mark.
 func (s *search) load(m *Mark) {
 	journal := s.visited.journal
 	s.visited.journal = nil

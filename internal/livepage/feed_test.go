@@ -286,7 +286,7 @@ func TestReadersAreCounted(t *testing.T) {
 	leave()
 	for ask() != http.StatusOK {
 		if t.Context().Err() != nil {
-			t.Fatal("who has gone is still counted")
+			t.Fatal("a reader that left is still counted")
 		}
 	}
 }

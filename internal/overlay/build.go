@@ -158,7 +158,6 @@ func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, err
 	return cmd, nil
 }
 
-// command returns a command of the toolchain, in a module.
 func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, t.Go(), args...)
 	cmd.Dir = dir

@@ -227,7 +227,7 @@ func (r *reader) read(t *testing.T, l *Live) {
 		t.Fatal(err)
 	}
 	if p.Keep.Records > len(r.Records) || p.Keep.Lines > len(r.Lines) {
-		t.Fatalf("who has %d records and %d lines is to keep %+v", len(r.Records), len(r.Lines), p.Keep)
+		t.Fatalf("a reader with %d records and %d lines should keep %+v", len(r.Records), len(r.Lines), p.Keep)
 	}
 	p.Records = append(r.Records[:p.Keep.Records:p.Keep.Records], p.Records...)
 	p.Lines = append(r.Lines[:p.Keep.Lines:p.Keep.Lines], p.Lines...)
@@ -308,7 +308,7 @@ func TestLiveCountsRefusals(t *testing.T) {
 }
 
 // A restarted run begins with the world at that time, and keeps earlier violations.
-func TestLiveBeginsAnew(t *testing.T) {
+func TestLiveBeginsAgain(t *testing.T) {
 	h := pagetest.Long(240) // forty objects, each written twice; records 3n write o-n, the first forty times create
 	l := NewLive(0)
 	l.Begin(nil, 0, nil)

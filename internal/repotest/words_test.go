@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/types"
 	"path"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // The longest mean and the longest sentence of a page, in words.
@@ -245,32 +247,50 @@ func TestPagesArePlain(t *testing.T) {
 // texts are fields with texts for people: help of commands and verbs, sentences of clauses and laws.
 var texts = []string{"Short", "Long", "Summary", "Detail", "Sentence", "Unasked"}
 
+// told returns the constant texts for people in a package: of the fields above, usages of flags, and errors.
 func told(p *packages.Package) (out []sentence) {
 	for _, f := range p.Syntax {
 		ast.Inspect(f, func(n ast.Node) bool {
-			var e ast.Expr
+			var said []ast.Expr
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
 				if id, ok := n.Key.(*ast.Ident); ok && slices.Contains(texts, id.Name) {
-					e = n.Value
+					said = append(said, n.Value)
 				}
-			case *ast.CallExpr: // a flag's usage is the last argument of StringVar and its like
-				if s, ok := n.Fun.(*ast.SelectorExpr); ok && short(p.PkgPath) == "cli" && flagCall.MatchString(s.Sel.Name) {
-					e = n.Args[len(n.Args)-1]
+			case *ast.CallExpr:
+				said = saidBy(p, n)
+			}
+			for _, e := range said {
+				if v := p.TypesInfo.Types[e].Value; v != nil && v.Kind() == constant.String {
+					text := strings.Join(strings.Fields(constant.StringVal(v)), " ")
+					at := p.Fset.Position(e.Pos())
+					out = append(out, sentence{path.Base(at.Filename), at.Line, inlineCode.ReplaceAllString(text, "Code")})
 				}
-			}
-			if e == nil {
-				return true
-			}
-			if v := p.TypesInfo.Types[e].Value; v != nil && v.Kind() == constant.String {
-				text := strings.Join(strings.Fields(constant.StringVal(v)), " ")
-				at := p.Fset.Position(e.Pos())
-				out = append(out, sentence{path.Base(at.Filename), at.Line, inlineCode.ReplaceAllString(text, "Code")})
 			}
 			return true
 		})
 	}
 	return out
+}
+
+// saidBy returns the arguments of a call that people read: the usage of a flag (the last argument of StringVar and its
+// like), the text of an error, and a text that goes to stderr. A function whose only result is an error makes one of
+// its arguments.
+func saidBy(p *packages.Package, call *ast.CallExpr) []ast.Expr {
+	if s, ok := call.Fun.(*ast.SelectorExpr); ok && short(p.PkgPath) == "cli" && flagCall.MatchString(s.Sel.Name) {
+		return call.Args[len(call.Args)-1:]
+	}
+	f, ok := typeutil.Callee(p.TypesInfo, call).(*types.Func)
+	if !ok {
+		return nil
+	}
+	if out := f.Signature().Results(); out.Len() == 1 && out.At(0).Type().String() == "error" {
+		return call.Args
+	}
+	if strings.HasPrefix(f.FullName(), "fmt.Fprint") && strings.Contains(strings.ToLower(types.ExprString(call.Args[0])), "err") {
+		return call.Args
+	}
+	return nil
 }
 
 var flagCall = regexp.MustCompile(`^\w+VarP?$`)
@@ -303,7 +323,7 @@ func documented(p *packages.Package) (out []sentence) {
 	return out
 }
 
-// Help texts, sentences of laws, and doc comments use the field's terms.
+// Help texts, error texts, sentences of laws, and doc comments use the field's terms.
 func TestTextsOfTheCodeArePlain(t *testing.T) {
 	for _, p := range tree(t) {
 		for _, s := range append(told(p), documented(p)...) {

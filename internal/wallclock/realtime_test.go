@@ -117,7 +117,7 @@ func TestHurryHasAHorizon(t *testing.T) {
 }
 
 // A client with the name of a controller of the world is not mistaken for it.
-func TestNamesakesAreClients(t *testing.T) {
+func TestClientsWithNamesOfControllers(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	w := trial.New(trial.Options{Server: server})
 	defer w.Stop()

@@ -160,7 +160,6 @@ func (w *world) old() bool {
 	return slices.ContainsFunc(w.cast, func(s ControllerEra) bool { return !s.Newest })
 }
 
-// simpler reports whether a world is simpler than another.
 func (w *world) simpler(than *world) bool {
 	if (w.faults == nil) != (than.faults == nil) {
 		return w.faults == nil

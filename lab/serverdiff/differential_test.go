@@ -226,6 +226,6 @@ func TestADifferenceIsFoundAndSmall(t *testing.T) {
 	<-done
 	said := h.said.String()
 	if !h.failed || !strings.Contains(said, "request 2: ") || strings.Contains(said, "\n3 ") {
-		t.Errorf("a server that forgets data is told from one that does not by two requests: %v %s", h.failed, said)
+		t.Errorf("two requests distinguish a server that forgets data: %v %s", h.failed, said)
 	}
 }

@@ -47,7 +47,7 @@ func TestApply(t *testing.T) {
 
 // A Go function that fails in every schedule keeps its objects when minimized. It would fail without them too, and tell
 // nothing about the controller.
-func TestAtRestKeepsWhatItIsAbout(t *testing.T) {
+func TestSettledCheckKeepsItsObjects(t *testing.T) {
 	c := simtest.Case{Objects: []runtime.Object{kept}, Schedules: 20,
 		Controllers: []host.Controller{keeper(func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 			if m.Annotations["note"] == "" {

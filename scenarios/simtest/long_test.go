@@ -36,7 +36,7 @@ func planted(name string, sync syncOf) host.Controller {
 
 // Retries for an object that no controller can handle never stop. A world with a time limit is judged anyway: backoff
 // passes, and a controller that retries without delay is named.
-func TestObjectThatNobodyCanHandle(t *testing.T) {
+func TestObjectThatNoControllerHandles(t *testing.T) {
 	tries := func(after func(*host.Env, string)) syncOf {
 		return func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 			if m.Name != "bad" {

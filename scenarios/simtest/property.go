@@ -56,7 +56,6 @@ func (v *drawn) Failed() string {
 // draws is a stream of choices drawn by rapid, which shrinks them.
 type draws struct{ t *rapid.T }
 
-// Pick draws a number in [0, n).
 func (d draws) Pick(n int, label string) int {
 	if n <= 1 {
 		return 0

@@ -167,7 +167,7 @@ func busy(ctx context.Context, cfg *rest.Config) error {
 }
 
 // A program that keeps itself busy still gets other events: the default schedule delivers the oldest event first.
-func TestOldestIsToldFirst(t *testing.T) {
+func TestOldestIsNotifiedFirst(t *testing.T) {
 	w := started(t, program("busy", busy), sim.Zero{}, nil)
 	defer w.Stop()
 	settles(t, w)

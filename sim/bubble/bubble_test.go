@@ -174,7 +174,7 @@ func TestWithdrawnAtOnce(t *testing.T) {
 	w.Start("hasty", program("hasty", hasty))
 	settles(t, w)
 	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 0 || !errors.Is(failed, context.Canceled) {
-		t.Errorf("%d secrets; it was told %v", n, failed)
+		t.Errorf("%d secrets; errors %v", n, failed)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestTwoVersionsAreTwoRequests(t *testing.T) {
 }
 
 // No fault strikes a request whose answer nobody waits for, because its context or its program has ended.
-func TestNoFaultStrikesWhoHasGone(t *testing.T) {
+func TestNoFaultHitsAClosedConnection(t *testing.T) {
 	for seed := range uint64(50) {
 		w := trial.New(trial.Options{})
 		w.World.SetChoices(sim.NewSeed(seed))

@@ -319,7 +319,7 @@ func TestRequestsOfAContextThatIsOver(t *testing.T) {
 	settles(t, w)
 	for _, err := range failed {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("told %v", err)
+			t.Errorf("got %v", err)
 		}
 	}
 	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 0 || len(failed) != 2 {

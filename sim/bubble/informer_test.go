@@ -175,7 +175,7 @@ func isAnInformer(t *testing.T) {
 					return bubble.NewInformer(lw, &corev1.Pod{}, resync, cache.Indexers{})
 				}, resync)
 				if !slices.Equal(got, want) {
-					t.Errorf("told\n%s\nby client-go's\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Errorf("notified\n%s\nby client-go's\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			})
 		}
@@ -243,16 +243,16 @@ func ofResources(context.Context) map[string]cache.SharedIndexInformer {
 
 // The Go runtime draws which of four timers of one instant fires first. Handlers that are added then still have one
 // order.
-func TestLateHandlersAreToldInOneOrder(t *testing.T) {
+func TestLateHandlersAreNotifiedInOrder(t *testing.T) {
 	for name, all := range map[string]func(context.Context) map[string]cache.SharedIndexInformer{"types": ofTypes,
 		"resources": ofResources} {
 		first := polled(t, all)
 		if len(first) != 4 {
-			t.Fatalf("%s: told of %s", name, strings.Join(first, ", "))
+			t.Fatalf("%s: notified of %s", name, strings.Join(first, ", "))
 		}
 		for range 20 {
 			if again := polled(t, all); !slices.Equal(again, first) {
-				t.Fatalf("%s: told of %s, then of %s", name, strings.Join(first, ", "), strings.Join(again, ", "))
+				t.Fatalf("%s: notified of %s, then of %s", name, strings.Join(first, ", "), strings.Join(again, ", "))
 			}
 		}
 	}

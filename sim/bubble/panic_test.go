@@ -150,7 +150,7 @@ func TestPanicsOfManyWorlds(t *testing.T) {
 				}))
 				w.Settle(trial.Limits{Steps: 5})
 				if len(panicked(w)) == 0 {
-					t.Error("nobody has panicked")
+					t.Error("no goroutine has panicked")
 				}
 				w.Stop()
 			}

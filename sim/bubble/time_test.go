@@ -75,7 +75,7 @@ func polls(ctx context.Context, cfg *rest.Config) error {
 }
 
 // A program that polls for an object that does not exist settles after twenty minutes.
-func TestPollingIsRest(t *testing.T) {
+func TestPollingCountsAsSettled(t *testing.T) {
 	w := trial.New(trial.Options{})
 	t.Cleanup(w.Stop)
 	w.Start("polls", program("polls", polls))
@@ -199,7 +199,7 @@ func TestTimedEnds(t *testing.T) {
 	})
 	defer func() {
 		if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "waits") {
-			t.Errorf("told: %v", r)
+			t.Errorf("got %v", r)
 		}
 	}()
 	w.Settle(trial.Limits{})

@@ -56,13 +56,10 @@ func (p *Process) isAtWork() bool {
 	return ok && (p.engine == nil || !p.engine.filling())
 }
 
-// conflict answers a write with 409 and does not execute it.
 var conflict = answer("conflict", FailedRequest{Code: 409})
 
-// throttle answers a request with 429.
 var throttle = answer("throttle", FailedRequest{Code: 429})
 
-// failure answers a request with 500.
 var failure = answer("error", FailedRequest{Code: 500})
 
 // lost executes a write and answers 504.

@@ -284,6 +284,6 @@ func TestRequestWithoutAKind(t *testing.T) {
 	c.Start("toy", ctl)
 	run(t, c.world, 1000)
 	if got == nil || got.Error() != want {
-		t.Errorf("the sync is told %v", got)
+		t.Errorf("the sync gets %v", got)
 	}
 }

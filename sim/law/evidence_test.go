@@ -39,7 +39,7 @@ func judgeAudit(t *tape, profile Profile) *Judge {
 
 // What a controller may do it may do in an audit log too, held to whatever
 // profile.
-func TestAuditLogAccusesNobody(t *testing.T) {
+func TestAuditLogHasNoFalsePositives(t *testing.T) {
 	a, b := set("a", 2), set("b", 0)
 	p, q := pod("p", nil), pod("q", b)
 	for profile := range Profile(profiles) {
@@ -164,7 +164,7 @@ func TestAsked(t *testing.T) {
 }
 
 // Every law can be asked: some story brings its subject matter up.
-func TestEveryLawIsAsked(t *testing.T) {
+func TestEveryLawIsExercised(t *testing.T) {
 	asked := map[string]bool{}
 	for _, s := range stories {
 		if s.want != kept || asked[s.law] {

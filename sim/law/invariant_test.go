@@ -46,16 +46,16 @@ func TestInvariants(t *testing.T) {
 		tell       func(t *tape)
 		breaks     int
 	}{
-		{"one disk, when settled", WhenSettled, false, disks("maker", 1), 0},
-		{"two, when settled", WhenSettled, false, disks("maker", 2), 1},
-		{"two of the user, when settled", WhenSettled, false, disks(User, 2), 1},
+		{"one disk, when the world settled", WhenSettled, false, disks("maker", 1), 0},
+		{"two, when the world settled", WhenSettled, false, disks("maker", 2), 1},
+		{"two of the user, when the world settled", WhenSettled, false, disks(User, 2), 1},
 		{"one, at writes", AtWrite, false, disks("maker", 1), 0},
 		{"three, at writes", AtWrite, false, disks("maker", 3), 2},
 		{"two of the user, at writes", AtWrite, false, disks(User, 2), 0},
 		{"replaced by one of its name, at writes", AtWrite, false, replaced, 0},
 		{"two, at deletes", AtDelete, false, disks("maker", 2), 0},
-		{"of a contract, two, when settled", WhenSettled, true, disks("maker", 2), 1},
-		{"of a contract, replaced, when settled", WhenSettled, true, replaced, 0},
+		{"of a contract, two, when the world settled", WhenSettled, true, disks("maker", 2), 1},
+		{"of a contract, replaced, when the world settled", WhenSettled, true, replaced, 0},
 	} {
 		tp := &tape{}
 		c.tell(tp)

@@ -195,7 +195,6 @@ func (j *Judge) survey() *settledCounts {
 	return &j.settledCounts
 }
 
-// given returns the evidence of this run.
 func (j *Judge) given() Evidence {
 	e := j.Evidence
 	if e == 0 {

@@ -100,7 +100,7 @@ var _ = tells([]story{
 		b, q := lostRace(t)
 		t.commit("rc", "delete", b, q, nil)
 	}},
-	{"ADOPT-7", "somebody else adopts", kept, func(t *tape) {
+	{"ADOPT-7", "another client adopts", kept, func(t *tape) {
 		a, b := set("a", 1), rc("b", 1)
 		p := orphaned(t, a)
 		t.exist(b)

@@ -171,7 +171,7 @@ var _ = tells([]story{
 		t.appears("job", p, "default/a")
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
 	}},
-	{"LAW-3", "has one when settled that is being deleted", kept, func(t *tape) {
+	{"LAW-3", "the dependent of the settled world is terminating", kept, func(t *tape) {
 		a := set("a", 0)
 		a.Counted = 1
 		t.exist(a, pod("p", a).dying(cleanup))
@@ -271,7 +271,7 @@ var _ = tells([]story{
 		t.user(r, more)
 		t.commit("ttl", "delete", nil, more, nil).Saw = value(r)
 	}},
-	{"TTL-1", "somebody else deletes it", kept, func(t *tape) {
+	{"TTL-1", "another client deletes it", kept, func(t *tape) {
 		r := t.stored(failed(1))
 		t.user(r, nil)
 	}},

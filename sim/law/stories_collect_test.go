@@ -41,7 +41,7 @@ var _ = tells([]story{
 	{"GC-1", "takes along what is below", kept, func(t *tape) {
 		t.below(func(b *thing) (before, after *thing) { return b, nil })
 	}},
-	{"GC-1", "what is below is orphaned, which nobody asked for", broken, func(t *tape) {
+	{"GC-1", "its dependents are orphaned, which no deletion requires", broken, func(t *tape) {
 		t.below(func(b *thing) (before, after *thing) { return b, b.dying(orphanFinalizer) })
 	}},
 	{"GC-1", "what is below is orphaned, as a finalizer says", kept, func(t *tape) {
@@ -62,7 +62,7 @@ var _ = tells([]story{
 		t.collects(b, a).After = value(b.dying(orphanFinalizer))
 	}},
 
-	{"GC-2", "has the finalizer before anybody deletes it", broken, func(t *tape) {
+	{"GC-2", "has the finalizer before its deletion", broken, func(t *tape) {
 		a, b, c := set("a", 1), finalized(set("b", 1), foregroundFinalizer), pod("c", nil)
 		b = b.owned(controlledBy(a))
 		t.exist(a, b, c.owned(controlledBy(b)))

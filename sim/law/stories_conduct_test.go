@@ -53,12 +53,12 @@ var _ = tells([]story{
 		p := pod("p", s[0])
 		t.deliver("rs", p, p.owned(), "default/a", "default/b")
 	}},
-	{"WATCH-3", "released: old owner not told", broken, func(t *tape) {
+	{"WATCH-3", "released: the old owner is not enqueued", broken, func(t *tape) {
 		s := t.seen("a", "b")
 		p := pod("p", s[0])
 		t.deliver("rs", p, p.owned().labelled("db"))
 	}},
-	{"WATCH-3", "released: a match not told", broken, func(t *tape) {
+	{"WATCH-3", "released: a matching owner is not enqueued", broken, func(t *tape) {
 		s := t.seen("a", "b")
 		p := pod("p", s[0])
 		t.deliver("rs", p, p.owned(), "default/a")
@@ -113,7 +113,7 @@ var _ = tells([]story{
 		t.seen("a")
 		t.deliver("rs", nil, pod("p", rc("b", 1)), "default/a")
 	}},
-	{"WATCH-8", "somebody else's creation", broken, func(t *tape) {
+	{"WATCH-8", "another owner's creation", broken, func(t *tape) {
 		t.seen("a")
 		p := pod("p", nil)
 		p.Annotations = map[string]string{createdBy: `{"reference":{"kind":"ReplicationController","uid":"other"}}`}
@@ -360,7 +360,7 @@ var _ = tells([]story{
 	}},
 })
 
-// fails has a set be synced in vain, and so much time pass until it is tried again.
+// fails lets a reconcile of a set fail, and the given time pass until the retry.
 func (t *tape) fails(a *thing, wait time.Duration) {
 	t.start("rs", a)
 	t.end("rs", a, "etcdserver: request timed out")

@@ -50,13 +50,13 @@ var _ = tells([]story{
 			t.commit("rs", "delete", a, q, nil).Saw = p[0]
 		})
 	}},
-	{"EXACT-5", "told of a newer one by its own write alone, where it keeps what it is told", broken,
+	{"EXACT-5", "knows a newer version only from its own write, and keeps its answers", broken,
 		func(t *tape) { t.stale("rs", set("a", 0), nil) }},
 	{"EXACT-5", "told of a newer one by its own write alone", kept, func(t *tape) { t.stale("op", app("a"), nil) }},
 	{"EXACT-5", "told so, when its cache was to know a newer one still", broken, func(t *tape) {
 		t.stale("op", app("a"), func(p, q *thing) { t.deliver("op", p, p.labelled("mid"), "default/a") })
 	}},
-	{"EXACT-5", "told so of one that is nobody's by its cache", broken, func(t *tape) {
+	{"EXACT-5", "its cache shows a dependent without an owner", broken, func(t *tape) {
 		a, p := app("a"), pod("p", nil)
 		t.exist(a, p)
 		t.show("op", a, p)
@@ -82,7 +82,7 @@ var _ = tells([]story{
 		})
 	}},
 
-	{"EXACT-6", "somebody else's finalizer", kept, func(t *tape) {
+	{"EXACT-6", "another owner's finalizer", kept, func(t *tape) {
 		t.exist(pod("p", nil).dying("example.com/hold"))
 		t.settled()
 	}},
@@ -211,7 +211,7 @@ var _ = tells([]story{
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted = 2 }) })
 	}},
-	{"EXACT-8", "too few when settled", broken, func(t *tape) {
+	{"EXACT-8", "too few when the world settled", broken, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a, pod("p", a).on("n1"))
 		t.settled()

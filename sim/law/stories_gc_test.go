@@ -141,7 +141,7 @@ var _ = tells([]story{
 		t.user(b, nil)
 		t.collects(q, b)
 	}},
-	{"GC-5", "told", kept, func(t *tape) {
+	{"GC-5", "the collector was shown the owner", kept, func(t *tape) {
 		a, p := t.dependent()
 		t.user(a, nil)
 		t.collects(p, a)

@@ -183,7 +183,7 @@ func (t *tape) scaled(a *thing, want int) *thing {
 }
 
 var _ = tells([]story{
-	{"EXACT-1", "the last goes, though somebody took the first", kept, func(t *tape) {
+	{"EXACT-1", "the last goes, though another client took the first", kept, func(t *tape) {
 		a, last := t.ordinals(2, User)
 		a = t.scaled(a, 1)
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, last, nil) })
@@ -192,7 +192,7 @@ var _ = tells([]story{
 		a, last := t.ordinals(1, "rs")
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, last, nil) })
 	}},
-	{"EXACT-1", "somebody took one, and all are alike", broken, func(t *tape) {
+	{"EXACT-1", "another client took one, and all are alike", broken, func(t *tape) {
 		t.generates = true
 		a, last := t.ordinals(2, User)
 		a = t.scaled(a, 1)
@@ -238,16 +238,16 @@ var _ = tells([]story{
 		t.exist(p)
 		t.commit("job", "delete", nil, p, nil).For = ofOtherWork
 	}},
-	{"LAW-2", "takes its finalizer off what is going and whose owner is gone", kept, func(t *tape) {
+	{"LAW-2", "removes its finalizer from a terminating object whose owner is gone", kept, func(t *tape) {
 		t.unhands(func(p *thing) *thing { return p.dying(tracking) })
 	}},
-	{"LAW-2", "takes its finalizer off what another has and is not going", broken, func(t *tape) {
+	{"LAW-2", "removes its finalizer from another owner's object that is not terminating", broken, func(t *tape) {
 		t.unhands(func(p *thing) *thing { return p.held(tracking) })
 	}},
 	{"ADOPT-8", "takes its finalizer off a terminating dependent of an earlier object", kept, func(t *tape) {
 		t.unhands(func(p *thing) *thing { return p.dying(tracking) })
 	}},
-	{"ADOPT-3", "takes its finalizer off a dependent while it is going", kept, func(t *tape) {
+	{"ADOPT-3", "removes its finalizer from a dependent while it is terminating", kept, func(t *tape) {
 		a := job("a").dying(cleanup)
 		p := pod("p", a).held(tracking)
 		t.exist(a, p)
@@ -265,7 +265,7 @@ var _ = tells([]story{
 		t.exist(a, p)
 		t.commit("job", "patch", a, p, p.held().labelled("x"))
 	}},
-	{"WATCH-4", "a key of other work is nobody's", kept, func(t *tape) {
+	{"WATCH-4", "a key of other work belongs to no object", kept, func(t *tape) {
 		t.seen("a")
 		t.deliver("rs", nil, pod("p", nil), "default/a", "default/orphan:p")
 	}},

@@ -161,7 +161,7 @@ var _ = tells([]story{
 		t.settled()
 	}},
 
-	{"NOFIGHT-3", "one place is held by what is going", kept, func(t *tape) {
+	{"NOFIGHT-3", "one place is held by a terminating dependent", kept, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		held := p[1].dying("example.com/held")
 		t.shows("sts", p[1], held, "default/s")
@@ -173,7 +173,7 @@ var _ = tells([]story{
 		t.settled()
 	}},
 
-	{"WATCH-1", "what it does not watch wakes nobody", kept, func(t *tape) {
+	{"WATCH-1", "an event on a kind that it does not watch enqueues nothing", kept, func(t *tape) {
 		a, _ := t.line(1, "s-0")
 		r := object("Revision", "r").owned(controlledBy(a))
 		t.appears("sts", r)
@@ -261,16 +261,16 @@ var _ = tells([]story{
 		t.fault("sts", "restart").Incarnation = 1
 		t.commit("sts", "patch", a, p[0], p[0].owned()).Incarnation = 1
 	}},
-	{"EXACT-8", "a set that is going does not count one that is no member", kept, func(t *tape) {
+	{"EXACT-8", "a terminating set does not count a pod that is not a member", kept, func(t *tape) {
 		t.tellsOf(1, "s-0", "x")
 	}},
-	{"EXACT-8", "a set that is going counts one that is no member", kept, func(t *tape) {
+	{"EXACT-8", "a terminating set counts a pod that is not a member", kept, func(t *tape) {
 		t.tellsOf(2, "s-0", "x")
 	}},
-	{"EXACT-8", "a set that is going leaves out a member", broken, func(t *tape) {
+	{"EXACT-8", "a terminating set leaves out a member", broken, func(t *tape) {
 		t.tellsOf(1, "s-0", "s-1")
 	}},
-	{"EXACT-8", "a set that is going leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
+	{"EXACT-8", "a terminating set leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
 })
 
 // tellsOf has the status of a set of named pods that is going say how many it has; less than none is none at all.

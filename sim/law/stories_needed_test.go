@@ -87,7 +87,7 @@ var _ = tells([]story{
 		v := t.vault()
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
-	{"EXACT-9", "made on one that is going", broken, func(t *tape) {
+	{"EXACT-9", "created although the needed object is terminating", broken, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		going := d.dying(ownFinalizer)
@@ -96,7 +96,7 @@ var _ = tells([]story{
 		t.show("vault", v, going)
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
-	{"EXACT-9", "made on one that is going, which was not shown yet", committed, func(t *tape) {
+	{"EXACT-9", "created although the needed object is terminating, which was not shown yet", committed, func(t *tape) {
 		v, d := t.disk()
 		t.user(d, d.dying(ownFinalizer))
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
@@ -173,7 +173,7 @@ var _ = tells([]story{
 		t.show("vault", v, d)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
 	}},
-	{"EXACT-9", "deleted with what rests on it, which is going", kept, func(t *tape) {
+	{"EXACT-9", "deleted while its dependent is terminating", kept, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		p := pod("p", v).on("d").dying(ownFinalizer)

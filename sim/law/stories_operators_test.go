@@ -191,7 +191,7 @@ func TestTold(t *testing.T) {
 		c.tell(tp)
 		b := judge(tp).First()
 		if b == nil || b.Law.ID != c.law || b.Text != c.text {
-			t.Errorf("told %v, want %s: %s", b, c.law, c.text)
+			t.Errorf("got %v, want %s: %s", b, c.law, c.text)
 		}
 	}
 }
@@ -301,7 +301,7 @@ var _ = tells([]story{
 		t.user(c, d)
 		t.commit("rs", "update", a, d, d.labelled("x")).Saw = c
 	}},
-	{"LAW-2", "writes what is nobody's", kept, func(t *tape) {
+	{"LAW-2", "writes an object without an owner", kept, func(t *tape) {
 		a, c := set("a", 1), object("ConfigMap", "c")
 		t.exist(a, c)
 		t.commit("rs", "update", a, c, c.labelled("x"))

@@ -61,7 +61,7 @@ var _ = tells([]story{
 		t.fault("rs", "restart").Incarnation = 1
 		t.commit("rs", "patch", a, p, p.owned()).Incarnation = 1
 	}},
-	{"API-6", "adopted by a list that nobody had written to", kept, func(t *tape) {
+	{"API-6", "adopted by a list that was not written before", kept, func(t *tape) {
 		a, p := t.orphan(1)
 		t.sync("rs", a, func() { t.commit("rs", "update", a, p, p.owned(controlledBy(a))) })
 	}},
@@ -123,7 +123,7 @@ var _ = tells([]story{
 		a, _, p := t.rivals("b")
 		t.commit("rs", "delete", a, p, p.dying())
 	}},
-	{"LAW-2", "nobody's", broken, func(t *tape) {
+	{"LAW-2", "without an owner", broken, func(t *tape) {
 		a, p := t.orphan(0)
 		t.commit("rs", "delete", a, p, nil)
 	}},
@@ -170,7 +170,7 @@ var _ = tells([]story{
 		t.exist(a, b, pod("p", b))
 		t.settled()
 	}},
-	{"LAW-3", "says so when settled", broken, func(t *tape) {
+	{"LAW-3", "says so once settled", broken, func(t *tape) {
 		a := set("a", 0)
 		a.Counted = 1
 		t.exist(a)

@@ -5,18 +5,18 @@ import "github.com/threelaws/threelaws/sim"
 // Stories of programs after a rest: whatever they looked at since, they had been shown
 // what there was then.
 var _ = tells([]story{
-	{"ADOPT-3", "a program adopts for one that was going when settled", broken, func(t *tape) {
+	{"ADOPT-3", "a program adopts for an owner that was terminating when the world settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		p := pod("p", nil)
 		t.exist(p)
 		t.show("program", p)
 		t.unattributed("patch", p, p, p.owned(controlledBy(own)))
 	}},
-	{"ADOPT-3", "a program makes something for one that was going when settled", broken, func(t *tape) {
+	{"ADOPT-3", "a program creates for an owner that was terminating when the world settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		t.unattributed("create", nil, nil, pod("q", own))
 	}},
-	{"ADOPT-3", "a program makes something for one that began to go since the rest", kept, func(t *tape) {
+	{"ADOPT-3", "a program creates for an owner that began to terminate after the world settled", kept, func(t *tape) {
 		t.settled()
 		own := t.goesBefore(func() {})
 		t.unattributed("create", nil, nil, pod("q", own))
@@ -34,35 +34,35 @@ var _ = tells([]story{
 		t.settled()
 		t.unattributed("create", nil, nil, pod("q", own))
 	}},
-	{"ADOPT-3", "a program was not shown when settled that its owner is going", kept, func(t *tape) {
+	{"ADOPT-3", "a program was not shown, when the world settled, that its owner is terminating", kept, func(t *tape) {
 		own := t.goesBefore(func() {
 			t.fault("program", "hold").Object = fleet("", 0).ref()
 			t.settled()
 		})
 		t.unattributed("create", nil, nil, pod("q", own))
 	}},
-	{"ADOPT-3", "a program makes something for one that was going when time was up", kept, func(t *tape) {
+	{"ADOPT-3", "a program creates for an owner that was terminating when time was up", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled().Reason = CutShort })
 		t.unattributed("create", nil, nil, pod("q", own))
 	}},
-	{"ADOPT-3", "a program makes something for another kind's that was going when settled", kept, func(t *tape) {
+	{"ADOPT-3", "a program creates for an owner of another kind that was terminating when the world settled", kept, func(t *tape) {
 		app := t.stored(object("App", "a"))
 		t.user(app, app.dying("example.com/foreign"))
 		t.settled()
 		s := object("Secret", "s").owned(controlledBy(app))
 		t.unattributed("create", nil, nil, s)
 	}},
-	{"ADOPT-3", "a program writes to what is its owner's, which was going when settled", kept, func(t *tape) {
+	{"ADOPT-3", "a program writes to a dependent of its owner, which was terminating when the world settled", kept, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
 		p := t.stored(pod("q", own))
 		t.show("program", p)
 		t.unattributed("update", p, p, p.as(func(p *thing) { p.Annotations = map[string]string{"note": "it goes"} }))
 	}},
-	{"ADOPT-8", "a program deletes what belongs to an earlier object that was gone when settled", broken, func(t *tape) {
+	{"ADOPT-8", "a program deletes a dependent of an earlier object that was gone when the world settled", broken, func(t *tape) {
 		p := t.comesBack(func() { t.settled() })
 		t.unattributed("delete", p, p, nil)
 	}},
-	{"ADOPT-8", "a program deletes what belongs to an earlier object in no namespace that was gone when settled", broken,
+	{"ADOPT-8", "a program deletes a dependent of an earlier cluster-scoped object that was gone when the world settled", broken,
 		func(t *tape) {
 			next := fleet("own", 0).as(func(o *thing) { o.Namespace = "" })
 			t.exist(next)
@@ -102,7 +102,7 @@ var _ = tells([]story{
 		t.deliver("program", own, next)
 		t.unattributed("delete", p, p, nil)
 	}},
-	{"ADOPT-8", "a program deletes what belongs to an earlier object that was going when settled, and went since", kept,
+	{"ADOPT-8", "a program deletes a dependent of an earlier object that was terminating when the world settled, and is gone since", kept,
 		func(t *tape) {
 			own := t.goesBefore(func() { t.settled() })
 			p := t.stored(pod("q", own))
@@ -113,7 +113,7 @@ var _ = tells([]story{
 			t.deliver("program", own, next)
 			t.unattributed("delete", p, p, nil)
 		}},
-	{"ADOPT-8", "a program deletes what its owner has made since the rest, of which its cache shows another", kept,
+	{"ADOPT-8", "a program deletes a dependent that its owner created since the world settled, while its cache shows an earlier one", kept,
 		func(t *tape) {
 			own := fleet("own", 0)
 			t.exist(own)
@@ -127,14 +127,14 @@ var _ = tells([]story{
 			t.show("program", p)
 			t.unattributed("delete", p, p, nil)
 		}},
-	{"ADOPT-8", "a program writes to what it does not make, and an earlier object of the name owns that was gone when settled", kept,
+	{"ADOPT-8", "a program writes to an object that it does not create, whose owner is an earlier object that was gone when the world settled", kept,
 		func(t *tape) {
 			p := t.comesBack(func() { t.settled() })
 			s := object("Secret", "s").owned(p.OwnerReferences...)
 			t.exist(s)
 			t.unattributed("update", s, s, s.as(func(s *thing) { s.Annotations = map[string]string{"seen": "yes"} }))
 		}},
-	{"ADOPT-8", "a program tidies up what belongs to one that was gone when settled, and was not recreated", kept,
+	{"ADOPT-8", "a program tidies a dependent of an owner that was gone when the world settled, and was not recreated", kept,
 		func(t *tape) {
 			p := pod("p", fleet("gone", 1))
 			t.settled()

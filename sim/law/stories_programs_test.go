@@ -113,7 +113,7 @@ func othersObject(_, _, p *thing) *thing {
 }
 
 var _ = tells([]story{
-	{"LAW-2", "a program deletes what was its own when it looked, and is nobody's", committed, func(t *tape) {
+	{"LAW-2", "a program deletes an object that it owned when it looked, and that has no owner now", committed, func(t *tape) {
 		t.away(ofOwn, nobodys)
 	}},
 	{"LAW-2", "a program deletes what was its own when it looked, and is another owner's", committed, func(t *tape) {
@@ -157,14 +157,14 @@ var _ = tells([]story{
 	{"LAW-2", "a program that has another controller deletes what that one has made", kept, func(t *tape) {
 		t.another(func(app, p *thing) { t.unattributed("delete", p, p, nil) })
 	}},
-	{"LAW-2", "a program deletes what somebody else has made for an object that is nobody's", broken, func(t *tape) {
+	{"LAW-2", "a program deletes an object that another client created, for an owner without an owner", broken, func(t *tape) {
 		app := object("Gadget", "a")
 		p := pod("p", app)
 		t.exist(app, p)
 		t.show("program", app, p)
 		t.unattributed("delete", p, p, nil)
 	}},
-	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
+	{"ADOPT-4", "a program adopts for one of its own that is terminating", committed, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own.dying("orphan") })
 	}},
 	{"ADOPT-4", "a program adopts, and nobody knows whether it looked", kept, func(t *tape) {
@@ -183,14 +183,14 @@ var _ = tells([]story{
 	{"NOFIGHT-3", "a program lacks what it is forbidden", kept, func(t *tape) { t.denied(403) }},
 	{"NOFIGHT-3", "a program lacks what it is forbidden, and another says in an event that it is, too", kept,
 		func(t *tape) { t.deniedBefore(403, func() { t.says("another") }) }},
-	{"NOFIGHT-3", "a program lacks what it was forbidden before somebody made room", broken, func(t *tape) {
+	{"NOFIGHT-3", "a program lacks a dependent that it was forbidden to create, and another client has made room since", broken, func(t *tape) {
 		t.deniedBefore(403, func() { t.user(nil, pod("room", nil)) })
 	}},
 	{"NOFIGHT-3", "a program lacks what it was refused otherwise", broken, func(t *tape) { t.denied(500) }},
 	{"EXACT-4", "a program deletes a recreated object instead of the one it saw", broken, func(t *tape) {
 		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
 	}},
-	{"EXACT-2", "a program makes another though it was told of as many as are asked for", broken, func(t *tape) {
+	{"EXACT-2", "a program creates one more though it was shown as many as the owner wants", broken, func(t *tape) {
 		t.fills(1, 2)
 	}},
 	{"EXACT-2", "a program that may have one at a time makes another beside it, after a crash", broken, func(t *tape) {

@@ -35,7 +35,7 @@ var _ = tells([]story{
 		t.exist(a, b, pod("p", a), pod("q", b))
 		t.settled()
 	}},
-	{"NOFIGHT-3", "somebody is down", kept, func(t *tape) {
+	{"NOFIGHT-3", "a process is down", kept, func(t *tape) {
 		t.exist(set("a", 1))
 		t.fault("rs", "crash")
 		t.settled()
@@ -52,12 +52,12 @@ var _ = tells([]story{
 		t.fault("rs", "restart")
 		t.settled()
 	}},
-	{"NOFIGHT-3", "nobody is there to do it", kept, func(t *tape) {
+	{"NOFIGHT-3", "no controller runs for the owner", kept, func(t *tape) {
 		t.exist(set("a", 1))
 		t.fault("rs", "stop")
 		t.settled()
 	}},
-	{"NOFIGHT-3", "somebody is kept from seeing", kept, func(t *tape) {
+	{"NOFIGHT-3", "events of a process are withheld", kept, func(t *tape) {
 		t.exist(set("a", 1))
 		t.fault("rs", "hold").Object.Kind = "Pod"
 		t.settled()
@@ -65,7 +65,7 @@ var _ = tells([]story{
 })
 
 var _ = tells([]story{
-	{"EXACT-7", "when settled", kept, func(t *tape) { t.settled() }},
+	{"EXACT-7", "the world settled", kept, func(t *tape) { t.settled() }},
 	{"EXACT-7", "given up", broken, func(t *tape) {
 		t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"})
 	}},
@@ -109,12 +109,12 @@ func (t *tape) chargedBetween() {
 // Stories of owners that lack what the server forbids.
 var _ = tells([]story{
 	{"NOFIGHT-3", "more is forbidden", kept, func(t *tape) { t.forbidden(2); t.settled() }},
-	{"NOFIGHT-3", "more was forbidden, and somebody has acted since", broken, func(t *tape) {
+	{"NOFIGHT-3", "more was forbidden, and another client has written since", broken, func(t *tape) {
 		t.forbidden(2)
 		t.exist(pod("other", nil))
 		t.settled()
 	}},
-	{"NOFIGHT-3", "more was forbidden, and nobody asks after somebody has acted", broken, func(t *tape) {
+	{"NOFIGHT-3", "more was forbidden, and the controller does not retry after another client has written", broken, func(t *tape) {
 		t.forbidden(2)
 		was, is := pod("other", nil), pod("other", nil)
 		t.exist(was)
@@ -182,7 +182,7 @@ var _ = tells([]story{
 		t.commit("ns", "deletecollection", nil, p, nil)
 		t.commit("ns", "update", nil, dying, nil)
 	}},
-	{"NS-1", "of one that nobody deletes", broken, func(t *tape) {
+	{"NS-1", "of a namespace that is not terminating", broken, func(t *tape) {
 		_, p, _ := t.namespace()
 		t.commit("ns", "deletecollection", nil, p, nil)
 	}},

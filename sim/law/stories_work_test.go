@@ -230,7 +230,7 @@ var _ = tells([]story{
 		t.exist(pod("p", a).on("n1"))
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("q", a).on("n1")) })
 	}},
-	{"EXACT-3", "the other is going", kept, func(t *tape) {
+	{"EXACT-3", "the other is terminating", kept, func(t *tape) {
 		a, _ := t.family(1)
 		p := pod("p", a).on("n1").dying("x")
 		t.appears("rs", p, "default/a")

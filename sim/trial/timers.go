@@ -188,7 +188,6 @@ func (r *resting) waits(now time.Duration) {
 // hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
-// withheld reports whether events are withheld from a process.
 func (t *Trial) withheld(process string) bool {
 	p := t.Cluster.Process(process)
 	return p != nil && p.Withheld()

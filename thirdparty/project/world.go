@@ -32,7 +32,6 @@ var hash = regexp.MustCompile(`(?m)^hash\n----\n[0-9a-f]+\n\n`)
 // released is how worlds name the CRDs of a release. Shrunk files contain a copy of them, which is removed.
 const released = "define released\n"
 
-// worlds returns the worlds in testdata.
 func (s *Project) worlds(t *testing.T) []*world {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -64,7 +63,6 @@ func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
 	return f
 }
 
-// violates reports whether the file expects a violation.
 func (w *world) violates() bool { return w.file.Steps[w.until].Expect }
 
 // read reads the comment at the top.

@@ -78,7 +78,7 @@ func TestStoreKnowsObjects(t *testing.T) {
 	s.Wrote("ns/web", "u1", pods, at(1))
 	s.Clear("ns/web", "u0")
 	if s.Ready("ns/web") == nil {
-		t.Error("somebody else's deletion cleared the record")
+		t.Error("another client's deletion cleared the record")
 	}
 	s.Wrote("ns/web", "u2", sets, at(1))
 	if w := s.owners["ns/web"].writes; len(w) != 1 || w[0].kind != sets {

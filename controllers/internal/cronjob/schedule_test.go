@@ -123,7 +123,7 @@ func TestExceedsBounds(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
 		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
 	if exceedsBounds(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
-		t.Error("of a schedule that nobody can read it is not known when the next is due")
+		t.Error("an unreadable schedule has a next time")
 	}
 }
 

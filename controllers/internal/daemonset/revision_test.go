@@ -110,15 +110,15 @@ func TestRelabel(t *testing.T) {
 		}
 		err := w.relabel(t.Context(), "new")
 		if is := cached == obj; (err == nil) != is || (label() == "new") != is {
-			t.Errorf("told as %s: it is of %q, %v", cached.UID, label(), err)
+			t.Errorf("with cached uid %s, the pod has label %q, %v", cached.UID, label(), err)
 		}
 	}
 	if err := w.relabel(t.Context(), "old"); err != nil || label() != "new" {
-		t.Errorf("told what its cached copy says: it is of %q, %v", label(), err)
+		t.Errorf("with the cached uid, the pod has label %q, %v", label(), err)
 	}
 	w.env.Client = refusing{w.env.Client}
 	if err := w.relabel(t.Context(), "newer"); err == nil {
-		t.Error("one was not told, and nothing was said")
+		t.Error("a pod was not relabelled, and there is no error")
 	}
 	orphan := obj.(*corev1.Pod).DeepCopy()
 	orphan.OwnerReferences, orphan.Labels[hashLabel] = nil, "newest"

@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 	}
 	w, _ := syncOf(t, Current)
 	if w.set.Spec.UpdateStrategy = rolling("x", "x"); w.roll(t.Context()) == nil {
-		t.Error("pods are replaced by a strategy that nobody can read")
+		t.Error("pods are replaced by an unreadable strategy")
 	}
 }
 

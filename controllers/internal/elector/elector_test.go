@@ -52,7 +52,7 @@ func (e *election) pass(d time.Duration) { e.Settle(trial.Limits{For: d}) }
 func (e *election) want(holder string, transitions int32, renewed time.Duration, told ...string) {
 	e.t.Helper()
 	if !slices.Equal(e.told, told) {
-		e.t.Errorf("it was told %q, want %q", e.told, told)
+		e.t.Errorf("lead got %q, want %q", e.told, told)
 	}
 	s := e.lease().Spec
 	since := s.RenewTime.Sub(e.World.Clock.Now()) + e.World.Clock.Elapsed()

@@ -24,7 +24,6 @@ func compareIdentity(a, b identity) int {
 	)
 }
 
-// referred returns the identity of a reference's owner, in a namespace.
 func referred(r *metav1.OwnerReference, namespace string) identity {
 	return identity{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name, uid: r.UID}
 }

@@ -109,7 +109,7 @@ func TestObservedInBothDeletions(t *testing.T) {
 }
 
 // A released object starts again with the next event, and only with that.
-func TestReleasedStartsAnewOnce(t *testing.T) {
+func TestReleasedStartsAgainOnce(t *testing.T) {
 	g, work := recorder(Without{})
 	a := deleting(object("a"), metav1.FinalizerDeleteDependents)
 	g.observed(configMaps, nil, a)

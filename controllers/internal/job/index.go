@@ -147,7 +147,6 @@ func (a *attempt) newIndexes(n int) (list []int, wait time.Duration) {
 	return list, wait
 }
 
-// indexBackoff returns the backoff of one index.
 func (a *attempt) indexBackoff(i int) backoff {
 	p := a.awaiting[i]
 	if p == nil {
@@ -284,7 +283,6 @@ func (list intervals) add(next interval) intervals {
 	return append(list, next)
 }
 
-// with returns the list with more indexes.
 func (list intervals) with(indexes ...int) intervals {
 	var more intervals
 	for _, i := range slices.Sorted(slices.Values(indexes)) {
@@ -293,7 +291,6 @@ func (list intervals) with(indexes ...int) intervals {
 	return list.union(more)
 }
 
-// union returns the union of two lists.
 func (list intervals) union(other intervals) intervals {
 	var both intervals
 	for len(list)+len(other) > 0 {

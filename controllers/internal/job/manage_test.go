@@ -154,13 +154,13 @@ func TestMayGo(t *testing.T) {
 	known := map[types.UID]bool{a.pods[0].UID: true}
 	got := a.uncountedPods(known, func(*corev1.Pod) bool { return true })
 	if len(got) != 1 || got[0] != a.pods[1] {
-		t.Errorf("%d pods have not been told of", len(got))
+		t.Errorf("%d pods have no event", len(got))
 	}
 }
 
 // Before ControllerRef the key identified a Job's expectations, since then the uid: a recreated Job does not wait for
 // those of the old one.
-func TestWhoseExpectationsTheyAre(t *testing.T) {
+func TestOwnerOfExpectations(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
 	for g, want := range map[Era]types.UID{Selector: "", Gated: "", ControllerRef: "u", Current: "u"} {
 		if got := (&reconciler{options: &Options{Era: g}}).owner(j); got != want {

@@ -49,7 +49,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestRemainingIsTold(t *testing.T) {
+func TestRemainingIsReported(t *testing.T) {
 	got, _ := conditions(nil, remaining(9), time.Unix(1000, 0))
 	var resources, finalizers []string
 	for i := range 9 {

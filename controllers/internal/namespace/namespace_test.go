@@ -230,7 +230,7 @@ func TestOthersFinalizersStay(t *testing.T) {
 	c.run(time.Minute)
 	obj := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "b")
 	if obj == nil {
-		t.Fatal("the namespace went without those who hold it")
+		t.Fatal("the namespace is gone although objects hold it")
 	}
 	if got := obj.(*corev1.Namespace).Spec.Finalizers; !slices.Equal(got,
 		[]corev1.FinalizerName{"example.com/a", "example.com/z"}) {

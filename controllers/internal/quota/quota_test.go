@@ -28,7 +28,7 @@ func (w *writes) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Ob
 }
 
 // A quota that limits nothing is told so once: until its status has both parts.
-func TestStatusIsToldOnce(t *testing.T) {
+func TestStatusIsReportedOnce(t *testing.T) {
 	none := corev1.ResourceList{}
 	for _, c := range []struct {
 		status corev1.ResourceQuotaStatus

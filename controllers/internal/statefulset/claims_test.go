@@ -70,7 +70,7 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 }
 
 // After a conflict the cached pod is fixed, but not another pod of the name, and not a pod that the set lost.
-func TestMendsTheSamePod(t *testing.T) {
+func TestRepairsTheSamePod(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
 	own := refs(*metav1.NewControllerRef(&set.ObjectMeta, Kind))
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "pod",

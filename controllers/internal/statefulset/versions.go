@@ -99,7 +99,6 @@ func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 	return bytes.Equal(history.Data(&then.Spec.Template), data)
 }
 
-// at returns the set at a revision.
 func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
 	if bytes.Equal(r.Data.Raw, s.data(s.key, s.set)) {
 		return version{r.Name, s.set}, nil

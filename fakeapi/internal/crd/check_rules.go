@@ -140,7 +140,6 @@ func (c *ruleCheck) compile(n *node) {
 	}
 }
 
-// judge checks one compiled rule.
 func (c *ruleCheck) judge(n *node, at *field.Path, rule *apiextensions.ValidationRule, r *cel.CompilationResult) {
 	each := r.MaxCardinality
 	if n.often != nil {

@@ -149,16 +149,12 @@ func shapeOf(s *structural.Structural) *shape {
 	return h
 }
 
-// Properties is [common.Schema.Properties].
 func (h *shape) Properties() map[string]common.Schema { return h.properties }
 
-// Items is [common.Schema.Items].
 func (h *shape) Items() common.Schema { return h.items }
 
-// AdditionalProperties is [common.Schema.AdditionalProperties].
 func (h *shape) AdditionalProperties() common.SchemaOrBool { return h.additional }
 
-// values is the schema of the values of a map.
 type values struct{ schema *shape }
 
 func (v values) Schema() common.Schema { return v.schema }
@@ -170,7 +166,6 @@ type seen struct {
 	has       bool
 }
 
-// ResolveName implements interpreter.Activation.
 func (s *seen) ResolveName(name string) (any, bool) {
 	switch name {
 	case cel.ScopedVarName:
@@ -181,7 +176,6 @@ func (s *seen) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent implements interpreter.Activation.
 func (s *seen) Parent() interpreter.Activation { return nil }
 
 // evaluate evaluates the rules of one part, as validateExpressions of

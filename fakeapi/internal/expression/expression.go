@@ -39,13 +39,10 @@ type Expression struct {
 	Params bool // the policy has a parameter object
 }
 
-// GetName implements cel.NamedExpressionAccessor.
 func (e Expression) GetName() string { return e.Name }
 
-// GetExpression implements cel.ExpressionAccessor.
 func (e Expression) GetExpression() string { return e.Text }
 
-// ReturnTypes implements cel.ExpressionAccessor.
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
 // Language compiles the expressions of one object to be stored.

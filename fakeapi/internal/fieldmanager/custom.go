@@ -66,10 +66,8 @@ type customConverter struct {
 	*Custom
 }
 
-// Default implements runtime.ObjectDefaulter.
 func (v customConverter) Default(obj runtime.Object) { v.Custom.Default(obj) }
 
-// ObjectToTyped implements managedfields.TypeConverter.
 func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -82,7 +80,6 @@ func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.Validat
 	return t.FromUnstructured(u.Object, opts...)
 }
 
-// ConvertToVersion implements runtime.ObjectConvertor.
 func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{obj.GetObjectKind().GroupVersionKind()})
 	if !ok || obj.GetObjectKind().GroupVersionKind() == gvk {
@@ -104,7 +101,6 @@ type converter struct {
 	t typed.ParseableType
 }
 
-// ObjectToTyped implements managedfields.TypeConverter.
 func (v converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return v.t.FromUnstructured(u.UnstructuredContent(), opts...)
@@ -112,7 +108,6 @@ func (v converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOpt
 	return v.t.FromStructured(obj, opts...)
 }
 
-// TypedToObject implements managedfields.TypeConverter.
 func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
 	content, ok := value.AsValue().Unstructured().(map[string]any)
 	if !ok {
@@ -121,7 +116,6 @@ func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// ConvertToVersion implements runtime.ObjectConvertor.
 func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -138,22 +132,18 @@ func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner
 	return out, nil
 }
 
-// Convert implements runtime.ObjectConvertor.
 func (v converter) Convert(_, _, _ any) error {
 	return fmt.Errorf("%s has one version", v.k.GVK.Kind)
 }
 
-// ConvertFieldLabel implements runtime.ObjectConvertor.
 func (v converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
 	return label, value, nil
 }
 
-// Default implements runtime.ObjectDefaulter.
 func (v converter) Default(obj runtime.Object) {
 	if v.k.Default != nil {
 		v.k.Default(obj)
 	}
 }
 
-// New implements runtime.ObjectCreater.
 func (v converter) New(schema.GroupVersionKind) (runtime.Object, error) { return v.k.Empty(), nil }

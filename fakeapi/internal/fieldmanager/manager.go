@@ -174,7 +174,6 @@ func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Row {
 	return v.k
 }
 
-// ObjectToTyped implements managedfields.TypeConverter.
 func (v familyConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return v.types[reflect.TypeOf(v.of(u.GroupVersionKind()).New())].FromUnstructured(u.Object, opts...)
@@ -182,7 +181,6 @@ func (v familyConverter) ObjectToTyped(obj runtime.Object, opts ...typed.Validat
 	return v.types[reflect.TypeOf(obj)].FromStructured(obj, opts...)
 }
 
-// ConvertToVersion implements runtime.ObjectConvertor.
 func (v familyConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	from := v.of(obj.GetObjectKind().GroupVersionKind())
 	var kinds []schema.GroupVersionKind

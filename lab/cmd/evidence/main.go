@@ -170,7 +170,6 @@ func (m *measured) tests(page, module, pkg, run string) ([]byte, error) {
 	return os.ReadFile(m.path(page))
 }
 
-// test runs tests of a module with -update.
 func (m *measured) test(module, pkg, run string) error {
 	return m.run(module, "test", pkg, "-run", run, "-count=1", "-timeout", "2h", "-update")
 }

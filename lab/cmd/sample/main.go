@@ -1,5 +1,4 @@
-// Command sample draws sentences of the docs and comments of the code, to be read by somebody who did not write them.
-// The same seed draws the same sample of the same tree.
+// Command sample draws sentences of the docs and comments of the code, as a seed says, for a reader to judge.
 //
 //	go run -C lab ./cmd/sample -seed 7 -n 60
 package main
@@ -32,23 +31,23 @@ func main() {
 func sample(w io.Writer, root string, seed uint64, n int) error {
 	var sentences, comments []string
 	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
 		name := strings.TrimPrefix(filepath.ToSlash(file), root+"/")
+		page := name == "README.md" || strings.HasPrefix(name, "docs/") && strings.HasSuffix(name, ".md")
 		switch {
+		case err != nil:
+			return err
 		case e.IsDir() && (e.Name() == "testdata" || name != root && strings.HasPrefix(e.Name(), ".")):
 			return filepath.SkipDir
-		case name == "README.md" || strings.HasPrefix(name, "docs/") && strings.HasSuffix(name, ".md"):
-			text, err := os.ReadFile(file)
-			sentences = append(sentences, ofPage(name, string(text))...)
-			return err
-		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
-			found, err := ofCode(name, file)
-			comments = append(comments, found...)
-			return err
+		case !page && (!strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go")):
+			return nil
 		}
-		return nil
+		text, err := os.ReadFile(file)
+		if page {
+			sentences = append(sentences, ofPage(name, string(text))...)
+		} else {
+			comments = append(comments, ofCode(name, string(text))...)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -56,19 +55,16 @@ func sample(w io.Writer, root string, seed uint64, n int) error {
 	random := rand.New(rand.NewPCG(seed, 0))
 	fmt.Fprintf(w, "seed %d\n", seed)
 	for _, all := range [][]string{sentences, comments} {
-		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		fmt.Fprintln(w)
-		for i, s := range all[:min(n, len(all))] {
-			fmt.Fprintf(w, "%d. %s\n", i+1, s)
+		for i, k := range random.Perm(len(all))[:min(n, len(all))] {
+			fmt.Fprintf(w, "%d. %s\n", i+1, all[k])
 		}
 	}
 	return nil
 }
 
-var (
-	item  = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
-	endOf = regexp.MustCompile(`([.!?:][)*"\]]*) ([*("\[` + "`" + `]*\p{Lu})`)
-)
+var item = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
+var endOf = regexp.MustCompile(`([.!?:][)*"\]]*) ([*("\[` + "`" + `]*\p{Lu})`)
 
 // ofPage returns the sentences of a page without code blocks, headings and tables.
 func ofPage(name, text string) (out []string) {
@@ -90,29 +86,24 @@ func ofPage(name, text string) (out []string) {
 		if other || item.MatchString(l) {
 			flush()
 		}
-		if other {
-			continue
-		}
 		if paragraph == "" {
 			start = i + 1
 		}
-		paragraph = strings.TrimSpace(paragraph + " " + item.ReplaceAllString(prose, ""))
+		if !other {
+			paragraph = strings.TrimSpace(paragraph + " " + item.ReplaceAllString(prose, ""))
+		}
 	}
 	return out
 }
 
 // ofCode returns the comments of a Go file, each with the code of its line, or of the line below it.
-func ofCode(name, file string) (out []string, err error) {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+func ofCode(name, text string) (out []string) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, file, src, parser.ParseComments|parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil || ast.IsGenerated(f) {
-		return nil, err
+		return nil
 	}
-	lines := strings.Split(string(src), "\n")
+	lines := strings.Split(text, "\n")
 	for _, g := range f.Comments {
 		at, end := fset.Position(g.Pos()), fset.Position(g.End())
 		code := strings.TrimSpace(lines[at.Line-1][:at.Column-1])
@@ -123,5 +114,5 @@ func ofCode(name, file string) (out []string, err error) {
 			out = append(out, fmt.Sprintf("%s:%d: %s\n\t%s", name, at.Line, text, code))
 		}
 	}
-	return out, nil
+	return out
 }

@@ -96,7 +96,6 @@ func (r *CronJobReconciler) jobs(ctx context.Context, c *v1.CronJob) (active, en
 	return active, ended, nil
 }
 
-// scheduled returns a Job's scheduled time.
 func scheduled(job *batchv1.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, job.Annotations[scheduledAt])
 	if err != nil {
@@ -147,7 +146,6 @@ func last(schedule cron.Schedule, from, now time.Time) (at time.Time) {
 	return at
 }
 
-// late reports whether it is too late for the Job of a time.
 func late(c *v1.CronJob, at, now time.Time) bool {
 	d := c.Spec.StartingDeadlineSeconds
 	return d != nil && at.Add(time.Duration(*d)*time.Second).Before(now)

@@ -50,7 +50,6 @@ func (r *MemcachedReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	return ctrl.Result{}, nil
 }
 
-// deployment returns the desired Deployment of a Memcached.
 func (r *MemcachedReconciler) deployment(m *v1.Memcached) (*appsv1.Deployment, error) {
 	labels := map[string]string{"app.kubernetes.io/name": "memcached", "app.kubernetes.io/instance": m.Name}
 	d := &appsv1.Deployment{

@@ -110,7 +110,6 @@ func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.API
 	return nil
 }
 
-// listed returns an entry of the resource list of gv.
 func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1.APIResource {
 	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.Singular,
 		Namespaced: r.Namespaced, Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories}
