@@ -149,7 +149,7 @@ func (r *Run) endOf() end {
 			if err != nil || json.Unmarshal(data, &o) != nil {
 				return
 			}
-			kind.objects++
+			kind.objects = append(kind.objects, ref.String())
 			note := func(path, value string) {
 				if kind.fields[path] == nil {
 					kind.fields[path] = map[string][]string{}
@@ -187,7 +187,7 @@ func (r *Run) endOf() end {
 				}
 			}
 		})
-		if kind.objects > 0 {
+		if len(kind.objects) > 0 {
 			all[k.GVK.GroupKind().String()] = kind
 		}
 	}

@@ -49,7 +49,7 @@ type end map[string]*endOf
 
 // endOf describes the objects of a kind: which objects have a value in a field.
 type endOf struct {
-	objects int
+	objects []string
 	fields  map[string]map[string][]string
 }
 
@@ -131,8 +131,15 @@ func (e end) difference(quiet end, not map[string]bool) string {
 func (e end) compare(quiet end, found func(path, text string)) {
 	for _, kind := range union(e, quiet) {
 		here, there := e.kind(kind), quiet.kind(kind)
-		if here.objects != there.objects {
-			found(kind, fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", here.objects, kind, there.objects))
+		if len(here.objects) != len(there.objects) {
+			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
+			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
+			case len(less) == 0: // otherwise names differ in each run
+				text += ", without " + strings.Join(more, ", ")
+			case len(more) == 0:
+				text += ", with " + strings.Join(less, ", ")
+			}
+			found(kind, text)
 			continue
 		}
 		for _, path := range union(here.fields, there.fields) {
@@ -141,6 +148,12 @@ func (e end) compare(quiet end, found func(path, text string)) {
 			}
 		}
 	}
+}
+
+// without returns the first names of a that b lacks.
+func without(a, b []string) []string {
+	a = slices.DeleteFunc(slices.Clone(a), func(name string) bool { return slices.Contains(b, name) })
+	return a[:min(len(a), mostEnds)]
 }
 
 func (e end) kind(name string) *endOf {

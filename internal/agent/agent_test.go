@@ -103,6 +103,15 @@ func stamps(t *testing.T, c host.Controller, choices sim.Choices) (all string) {
 	return all
 }
 
+// A program does not search for the primes of its keys, and no two of its random numbers are equal.
+func TestKeysOfKnownPrimes(t *testing.T) {
+	c := program(t, "bare", "keys").Controller(keeper)
+	one, other := stamps(t, c, sim.Zero{}), stamps(t, c, sim.NewSeed(1))
+	if want := strings.Repeat("right ", owners); one != want || other != want {
+		t.Errorf("%q and %q", one, other)
+	}
+}
+
 // Who has the next turn, and the order of maps, depend neither on real time nor on what the runtime does beside.
 func TestTurnsDoNotDependOnRealTime(t *testing.T) {
 	for _, does := range []string{"addresses", "crowd", "pipe", "slow"} {

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -228,6 +230,34 @@ func slow() (order string) {
 	return order
 }
 
+// keys makes keys whose primes are known, and returns what is wrong with them. The last bytes of known primes are small.
+func keys() string {
+	seen := map[string]bool{}
+	for _, bits := range []int{2048, 4096} {
+		key, err := rsa.GenerateKey(rand.Reader, bits)
+		if err == nil {
+			err = key.Validate()
+		}
+		if err != nil {
+			return err.Error()
+		}
+		for _, p := range key.Primes {
+			if end := p.Uint64() % (1 << 16); end > 4000 || seen[p.String()] {
+				return fmt.Sprintf("the prime of %d bits is %s", bits, p)
+			}
+			seen[p.String()] = true
+		}
+	}
+	for range 8 {
+		token := make([]byte, 128)
+		if rand.Read(token); seen[string(token)] {
+			return "two tokens are equal"
+		}
+		seen[string(token)] = true
+	}
+	return "right"
+}
+
 // nap waits in a system call.
 func nap(d time.Duration) {
 	wait := syscall.NsecToTimespec(int64(d))
@@ -316,6 +346,8 @@ func keep(client *http.Client, m object, does string) {
 		stamp = slow()
 	case "addresses":
 		stamp = addresses()
+	case "keys":
+		stamp = keys()
 	case "name":
 		stamp, _ = os.Hostname()
 	case "random":

@@ -149,6 +149,9 @@ func hostedRandom(b []byte) bool {
 	if !hosted.On {
 		return false
 	}
+	if hostedPrime(b) {
+		return true
+	}
 	for len(b) > 0 {
 		x := rand()
 		for i := 0; i < 8 && len(b) > 0; i++ {

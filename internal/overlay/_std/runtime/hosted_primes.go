@@ -1,0 +1,40 @@
+package runtime
+
+// hostedPrimes are the last two bytes of prime numbers for RSA keys of 2048 and of 4096 bits. hostedPrime derives the
+// other bytes from the index.
+var hostedPrimes = [2][32]uint16{
+	{345, 883, 805, 1109, 939, 305, 203, 159, 461, 583, 421, 49, 313, 81, 505, 1647, 213, 1527, 13, 535, 1253, 3191, 131,
+		677, 305, 341, 145, 175, 1105, 1875, 493, 321},
+	{123, 375, 855, 931, 163, 663, 3063, 543, 515, 1019, 357, 1223, 935, 795, 837, 1269, 1387, 871, 3789, 403, 3675, 417,
+		839, 3759, 157, 2691, 2427, 1289, 505, 2141, 1507, 99},
+}
+
+// hostedPrime fills b with a prime number if a prime of an RSA key has its length. Otherwise it reports false. Without
+// it, a program that makes its own certificates spends most of its time on the search for primes.
+//
+// Only every eighth read of such a length gets a prime. The primality test reads as many bytes for each of its five bases,
+// which must be less than the number that it tests. A bubble gets each prime once, so that the two of a key differ.
+func hostedPrime(b []byte) bool {
+	bubble := getg().bubble
+	if bubble == nil || len(b) != 128 && len(b) != 256 {
+		return false
+	}
+	ends := &hostedPrimes[len(b)/256]
+	n := uint64(len(ends))
+	read := bubble.primes
+	bubble.primes++
+	if read%8 != 0 || read/8 >= n {
+		return false
+	}
+	i := (bubble.order%n + read/8) % n
+	drawn := i
+	for at := range b {
+		if at%8 == 0 {
+			drawn += 0x9e3779b97f4a7c15
+		}
+		b[at] = byte(hostedMix(drawn) >> (at % 8 * 8))
+	}
+	b[0] |= 0xc0
+	b[len(b)-2], b[len(b)-1] = byte(ends[i]>>8), byte(ends[i])
+	return true
+}
