@@ -14,19 +14,15 @@ import (
 
 // call is one request being executed.
 type call struct {
-	s         *Server
-	req       *Request
-	k         *Kind
-	now       time.Time
-	warnings  []string
-	events    []Event
-	generated tally          // the count to keep when the create commits
-	kept      runtime.Object // what was stored of an object of another version
-	stale     *stale         // how the store holds the object otherwise than it is read
-	itself    bool           // the server asks: no webhook has a say
-	mutatedIt bool           // a webhook has changed the object
-	tries     int            // of a deletion, while others change the object
-	asked     []askedPort    // of a Service that is changed
+	s        *Server
+	req      *Request
+	k        *Kind
+	now      time.Time
+	warnings []string
+	events   []Event
+	kept     runtime.Object // what was stored of an object of another version
+	itself   bool           // the server asks: no webhook has a say
+	tries    int            // of a deletion, while others change the object
 }
 
 // askedPort is a node port that a request names.
