@@ -30,16 +30,21 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) err
 			return err
 		}
 	}
-	if err := c.completeNew(obj, m); err != nil {
+	err := c.completeNew(obj, m)
+	if err != nil {
 		return err
 	}
+	mutated := false
 	if c.hooked(mutatingHooks) {
 		plugins := func() error { return c.completeNew(obj, m) }
-		if err := c.mutated(admissionv1.Create, obj, nil, dryRun, plugins); err != nil {
+		if mutated, err = c.mutated(admissionv1.Create, obj, nil, dryRun, plugins); err != nil {
 			return err
 		}
 	}
 	c.dedupOwners(m, true)
+	if mutated {
+		return c.matchNamespace(m)
+	}
 	return nil
 }
 
@@ -140,30 +145,34 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the plugins for an update. They run only for an update of the whole object that changes more than
-// metadata.
-func (c *call) admitUpdate(obj, old runtime.Object, aside, dryRun bool) error {
+// admitUpdate runs the plugins for an update, and compares versions. Plugins run only for an update of the whole object
+// that changes more than metadata.
+func (c *call) admitUpdate(ed *edit, w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
-	plugins := c.k.row.Admit
-	if aside || !c.s.plugged(c.k.row.Plugin) {
-		plugins = nil
+	obj, old := w.obj, w.old.obj
+	plugins := func() error { return nil }
+	if admit := c.k.row.Admit; admit != nil && !w.onlyMeta && ed.way == &c.k.row.Main && c.s.plugged(c.k.row.Plugin) {
+		plugins = func() error { return admit(obj, old) }
 	}
-	if plugins != nil {
-		if err := plugins(obj, old); err != nil {
+	if err := plugins(); err != nil {
+		return err
+	}
+	if c.hooked(mutatingHooks) && !c.posted() {
+		mutated, err := c.mutated(admissionv1.Update, obj, old, w.dryRun, plugins)
+		if err != nil {
 			return err
 		}
-	}
-	if !c.hooked(mutatingHooks) || c.posted() {
-		return nil
-	}
-	return c.mutated(admissionv1.Update, obj, old, dryRun, func() error {
-		if plugins == nil {
-			return nil
+		if mutated {
+			w.onlyMeta = false
+			if err := c.matchNamespace(w.m); err != nil {
+				return err
+			}
 		}
-		return plugins(obj, old)
-	})
+	}
+	c.dedupOwners(w.m, true)
+	return c.matchVersion(w.m, w.old)
 }
 
 // posted reports whether the request posts to a subresource and changes the object as a side effect.
@@ -174,7 +183,7 @@ func (c *call) posted() bool {
 // review calls the webhooks for an object that is posted to a subresource (old is nil), or that is deleted (obj is nil).
 func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
-		if err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {
+		if _, err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {
 			return err
 		}
 	}

@@ -14,19 +14,15 @@ import (
 
 // call is one request being executed.
 type call struct {
-	s         *Server
-	req       *Request
-	k         *Kind
-	now       time.Time
-	warnings  []string
-	events    []Event
-	generated tally          // the count to store when the create commits
-	kept      runtime.Object // the stored form of an object of another version
-	stale     *stale         // set if the stored form differs from the form that is read
-	itself    bool           // the server itself makes the call: webhooks are not called
-	mutatedIt bool           // a webhook has changed the object
-	tries     int            // attempts of a deletion while others change the object
-	asked     []askedPort    // for an update of a Service
+	s        *Server
+	req      *Request
+	k        *Kind
+	now      time.Time
+	warnings []string
+	events   []Event
+	kept     runtime.Object // the stored form of an object of another version
+	itself   bool           // the server itself makes the call: webhooks are not called
+	tries    int            // attempts of a deletion while others change the object
 }
 
 // askedPort is a node port that a request names.

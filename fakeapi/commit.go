@@ -31,13 +31,12 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 	m.SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	after := &entry{key: key, obj: obj, meta: m, rv: c.s.version}
 	if c.k.stored != nil {
-		after.obj = c.stored(obj, m.GetResourceVersion())
+		after.obj, after.stale = c.stored(obj, m.GetResourceVersion())
 		after.meta = metadata.Of(after.obj)
 		if before != nil {
 			before = c.s.find(t, key)
 		}
 	}
-	after.stale = c.stale
 	c.tell(t.put(before, after))
 	return after
 }
@@ -62,15 +61,15 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored returns the object in the storage version.
-func (c *call) stored(obj runtime.Object, version string) runtime.Object {
+// stored returns the object in the storage version, and how the store holds it otherwise than it is read.
+func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
 		c.kept = c.k.row.View.Keep(obj)
 	}
-	if c.stale = nil; c.k.custom != nil {
+	if c.k.custom != nil {
 		raw := c.kept
 		if c.kept = c.k.stored.custom.Defaulted(raw); c.kept != raw {
-			c.stale = &stale{raw: raw}
+			differs = &stale{raw: raw}
 		}
 	}
 	m := metadata.Of(c.kept)
@@ -78,7 +77,7 @@ func (c *call) stored(obj runtime.Object, version string) runtime.Object {
 		metadata.DropControllers(m)
 	}
 	m.SetResourceVersion(version)
-	return c.kept
+	return c.kept, differs
 }
 
 func (c *call) keep(obj runtime.Object) (err error) {

@@ -42,20 +42,49 @@ func (c *call) create() Response {
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
 
-// insert admits, validates and stores a new object. The call owns the object.
+// draft is what the stages of one write hand on.
+type draft struct {
+	old       *entry // nil for a create
+	obj       runtime.Object
+	m         metav1.Object // of obj
+	key       string
+	onlyMeta  bool // only metadata differs from old
+	dryRun    bool
+	asked     []askedPort // of a Service
+	generated tally       // the count to keep when a create commits
+}
+
+// insert carries out a create, stage by stage. The call owns the object.
 func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response {
-	calls := c.s.calls
-	if err := c.admitCreate(obj, m, dryRun); err != nil {
+	w, calls := draft{obj: obj, m: m, dryRun: dryRun}, c.s.calls
+	err := c.admitCreate(obj, m, dryRun)
+	if err == nil {
+		c.name(&w)
+		err = c.validateNew(&w)
+	}
+	if err == nil {
+		err = c.permitCreate(obj, m, dryRun)
+	}
+	if err == nil {
+		err = c.convertNew(&w, calls)
+	}
+	if err == nil {
+		err = c.charge(&w)
+	}
+	if err == nil {
+		err = c.storeNew(&w)
+	}
+	if err != nil {
 		return refuse(err)
 	}
-	if c.mutatedIt {
-		if err := c.matchNamespace(m); err != nil {
-			return refuse(err)
-		}
-	}
-	t := c.s.writable(c.k)
+	return Response{Object: obj, Code: http.StatusCreated}
+}
+
+// name sets the name, the uid and the time of a new object.
+func (c *call) name(w *draft) {
+	t, m := c.s.writable(c.k), w.m
 	if m.GetName() == "" && m.GetGenerateName() != "" {
-		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))
+		w.generated = c.generate(t, m)
 		if c.k == jobKind {
 			// The real server clones a Job's labels here. Otherwise they are its template's map, which gets the
 			// selector's labels.
@@ -65,68 +94,67 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if m.GetName() == "" && c.k.row.NamesItself {
 		m.SetName(c.unnamed(t, m.GetNamespace()))
 	}
-	key := c.k.key(m.GetNamespace(), m.GetName())
+	w.key = c.k.key(m.GetNamespace(), m.GetName())
 	m.SetCreationTimestamp(metadata.Seconds(c.now))
-	m.SetUID(uid(c.k, key, t.gone(key)+c.s.born))
-	if dryRun {
-		m.SetUID(c.s.dryUID(c.k, key))
+	m.SetUID(uid(c.k, w.key, t.gone(w.key)+c.s.born))
+	if w.dryRun {
+		m.SetUID(c.s.dryUID(c.k, w.key))
 	}
-	asked := c.askedPorts(obj, nil)
-	if err := c.beforeCreate(obj, m); err != nil {
-		if c.k == jobKind && !dryRun { // a client whose Job is refused has seen the Job's uid in labels
-			t.past.ReplaceOrInsert(tally{key: key, n: t.gone(key) + 1, at: c.s.version})
-		}
-		return refuse(err)
+}
+
+func (c *call) validateNew(w *draft) error {
+	w.asked = c.askedPorts(w.obj, nil)
+	err := c.beforeCreate(w.obj, w.m)
+	if err != nil && c.k == jobKind && !w.dryRun { // a client whose Job is refused has seen the Job's uid in labels
+		t := c.s.writable(c.k)
+		t.past.ReplaceOrInsert(tally{key: w.key, n: t.gone(w.key) + 1, at: c.s.version})
 	}
-	if err := c.permitCreate(obj, m, dryRun); err != nil {
-		return refuse(err)
+	return err
+}
+
+// convertNew converts the object into the stored version. calls is the number of webhook calls before the write.
+func (c *call) convertNew(w *draft, calls int) error {
+	if err := c.keep(w.obj); err != nil || c.s.calls == calls {
+		return err
 	}
-	if err := c.keep(obj); err != nil {
-		return refuse(err)
+	if c.s.current(c.k) != c.k {
+		return c.errRedefined()
 	}
-	if c.s.calls != calls {
-		if c.s.current(c.k) != c.k {
-			return refuse(c.errRedefined())
-		}
-		t = c.s.writable(c.k)
-		c.identify(m, key, dryRun)
-	}
-	if err := c.charge(obj, nil, m, dryRun); err != nil {
-		return refuse(err)
-	}
-	if err := c.allocatePorts(asked, obj); err != nil {
-		return refuse(err)
-	}
-	if rv := m.GetResourceVersion(); rv != "" && !dryRun {
+	c.identify(w.m, w.key, w.dryRun)
+	return nil
+}
+
+func (c *call) storeNew(w *draft) error {
+	if rv := w.m.GetResourceVersion(); rv != "" && !w.dryRun {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
-			return refuse(errRVOnCreate)
+			return errRVOnCreate
 		}
-		m.SetResourceVersion("")
+		w.m.SetResourceVersion("")
 	}
-	if old := c.s.find(t, key); old != nil {
-		return refuse(c.errExists(old))
+	t := c.s.writable(c.k)
+	if old := c.s.find(t, w.key); old != nil {
+		return c.errExists(old)
 	}
-	if dryRun {
-		if c.k.row.Dry != nil {
-			c.k.row.Dry(obj)
+	if w.dryRun && c.k.row.Dry != nil {
+		c.k.row.Dry(w.obj)
+	}
+	if !w.dryRun {
+		if err := c.s.tooLarge(w.obj); err != nil {
+			return err
 		}
-		if c.k.row.ReadDefault != nil {
-			c.k.row.ReadDefault(obj)
+		if w.generated.n > 0 {
+			w.generated.at = c.s.version + 1
+			t.made.ReplaceOrInsert(w.generated)
 		}
-		return Response{Object: obj, Code: http.StatusCreated}
 	}
-	if err := c.s.tooLarge(obj); err != nil {
-		return refuse(err)
+	completed := c.k.row.ReadDefault != nil && c.k.row.ReadDefault(w.obj)
+	if w.dryRun {
+		return nil
 	}
-	if c.generated.n > 0 {
-		c.generated.at = c.s.version + 1
-		t.made.ReplaceOrInsert(c.generated)
+	if e := c.commit(t, nil, w.key, w.obj, w.m); completed && c.k.stored == nil {
+		e.stale = defaulted
 	}
-	if c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj) {
-		c.stale = defaulted
-	}
-	c.commit(t, nil, key, obj, m)
-	return Response{Object: obj, Code: http.StatusCreated}
+	return nil
 }
 
 // identify sets the uid again after a webhook was called. In the meantime others may have created and deleted an object

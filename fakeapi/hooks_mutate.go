@@ -36,31 +36,30 @@ func (m *mutation) require() {
 }
 
 // mutated calls the mutating webhooks, which change obj. plugins are the server's own mutating plugins, which run
-// again if a webhook changes the object.
-func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) error {
+// again if a webhook changes the object. It reports whether one did.
+func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
 	if err := c.round(m); err != nil {
-		return err
+		return false, err
 	}
 	if m.again {
 		before := m.a.Object.DeepCopyObject()
 		if err := plugins(); err != nil {
-			return err
+			return false, err
 		}
 		if !equality.Semantic.DeepEqual(before, m.a.Object) {
 			m.require()
 		}
 		m.second = true
 		if err := c.round(m); err != nil {
-			return err
+			return false, err
 		}
-		c.mutatedIt = true
 	}
 	if s, ok := m.a.Object.(*autoscalingv1.Scale); ok && obj != nil && m.again && c.req.Subresource == "scale" {
 		c.k.row.Scale.Write(obj, s.Spec.Replicas)
 	}
-	return nil
+	return m.again, nil
 }
 
 func (c *call) round(m *mutation) error {

@@ -57,84 +57,71 @@ func (c *call) try(ed *edit) (r Response, done bool) {
 			return refuse(err), true
 		}
 	}
-	obj, onlyMeta, err := c.edited(ed, old)
-	if err != nil {
-		return refuse(err), true
+	w := draft{old: old, dryRun: ed.dryRun}
+	err := c.edit(ed, &w)
+	if err == nil {
+		err = c.admitUpdate(ed, &w)
 	}
-	if c.s.calls != calls {
+	if err == nil {
+		err = c.beforeUpdate(ed.way, &w)
+	}
+	if err == nil {
+		err = c.permitUpdate(&w)
+	}
+	if err == nil {
+		err = c.keep(w.obj)
+	}
+	if err == nil && c.s.calls != calls {
 		if c.s.current(c.k) != c.k {
-			return refuse(c.errRedefined()), true
-		}
-		if c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name) != stored {
+			err = c.errRedefined()
+		} else if c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name) != stored {
 			return r, false
 		}
 	}
-	return c.replace(ed, old, obj, onlyMeta), true
+	if err == nil && !w.onlyMeta {
+		err = c.charge(&w)
+	}
+	if err == nil {
+		err = c.storeChange(&w)
+	}
+	if err != nil {
+		return refuse(err), true
+	}
+	return Response{Object: w.obj, Code: http.StatusOK}, true
 }
 
-// edited returns the new state of an object: complete, valid and permitted.
-func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, err error) {
-	if err := c.conditionUID(old, ed.uid); err != nil {
-		return nil, false, err
+// edit makes the new state of an object from the stored one.
+func (c *call) edit(ed *edit, w *draft) (err error) {
+	if err = c.conditionUID(w.old, ed.uid); err != nil {
+		return err
 	}
-	if obj, onlyMeta, err = ed.make(old); err != nil {
-		return nil, false, err
+	if w.obj, w.onlyMeta, err = ed.make(w.old); err != nil {
+		return err
 	}
-	c.asked = c.askedPorts(obj, old.obj)
-	m := metadata.Of(obj)
-	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.Main, ed.dryRun); err != nil {
-		return nil, false, err
-	}
-	onlyMeta = onlyMeta && !c.mutatedIt
-	if c.mutatedIt {
-		if err := c.matchNamespace(m); err != nil {
-			return nil, false, err
-		}
-	}
-	c.dedupOwners(m, true)
-	if err := c.matchVersion(m, old); err != nil {
-		return nil, false, err
-	}
-	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
-		return nil, false, err
-	}
-	keepStamps(obj, m, old)
-	if err := c.permitUpdate(obj, old, m, onlyMeta, ed.dryRun); err != nil {
-		return nil, false, err
-	}
-	return obj, onlyMeta, c.keep(obj)
+	w.m, w.asked = metadata.Of(w.obj), c.askedPorts(w.obj, w.old.obj)
+	return nil
 }
 
-// replace charges quotas for the new state of an object, and stores it.
-func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) Response {
-	m := metadata.Of(obj)
-	if !onlyMeta {
-		if err := c.charge(obj, old.obj, m, ed.dryRun); err != nil {
-			return refuse(err)
-		}
-		if err := c.allocatePorts(c.asked, obj); err != nil {
-			return refuse(err)
-		}
-	}
+// storeChange stores the new state. A terminating object without finalizers is removed. Nothing is written if nothing
+// has changed; the response is then the stored object.
+func (c *call) storeChange(w *draft) error {
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(m) // like commit: adopting without the field changes nothing
+		metadata.DropControllers(w.m) // like commit: adopting without the field changes nothing
 	}
-	if len(m.GetFinalizers()) == 0 && old.meta.GetDeletionTimestamp() != nil && c.mayGo(obj, old.meta) {
-		if !ed.dryRun {
-			c.drop(c.s.writable(c.k), old)
+	switch {
+	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
+		if !w.dryRun {
+			c.drop(c.s.writable(c.k), w.old)
 		}
-		return Response{Object: obj, Code: http.StatusOK}
-	}
-	if unchanged(onlyMeta, obj, old, m) {
-		return Response{Object: old.obj, Code: http.StatusOK}
-	}
-	if !ed.dryRun {
-		if err := c.s.tooLarge(obj); err != nil {
-			return refuse(err)
+	case unchanged(w.onlyMeta, w.obj, w.old, w.m):
+		w.obj = w.old.obj
+	case !w.dryRun:
+		if err := c.s.tooLarge(w.obj); err != nil {
+			return err
 		}
-		c.commit(c.s.writable(c.k), old, old.key, obj, m)
+		c.commit(c.s.writable(c.k), w.old, w.old.key, w.obj, w.m)
 	}
-	return Response{Object: obj, Code: http.StatusOK}
+	return nil
 }
 
 func (c *call) modifyMissing(ed *edit) Response {
@@ -185,11 +172,11 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 }
 
 // beforeUpdate completes and validates the new state of an object.
-func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Object, e *entry) error {
-	m, old, oldMeta := metadata.Of(obj), e.obj, e.meta
+func (c *call) beforeUpdate(way *registry.Update, w *draft) error {
+	obj, m, onlyMeta, old, oldMeta := w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
 	m.SetGeneration(oldMeta.GetGeneration())
-	if w.Prepare != nil && !(onlyMeta && w.Keeps) {
-		w.Prepare(obj, old, c.now)
+	if way.Prepare != nil && !(onlyMeta && way.Keeps) {
+		way.Prepare(obj, old, c.now)
 	}
 	if m.GetUID() == "" {
 		m.SetUID(oldMeta.GetUID())
@@ -201,7 +188,7 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	if grace := oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && m.GetDeletionGracePeriodSeconds() == nil {
 		m.SetDeletionGracePeriodSeconds(grace)
 	}
-	if w == &c.k.row.Main && !onlyMeta {
+	if way == &c.k.row.Main && !onlyMeta {
 		if err := c.begin(obj, m, old); err != nil {
 			return err
 		}
@@ -212,9 +199,9 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
 		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadata.Path)...)
 	}
-	if w.Judge != nil && (!onlyMeta || w.MetadataToo || len(errs) > 0 || !sound && !metadata.Plain(m, oldMeta)) {
-		found, warnings := w.Judge(obj, old, sound)
-		if errs = append(errs, found...); len(errs) == 0 || w.MetadataToo {
+	if way.Judge != nil && (!onlyMeta || way.MetadataToo || len(errs) > 0 || !sound && !metadata.Plain(m, oldMeta)) {
+		found, warnings := way.Judge(obj, old, sound)
+		if errs = append(errs, found...); len(errs) == 0 || way.MetadataToo {
 			c.warnings = append(c.warnings, warnings...)
 		}
 	}
@@ -224,6 +211,7 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	if c.k.row.Canonicalize != nil {
 		c.k.row.Canonicalize(obj)
 	}
+	keepStamps(obj, m, w.old)
 	return nil
 }
 

@@ -5,15 +5,17 @@ import (
 	"strconv"
 
 	"github.com/google/btree"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // maxGenerated leaves room for five characters of suffix in a name of 63.
 const maxGenerated = 58
 
-// generate returns an unused name. Each prefix has its own count, so that unrelated creates do not change each other's
-// names.
-func (c *call) generate(t *table, namespace, prefix string) string {
+// generate sets an unused name. Each prefix has its own count, so that unrelated creates do not change each other's
+// names. It returns the count to store when the create commits.
+func (c *call) generate(t *table, m metav1.Object) tally {
+	namespace, prefix := m.GetNamespace(), m.GetGenerateName()
 	if len(prefix) > maxGenerated {
 		prefix = prefix[:maxGenerated]
 	}
@@ -24,8 +26,8 @@ func (c *call) generate(t *table, namespace, prefix string) string {
 			name = c.s.opts.Name(prefix, n)
 		}
 		if c.s.lookup(t, namespace, name) == nil || n > made+1000 {
-			c.generated = tally{key: namespace + "/" + prefix, n: n}
-			return name
+			m.SetName(name)
+			return tally{key: namespace + "/" + prefix, n: n}
 		}
 	}
 }

@@ -40,12 +40,12 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 
 // permitUpdate is permitCreate for an update. onlyMeta means that only metadata changed, for which only owner changes
 // are checked.
-func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onlyMeta, dryRun bool) error {
-	err := error(nil)
+func (c *call) permitUpdate(w *draft) error {
+	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
-		return c.permitResize(obj.(*corev1.Pod), old, dryRun)
+		return c.permitResize(obj.(*corev1.Pod), old, w.dryRun)
 	}
-	if c.req.Subresource == "" && !onlyMeta {
+	if c.req.Subresource == "" && !w.onlyMeta {
 		switch o := obj.(type) {
 		case *corev1.PersistentVolumeClaim:
 			if old.meta.GetDeletionTimestamp() == nil {
@@ -62,15 +62,15 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 		}
 	}
 	if err == nil {
-		err = c.mayOwn(m, old.meta)
+		err = c.mayOwn(w.m, old.meta)
 	}
 	if err != nil {
-		return c.errForbidden(m, err)
+		return c.errForbidden(w.m, err)
 	}
 	if c.posted() {
 		return nil
 	}
-	return c.validated(admissionv1.Update, obj, old.obj, dryRun)
+	return c.validated(admissionv1.Update, obj, old.obj, w.dryRun)
 }
 
 // permitResize is permitUpdate for the resources of a Pod.
@@ -117,19 +117,30 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge charges a write to the quotas of its namespace. The charge stays even if the write fails later.
-func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) error {
+// charge charges a write to the quotas of its namespace, and allocates the node ports of a Service. The charge stays
+// even if the write fails later.
+func (c *call) charge(w *draft) error {
+	if err := c.spendQuota(w); err != nil {
+		return err
+	}
+	return c.allocatePorts(w.asked, w.obj)
+}
+
+func (c *call) spendQuota(w *draft) error {
 	t := c.s.tables[quotaKind.ordinal]
 	if t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
 		return nil
 	}
-	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: obj, Old: old, Now: c.now}
+	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: w.obj, Now: c.now}
+	if w.old != nil {
+		charge.Old = w.old.obj
+	}
 	if !charge.Costs() {
 		return nil
 	}
 	var entries []*entry
 	var quotas []*corev1.ResourceQuota
-	t.each(m.GetNamespace(), func(e *entry) bool {
+	t.each(w.m.GetNamespace(), func(e *entry) bool {
 		if q := e.obj.(*corev1.ResourceQuota); len(q.Status.Hard) > 0 {
 			entries, quotas = append(entries, e), append(quotas, q)
 		}
@@ -137,9 +148,9 @@ func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) err
 	})
 	used, err := charge.Spend(quotas)
 	if err != nil {
-		return c.errForbidden(m, err)
+		return c.errForbidden(w.m, err)
 	}
-	if dryRun {
+	if w.dryRun {
 		return nil
 	}
 	for i := range used {
