@@ -126,21 +126,6 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Exploring twice from one seed yields the same results.
-func TestExploreIsDeterministic(t *testing.T) {
-	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nscale rs/web-a replicas=3\ndelete " +
-		"pod/web-b-1\nsettle\n"
-	run := func(workers int) string {
-		x, err := scenarios.Explore(t.Context(), parse(t, script), -1, registry(),
-			scenarios.ExploreOptions{Schedules: 60, Seed: 3, Workers: workers, Faults: map[string]int{"crash": 1}})
-		must(t, err)
-		return x.Text()
-	}
-	if a, b := run(1), run(2); a != b {
-		t.Errorf("one worker:\n%s\ntwo:\n%s", a, b)
-	}
-}
-
 // The forms of verbs that no scenario of the project has.
 func TestRareVerbs(t *testing.T) {
 	f := parse(t, `controllers replicaset replication gc kubelet

@@ -172,13 +172,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func TestNoRuns(t *testing.T) {
-	rep, err := Config{New: toys(adders(2, 0))}.Run(context.Background())
-	if err != nil || rep.Runs != 0 || rep.Interrupted {
-		t.Error(rep, err)
-	}
-}
-
 func TestTable(t *testing.T) {
 	var table Table
 	for _, l := range []string{"b", "a", "c", "c", "d", "d"} {

@@ -7,30 +7,22 @@ import (
 	"strconv"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-var (
-	jobs      = batchv1.SchemeGroupVersion.WithKind("Job")
-	revisions = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
-)
+var jobs = batchv1.SchemeGroupVersion.WithKind("Job")
 
 // rightNames are right operators, by how they name and replace their dependents.
 var rightNames = []right{
 	{"named by a field", by(namedByField), ""},
-	{"named by a hash", by(hashes), ""},
 	{"created once", by(requests), ""},
 	{"blue and green", by(switches), ""},
 	{"immutable dependents are replaced", by(replaces), ""},
 	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, living(runs), jobs)}, ""},
-	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
-	{"generated names and a live list", by(indexes), ""},
-	{"the old one goes first", by(renumbers), ""},
 }
 
 // namedByField creates its dependent under the name in its owner's spec, as k8s.io/sample-controller does. Two owners
@@ -61,24 +53,6 @@ func hashOf(owner *thing) string {
 	h := fnv.New32a()
 	fmt.Fprint(h, owner.Object["spec"])
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
-}
-
-// hashes keeps one dependent, named by the hash of the spec, and deletes those of earlier specs.
-func hashes(a *at, owner *thing) error {
-	next := a.dependent(owner, owner.GetName()+"-"+hashOf(owner))
-	d := a.cached(next.GetName())
-	if d == nil {
-		if err := ignoreAlreadyExists(a.create(next)); err != nil {
-			return err
-		}
-		if d, _ = a.live(a.kind, owner.GetNamespace(), next.GetName()); d == nil {
-			return fmt.Errorf("%s is gone again", next.GetName())
-		}
-	}
-	if err := mine(owner, d); err != nil {
-		return err
-	}
-	return a.pruneBut(owner, next.GetName())
 }
 
 // switches creates a dependent for a new spec and reports it as active. Then it deletes the previous one.
@@ -141,38 +115,6 @@ func runs(a *at, owner *thing) error {
 	return ignoreAlreadyExists(a.ensure(owner, job))
 }
 
-// revises keeps a ControllerRevision for each of the last two specs of its owner. An existing one of the current spec
-// becomes the newest.
-func revises(a *at, owner *thing) error {
-	all := a.own(owner)
-	number := func(r *thing) int64 { return intAt(r, "revision") }
-	slices.SortFunc(all, func(x, y *thing) int { return int(number(x) - number(y)) })
-	last := int64(0)
-	if len(all) > 0 {
-		last = number(all[len(all)-1])
-	}
-	next := a.bare(owner, owner.GetName()+"-"+hashOf(owner))
-	next.Object["data"] = map[string]any{"spec": owner.Object["spec"]}
-	switch d := a.cached(next.GetName()); {
-	case d == nil:
-		next.Object["revision"] = last + 1
-		return a.create(next)
-	case !metav1.IsControlledBy(d, owner):
-		return taken(d)
-	case number(d) != last:
-		d.Object["revision"] = last + 1
-		return a.update(d)
-	}
-	for _, old := range all[:max(len(all)-2, 0)] {
-		if old.GetDeletionTimestamp() == nil {
-			if err := a.remove(old); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // generates lets the server name its dependents. It remembers what it has created until its cache shows that, for at
 // most five minutes.
 func generates(env *host.Env) idiom {
@@ -211,72 +153,4 @@ func generates(env *host.Env) idiom {
 		}
 		return nil
 	}
-}
-
-// indexes lets the server name its dependents, and labels each with an index. It lists them on the server before it
-// creates one. It deletes a second one with an index.
-func indexes(a *at, owner *thing) error {
-	size := intAt(owner, "spec", "size")
-	has := map[string]bool{}
-	for _, d := range a.own(owner) {
-		index := d.GetLabels()["index"]
-		i, err := strconv.ParseInt(index, 10, 64)
-		if (err != nil || i >= size || has[index]) && d.GetDeletionTimestamp() == nil {
-			if err := a.remove(d); err != nil {
-				return err
-			}
-		}
-		has[index] = true
-	}
-	for i := range size {
-		index := strconv.FormatInt(i, 10)
-		if has[index] {
-			continue
-		}
-		there, err := a.list(a.kind, owner.GetNamespace(), "index="+index)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(there, func(d *thing) bool { return metav1.IsControlledBy(d, owner) }) {
-			continue // the cache does not show it yet
-		}
-		d := a.dependent(owner, "")
-		d.SetGenerateName(owner.GetName() + "-")
-		d.SetLabels(map[string]string{"index": index})
-		if err := a.create(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// renumbers keeps one dependent, named by the owner's color. It deletes those of other colors first, and creates the new
-// one when they are gone from the server.
-func renumbers(a *at, owner *thing) error {
-	next := a.dependent(owner, owner.GetName()+"-"+stringAt(owner, "spec", "color"))
-	all, err := a.list(a.kind, owner.GetNamespace(), "")
-	if err != nil {
-		return err
-	}
-	left, there := false, false
-	for _, d := range all {
-		switch controlled := metav1.IsControlledBy(d, owner); {
-		case d.GetName() == next.GetName() && !controlled:
-			return taken(d)
-		case d.GetName() == next.GetName():
-			there = true
-			continue
-		case !controlled:
-			continue
-		case d.GetDeletionTimestamp() == nil:
-			if err := a.remove(d); err != nil {
-				return err
-			}
-		}
-		left = true
-	}
-	if left || there {
-		return nil // a deletion requeues the key
-	}
-	return a.create(next)
 }

@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"pgregory.net/rapid"
-
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -162,16 +160,4 @@ func TestCheckFails(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The same case, with rapid's draws and with a fuzzer's bytes.
-func TestCaseProperty(t *testing.T) {
-	c := keeping(keeper(keep))
-	rapid.Check(t, c.Property())
-}
-
-func FuzzCase(f *testing.F) {
-	c := keeping(keeper(keep))
-	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8})
-	f.Fuzz(c.Fuzz())
 }

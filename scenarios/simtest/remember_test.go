@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,26 +42,9 @@ func marker(workers int, remember func(env *host.Env) func(ctx context.Context, 
 	}
 }
 
-func makes(name string, o runtime.Object) simtest.Action {
-	return simtest.Do(name, func(user host.Client) error {
-		_, err := user.Create(context.Background(), o)
-		return err
-	})
-}
-
 // A controller knows more than its caches show: how often it was called, what it saw between two calls, in which order
 // its workers came, which kinds were served. Exhaustive search tells such states apart.
 func TestExhaustiveWithStatefulControllers(t *testing.T) {
-	preserve := true
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget",
-				ListKind: "WidgetList"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{
-					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
-						XPreserveUnknownFields: &preserve}}}}}}
-	hidden := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
 	for name, c := range map[string]simtest.Case{
 		"how often": {Controllers: []host.Controller{marker(1, func(*host.Env) func(context.Context, string) string {
 			n := 0
@@ -86,11 +67,11 @@ func TestExhaustiveWithStatefulControllers(t *testing.T) {
 					_, _ = env.Client.Get(ctx, configMaps, "default", "a")
 					return strconv.Itoa(was) + "-" + strconv.Itoa(seen)
 				}
-			})}, User: []simtest.Action{makes("hidden", hidden)}},
+			})}, User: []simtest.Action{simtest.Apply("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n")}},
 		"which kinds": {
 			Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
 				return func(context.Context, string) string { return strconv.Itoa(len(env.Kinds())) }
-			})}, User: []simtest.Action{makes("define", crd)}},
+			})}, User: []simtest.Action{simtest.Apply(fleetDefinition)}},
 		"a gap": {Faults: map[string]int{"relist": 1},
 			Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
 				gap := ""
@@ -105,7 +86,7 @@ func TestExhaustiveWithStatefulControllers(t *testing.T) {
 				}
 				return func(context.Context, string) string { return gap }
 			})}, User: []simtest.Action{
-				makes("another", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}),
+				simtest.Apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"),
 				simtest.Verb("delete cm/b")}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,9 +2,6 @@ package bubble_test
 
 import (
 	"context"
-	"errors"
-	goruntime "runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -150,32 +147,6 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	t.Logf("%d steps, %.0f a second", steps, float64(steps)/time.Since(began).Seconds())
-}
-
-// A request that is withdrawn before the program waits cannot be executed.
-func TestWithdrawnAtOnce(t *testing.T) {
-	w := trial.New(trial.Options{})
-	defer w.Stop()
-	var failed error
-	hasty := func(ctx context.Context, cfg *rest.Config) error {
-		client := kubernetes.NewForConfigOrDie(cfg)
-		short, cancel := context.WithCancel(ctx)
-		var asks sync.WaitGroup
-		asks.Go(func() {
-			s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
-			_, failed = client.CoreV1().Secrets("default").Create(short, s, metav1.CreateOptions{})
-		})
-		goruntime.Gosched() // it asks
-		cancel()
-		asks.Wait()
-		<-ctx.Done()
-		return nil
-	}
-	w.Start("hasty", program("hasty", hasty))
-	settles(t, w)
-	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 0 || !errors.Is(failed, context.Canceled) {
-		t.Errorf("%d secrets; errors %v", n, failed)
-	}
 }
 
 // readsBoth reads events in both of their groups, concurrently and in the order of a map. It records which answer came

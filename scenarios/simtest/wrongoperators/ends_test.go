@@ -20,7 +20,7 @@ var wrongEnds = []wrong{{
 	says: []string{"fleet/a stays terminating, held by example.com/anchor alone", "delete"},
 	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: ["+anchor+"]")),
 		Faults: map[string]int{"error": 1},
-		Controllers: []host.Controller{holding(operates("fleet", fleets, ships, doing{
+		Controllers: []host.Controller{holding(operates("fleet", ships, doing{
 			sync: (*operator).keeps,
 			dying: func(o *operator, f metav1.Object) error {
 				if o.seen[f.GetName()] != "" || !slices.Contains(f.GetFinalizers(), anchor) {

@@ -101,7 +101,7 @@ var secrets = corev1.SchemeGroupVersion.WithKind("Secret")
 
 // second is a second operator on fleets. It should keep two Secrets for each, and creates this many.
 func second(makes int) host.Controller {
-	c := operates("second", fleets, secrets, doing{sync: func(o *operator, f metav1.Object) error {
+	c := operates("second", secrets, doing{sync: func(o *operator, f metav1.Object) error {
 		for i := range makes {
 			name := fmt.Sprintf("%s-second-%d", f.GetName(), i)
 			if o.has(name) {

@@ -54,12 +54,6 @@ func fleet(name string, replicas int, sea string, more ...string) string {
 		"%s}\n", name, strings.Join(more, ""), replicas, sea)
 }
 
-// ship returns the manifest of a ship without an owner.
-func ship(name, sea string, more ...string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea,
-		strings.Join(more, ""))
-}
-
 func world(manifests ...string) string {
 	return fleetDefinition + "---\n" + strings.Join(manifests, "---\n")
 }
@@ -75,30 +69,29 @@ type operator struct {
 	env             *host.Env
 	owners, members cache.Indexer
 	member          schema.GroupVersionKind
-	owner           schema.GroupVersionKind
 	seen            map[string]string // its memory
 }
 
 // begin returns an operator without memory.
-func begin(env *host.Env, owner, member schema.GroupVersionKind) *operator {
-	return &operator{client: env.Client, env: env, owner: owner, member: member, seen: map[string]string{},
-		owners: env.Informer(owner).GetIndexer(), members: env.Informer(member).GetIndexer()}
+func begin(env *host.Env, member schema.GroupVersionKind) *operator {
+	return &operator{client: env.Client, env: env, member: member, seen: map[string]string{},
+		owners: env.Informer(fleets).GetIndexer(), members: env.Informer(member).GetIndexer()}
 }
 
-// operates makes an operator on one kind of owner.
-func operates(name string, owner, member schema.GroupVersionKind, does doing) host.Controller {
-	c := host.Controller{Name: name, For: owner, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
+// operates makes an operator on fleets and one kind of members.
+func operates(name string, member schema.GroupVersionKind, does doing) host.Controller {
+	c := host.Controller{Name: name, For: fleets, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
 	c.New = func(env *host.Env) host.Reconciler {
-		o := begin(env, owner, member)
+		o := begin(env, member)
 		return host.SyncFunc(func(_ context.Context, key string) error { return o.do(does, key) })
 	}
 	c.Routes = []host.Route{
-		{Kind: owner, Do: func(_ host.View, e host.Event, out *host.Effect) {
+		{Kind: fleets, Do: func(_ host.View, e host.Event, out *host.Effect) {
 			out.Keys = append(out.Keys, keyOf(either(e)))
 		}},
 		{Kind: member, Do: func(v host.View, e host.Event, out *host.Effect) {
 			for _, o := range []runtime.Object{e.Old, e.New} {
-				out.Keys = append(out.Keys, interested(v, owner, o)...)
+				out.Keys = append(out.Keys, interested(v, o)...)
 			}
 		}},
 	}
@@ -107,7 +100,7 @@ func operates(name string, owner, member schema.GroupVersionKind, does doing) ho
 
 // fleeting makes an operator on fleets and their ships.
 func fleeting(sync func(o *operator, f metav1.Object) error) host.Controller {
-	return operates("fleet", fleets, ships, doing{sync: sync})
+	return operates("fleet", ships, doing{sync: sync})
 }
 
 func either(e host.Event) runtime.Object {
@@ -121,18 +114,18 @@ func keyOf(o any) string { return o.(metav1.Object).GetNamespace() + "/" + o.(me
 
 // interested lists the keys that a change of a member concerns: its owner, or for an orphan every owner that selects
 // it.
-func interested(v host.View, owner schema.GroupVersionKind, member runtime.Object) (keys []string) {
+func interested(v host.View, member runtime.Object) (keys []string) {
 	if member == nil {
 		return nil
 	}
 	m := member.(metav1.Object)
 	if c := metav1.GetControllerOf(m); c != nil {
-		if c.Kind == owner.Kind {
+		if c.Kind == fleets.Kind {
 			keys = append(keys, m.GetNamespace()+"/"+c.Name)
 		}
 		return keys
 	}
-	v.Each(owner, m.GetNamespace(), func(o runtime.Object) bool {
+	v.Each(fleets, m.GetNamespace(), func(o runtime.Object) bool {
 		if selector(o).Matches(labels.Set(m.GetLabels())) {
 			keys = append(keys, keyOf(o))
 		}
@@ -213,7 +206,7 @@ func (o *operator) has(name string) bool {
 // made returns a new member. The server completes a name that ends in "-".
 func (o *operator) made(f metav1.Object, name string) metav1.Object {
 	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name, Labels: map[string]string{"sea": field(f, "sea")},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, fleets)}}
 	if strings.HasSuffix(name, "-") {
 		meta.Name, meta.GenerateName = "", name
 	}
@@ -258,7 +251,7 @@ func (o *operator) reports(f metav1.Object, name string, n int) error {
 	if was, found := number(f, "status", name); found && was == n {
 		return nil
 	}
-	return o.merge(o.owner, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
+	return o.merge(fleets, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
 }
 
 // keeps is right: the ships of a fleet have fixed names, and surplus ships are deleted by uid.

@@ -71,7 +71,7 @@ var wrongOwners = []wrong{{
 }, {
 	name: "two operators write one field", law: "NOFIGHT-1",
 	says: []string{"blue", "red", "state recurs"},
-	run: simtest.Case{World: world(fleet("a", 0, "north"), ship("chart", "north")),
+	run: simtest.Case{World: world(fleet("a", 0, "north"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: chart, labels: {sea: north}}\n"),
 		Controllers: []host.Controller{paints("red"), paints("blue")}, Schedules: 30},
 }, {
 	name: "writes a count that wakes it up", law: "NOFIGHT-1",
@@ -97,7 +97,7 @@ func unclaimed(c host.Controller) host.Controller {
 
 // paints is an operator that wants the ownerless chart of its sea to have a colour.
 func paints(color string) host.Controller {
-	c := operates(color, fleets, ships, doing{sync: func(o *operator, f metav1.Object) error {
+	c := operates(color, ships, doing{sync: func(o *operator, f metav1.Object) error {
 		for _, m := range o.all(f) {
 			if chart := m.(*corev1.ConfigMap); chart.Data["color"] != color {
 				chart = chart.DeepCopy()

@@ -11,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
-	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -78,18 +77,6 @@ func violations(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (lis
 		t.Errorf("minimized it does not replay: %v", res.Errors)
 	}
 	return list
-}
-
-// A right operator is not reported in the world of the wrong ones.
-func TestRightOperator(t *testing.T) {
-	simtest.Check(t,
-		simtest.Case{Controllers: []host.Controller{fleeting((*operator).keeps)}, With: []string{"gc"},
-			World: world(fleet("a", 2, "north"), fleet("b", 1, "north"), ship("x", "north")),
-			User: user("patch fleet/a type=merge '{spec: {replicas: 1}}'", "delete cm/b-0",
-				"delete fleet/b --cascade=foreground"),
-			Faults: map[string]int{"crash": 1, "stale": 1, "conflict": 1, "error": 1, "lost": 1, "relist": 1,
-				"resync": 1},
-			Schedules: 300})
 }
 
 // A controller that does its part of the work on a kind is not reported for the part of another.
