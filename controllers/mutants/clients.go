@@ -22,7 +22,7 @@ import (
 // collectorHabits are garbage collectors whose requests go through a faulty client.
 var collectorHabits = []mutant{
 	{"gc/controlled-is-kept", "ORPHAN-3", "ORPHAN-3",
-		"leaves what is controlled to its controller, whether that is there or not",
+		"never deletes objects with a ControllerRef, even if their controller is gone",
 		collecting(func(_ *host.Env, inner host.Client) host.Client { return sparing{inner} })},
 	{"gc/any-namespace", "GC-7", "GC-7",
 		"looks for an owner in every namespace",

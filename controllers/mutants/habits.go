@@ -68,7 +68,7 @@ var habitMutants = []mutant{
 			return remembering{inner, c}
 		})},
 	{"routing/oldest-that-matches", "WATCH-8", "WATCH-8",
-		"wakes the oldest set that selects a pod, whoever owns it",
+		"enqueues the oldest set that selects a pod, whatever the pod's owner is",
 		declared(func(c *host.Controller) {
 			t := &routing.TieBreak{Owner: replicaset.Kind.GVK, Selects: replicaset.Kind.Selects}
 			c.Routes[1] = t.Route(pod.Kind)

@@ -35,10 +35,10 @@ var daemonSetMutants = []mutant{
 		"treats matching pods of other controllers as its own",
 		daemon(func(w *daemonset.Without) { w.Ref.Foreign = true })},
 	{"daemonset/count-unowned", "LAW-3", "LAW-2",
-		"counts every matching pod for its node, whoever owns it",
+		"counts every matching pod for its node, whatever its owner is",
 		daemon(func(w *daemonset.Without) { w.OwnCount = true })},
 	{"daemonset/status-counts-unowned", "LAW-3", "KIND-DS",
-		"counts every matching pod in its status, whoever owns it",
+		"counts every matching pod in its status, whatever its owner is",
 		daemon(func(w *daemonset.Without) { w.OwnStatus = true })},
 	{"daemonset/create-without-ref", "LAW-1", "LAW-1",
 		"creates pods without a reference to itself",
@@ -47,7 +47,7 @@ var daemonSetMutants = []mutant{
 		"creates pods that it has created already, and does not see yet",
 		daemon(func(w *daemonset.Without) { w.Wait, w.Consistent = true, true })},
 	{"daemonset/sleeps-on-what-it-lost", "WATCH-7", "WATCH-7",
-		"waits to see a deletion that nobody will show it",
+		"waits for a deletion that no event will show",
 		daemon(func(w *daemonset.Without) { w.Recheck = true })},
 	{"daemonset/pending-pods-are-nowhere", "KIND-DS", "EXACT-3",
 		"does not count a pod for the node that it is made for before it is bound",
@@ -131,7 +131,7 @@ var deploymentMutants = []mutant{
 		"keeps ReplicaSets that no longer match",
 		rolling(func(w *deployment.Without) { w.Ref.Mismatch = true })},
 	{"deployment/status-counts-unowned", "LAW-3", "EXACT-8",
-		"counts the pods of every matching ReplicaSet in its status, whoever owns it",
+		"counts the pods of every matching ReplicaSet in its status, whatever its owner is",
 		rolling(func(w *deployment.Without) { w.OwnStatus = true })},
 	{"deployment/count-before-claim", "UPGRADE-1", "EXACT-3",
 		"looks for its ReplicaSet among those that it owned before it adopted orphans, and makes another",
@@ -185,7 +185,7 @@ var statefulSetMutants = []mutant{
 		"adopts pods whatever their names are",
 		sts(func(w *statefulset.Without) { w.Member = true })},
 	{"statefulset/member-by-prefix", "KIND-STS-1", "ADOPT-1",
-		"takes pods of a set whose name begins with its own for its pods, and tells so to whoever asks",
+		"treats pods of a set whose name begins with its own as its pods, and declares that as right",
 		byPrefix()},
 	{"statefulset/two-of-a-number", "KIND-STS-1", "ADOPT-1",
 		"takes web-01 for web-1, and has that number twice",
@@ -242,7 +242,7 @@ var statefulSetMutants = []mutant{
 		"takes claims of an earlier set of its name over",
 		sts(func(w *statefulset.Without) { w.Recreated, w.Strange = true, true })},
 	{"statefulset/shares-claims", "LAW-2", "EXACT-7",
-		"tries for ever to change the owners of a claim that somebody else controls",
+		"tries for ever to change the owners of another controller's claim",
 		sts(func(w *statefulset.Without) { w.Strange = true })},
 }
 
@@ -250,12 +250,12 @@ var statefulSetMutants = []mutant{
 // claim.
 var sweepers = []mutant{
 	{"statefulset/sweeps-by-name", "ADOPT-8", "LAW-2",
-		"deletes the claims of a set that is going by their names, whoever's they are by now",
+		"deletes the claims of a terminating set by their names, whatever their owners are now",
 		sweeper(func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
 			return strings.HasPrefix(claim.Name, set.Spec.VolumeClaimTemplates[0].Name+"-"+set.Name+"-")
 		})},
 	{"statefulset/sweeps-by-label", "ADOPT-8", "LAW-2",
-		"deletes the claims of a set that is going by their labels, whoever's they are by now",
+		"deletes the claims of a terminating set by their labels, whatever their owners are now",
 		sweeper(func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
 			return labels.SelectorFromSet(set.Spec.Selector.MatchLabels).Matches(labels.Set(claim.Labels))
 		})},

@@ -192,7 +192,7 @@ var operatorMutants = []mutant{
 			})
 		})},
 	{"operator/edit-by-name", "LAW-2", "LAW-2",
-		"keeps its annotation on the pod of its own name, whoever owns that",
+		"keeps its annotation on the pod of its own name, whatever the pod's owner is",
 		first(func(c *careless, ctx context.Context, key string) error {
 			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
 				if p.Name != set.Name || p.Annotations["managed-by"] == set.Name {
@@ -204,7 +204,7 @@ var operatorMutants = []mutant{
 			})
 		})},
 	{"operator/delete-when-terminating", "LAW-2", "LAW-2",
-		"deletes every pod that it selects when it is deleted itself, whoever owns that",
+		"deletes every pod that it selects when it is deleted itself, whatever the pod's owner is",
 		first(func(c *careless, ctx context.Context, key string) error {
 			return c.others(key, func(set replicas.Set, p *corev1.Pod) error {
 				if set.DeletionTimestamp == nil || p.DeletionTimestamp != nil {

@@ -118,7 +118,7 @@ type moments struct {
 	seen  any // the owner
 	owner types.UID
 	mine  bool // the owner owned it at some moment
-	most  int  // the most it counted, whoever owned it
+	most  int  // the most it counted, whatever its owner was
 	least int  // the least it counted as a dependent of the owner; 0 while it was not one, negative before the first moment
 
 	state *State // set if least also checks the owner's selector

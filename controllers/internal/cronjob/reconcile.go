@@ -137,7 +137,7 @@ type Era string
 const (
 	// Selector: by the annotation that names the creator (before ControllerRef).
 	Selector Era = "selector"
-	// ControllerRef: as proposed in 2017. A ControllerRef names the owner, whoever created the Job; the annotation
+	// ControllerRef: as proposed in 2017. A ControllerRef names the owner, whatever created the Job; the annotation
 	// counts for the rest (KIND-CRON-2).
 	ControllerRef Era = "controllerref"
 )

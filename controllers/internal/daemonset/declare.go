@@ -141,7 +141,7 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 }
 
 // lacks reports that a pod's revision does not exist. One with the same content under the expected name also counts,
-// whoever owns it (RULES G72).
+// even if another owner has it (RULES G72).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)

@@ -191,7 +191,7 @@ func (w *work) manager(without *ref.Without, dependent schema.GroupVersionKind) 
 	return &ref.Manager{Client: w.env.Client, Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
 }
 
-// selected returns the pods that the set's selector matches, whoever owns them.
+// selected returns the pods that the set's selector matches, whatever their owners are.
 func (w *work) selected() []*corev1.Pod {
 	s := selector(w.set)
 	return slices.DeleteFunc(pod.In(w.reconciler.pods, w.set.Namespace),

@@ -209,7 +209,7 @@ func listed(objs []any) []*appsv1.ReplicaSet {
 	return sets
 }
 
-// selected implements the selector era: every matching ReplicaSet is the Deployment's, whoever created it.
+// selected implements the selector era: every matching ReplicaSet is the Deployment's, whatever created it.
 func (r *reconciler) selected(d *appsv1.Deployment) []*appsv1.ReplicaSet {
 	return keep(listed(index(r.sets, cache.NamespaceIndex, d.Namespace)),
 		func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })

@@ -85,7 +85,7 @@ type Era string
 
 // The eras. Those before Current count the ended pods that still exist.
 const (
-	// Selector: every matching pod, whoever created it (before ControllerRef). An event goes to the oldest Job that
+	// Selector: every matching pod, whatever created it (before ControllerRef). An event goes to the oldest Job that
 	// matches.
 	Selector Era = "selector"
 	// Gated: the same, with the items that the proposal's checklist ticks for Job: a terminating Job leaves its pods

@@ -168,7 +168,7 @@ func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, e
 	return own, utilerrors.NewAggregate(errs)
 }
 
-// selected implements the selector era: every active matching pod is the set's, whoever created it.
+// selected implements the selector era: every active matching pod is the set's, whatever created it.
 func (r *reconciler) selected(set *Set) []*corev1.Pod {
 	return filter(pod.In(r.pods, set.Namespace), func(p *corev1.Pod) bool {
 		return pod.Active(p) && set.Matches(p.Labels)

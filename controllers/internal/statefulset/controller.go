@@ -35,7 +35,7 @@ var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 type Era string
 
 const (
-	// Selector: all pods with the set's name and matching labels, whoever created them (before ControllerRef).
+	// Selector: all pods with the set's name and matching labels, whatever created them (before ControllerRef).
 	Selector Era = "selector"
 	// ControllerRef: the full proposal without later features: no revisions, no parallel sets, no deletion of claims.
 	ControllerRef Era = "controllerref"

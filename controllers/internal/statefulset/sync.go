@@ -221,7 +221,7 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	return err
 }
 
-// own returns the pods that the set controls; before ControllerRef, those with its name and matching labels, whoever
+// own returns the pods that the set controls; before ControllerRef, those with its name and matching labels, whatever
 // created them.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 	if s.options.Era != Selector {
