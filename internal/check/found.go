@@ -37,6 +37,7 @@ type found struct {
 	byName   bool // it took an object without an owner that has a dependent's name
 	applies  bool // it creates by server-side apply, which writes the reference again each time
 	releases bool // it let go one that was relabelled
+	unmarked bool // its webhooks refuse a label and an annotation of the sample
 	selector *selector
 	raised   *edit   // of the sample, before anything was tried
 	scale    *edit   // changes how many dependents there are
@@ -117,6 +118,9 @@ func (s *subject) look() (*found, error) {
 		f.unsettled = true
 		f.unknown = append(f.unknown, "it does not settle with one owner alone: no other facts were derived")
 		return f, nil
+	}
+	if f.unmarked, err = r.refusesMarks(s.owner); err != nil {
+		return nil, err
 	}
 	for _, probe := range []func(*subject) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
