@@ -54,7 +54,7 @@ type endOf struct {
 }
 
 // walk calls note for each text, number and boolean below a field. Items of a list share one path, or one per type if
-// they have a type.
+// they have a type. A condition that is False counts as absent: it may only tell that the controller once saw it True.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -65,6 +65,9 @@ func walk(path string, value any, note func(path, value string)) {
 		for _, item := range v {
 			at := path + "[]"
 			if o, is := item.(map[string]any); is && o["type"] != nil {
+				if o["status"] == "False" {
+					continue
+				}
 				at = fmt.Sprintf("%s[%v]", path, o["type"])
 			}
 			walk(at, item, note)

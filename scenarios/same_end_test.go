@@ -66,6 +66,23 @@ func TestSameEnd(t *testing.T) {
 		}
 		return "", err
 	}
+	reports := func(seen string) func(context.Context, *host.Env) (string, error) {
+		return func(ctx context.Context, env *host.Env) (string, error) {
+			p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+			p.Namespace, p.Name = "default", "p"
+			if _, err := env.Client.Create(ctx, p); err != nil && !apierrors.IsAlreadyExists(err) {
+				return "", err
+			}
+			o, err := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), "default", "p")
+			if err != nil || len(env.Informer(secret).GetStore().List()) == 0 {
+				return "", err
+			}
+			p = o.DeepCopyObject().(*corev1.Pod)
+			p.Status.Conditions = []corev1.PodCondition{{Type: "Ready", Status: corev1.ConditionStatus(seen)}}
+			_, err = env.Client.UpdateStatus(ctx, p)
+			return "", err
+		}
+	}
 	issued := func(before string) func(context.Context, *host.Env) (string, error) {
 		return func(ctx context.Context, env *host.Env) (string, error) {
 			text, err := cached(ctx, env)
@@ -87,6 +104,10 @@ func TestSameEnd(t *testing.T) {
 			"there are 3 objects of kind ConfigMap, and 2 in a quiet run, without cm/more", ""},
 		{"looks wrong: the first of two decides", noting("left", named("left")), noting("right", named("right")), "",
 			"left out, since quiet runs differ there: ConfigMap data.is"},
+		{"violated: a condition that was not seen", noting("left", reports("True")), noting("right", named("")),
+			"status.conditions[Ready].status is True in fewer objects of kind Pod than in a quiet run; " +
+				"status.conditions[Ready].type is Ready in fewer objects of kind Pod than in a quiet run", ""},
+		{"looks wrong: a condition that is over", noting("left", reports("False")), noting("right", named("")), "", ""},
 		{"looks wrong: a certificate", noting("left", issued("-----BEGIN CERTIFICATE-----\n")),
 			noting("right", issued("-----BEGIN CERTIFICATE-----\n")), "", ""},
 		{"looks wrong: a certificate in base64", noting("left", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk")),

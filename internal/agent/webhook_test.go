@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -121,7 +123,7 @@ func refused(t *testing.T, w *trial.Trial, name, why string) {
 }
 
 // admitting prepares a check of a program whose mutating webhook sees each ConfigMap.
-func admitting(t *testing.T, sample string) (*check.Plan, error) {
+func admitting(t *testing.T, sample, operation string) (*check.Plan, error) {
 	t.Helper()
 	read := func(name, text string) *check.File {
 		t.Helper()
@@ -150,8 +152,8 @@ webhooks:
   admissionReviewVersions: [v1]
   sideEffects: None
   clientConfig: {caBundle: %s, service: {namespace: default, name: hook, path: /mutate}}
-  rules: [{operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
-`, encoded(certificate), encoded(key), encoded(agent.Authority)))
+  rules: [{operations: [%s], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
+`, encoded(certificate), encoded(key), encoded(agent.Authority), operation))
 	b := program(t, "bare", "webhook")
 	b.Projections = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
 	s := check.Operator{Controller: b.Controller(host.Controller{Name: "bare"}), Schedules: 1,
@@ -164,7 +166,7 @@ webhooks:
 
 // The sample of each world is what the operator's webhooks make of it: none exists that has not passed them.
 func TestSampleIsAdmitted(t *testing.T) {
-	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good, annotations: {kept: yes-it-is}}\n")
+	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good, annotations: {kept: yes-it-is}}\n", "CREATE")
 	must(t, err)
 	world := plan.Cases[0].World(nil).World
 	for _, want := range []string{"admitted: \"yes\"", "kept: yes-it-is", "name: good"} {
@@ -176,9 +178,21 @@ func TestSampleIsAdmitted(t *testing.T) {
 
 // A sample that the operator's webhook denies is a mistake, in one line.
 func TestSampleIsDenied(t *testing.T) {
-	_, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n")
+	_, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n", "CREATE")
 	want := "sample.yaml:1: with the operator's webhooks the server refuses cm/bad: "
 	if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+// A label that the operator's webhook denies is not missed.
+func TestDeniedLabelIsNotMissed(t *testing.T) {
+	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n", "UPDATE")
+	must(t, err)
+	i := slices.IndexFunc(plan.Cases, func(c check.Case) bool { return c.Name == "two-owners" })
+	x, err := plan.Cases[i].World(nil).Explore(t.Context(), t.TempDir(), scenarios.ExploreOptions{Schedules: 3, Steps: 30_000})
+	must(t, err)
+	if len(x.Failures) > 0 {
+		t.Error(x.Text())
 	}
 }

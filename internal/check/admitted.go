@@ -64,6 +64,20 @@ func (s *operator) admit(r *quiet) error {
 	return nil
 }
 
+// admits reports whether the program's webhooks allow an object. The objects with which a world begins do not pass them.
+func (s *subject) admits(m manifest) bool {
+	if !s.Controller.Hosted() {
+		return true
+	}
+	r, err := s.run()
+	if err != nil {
+		return false
+	}
+	defer r.Stop()
+	_, err = s.admitted(r, m)
+	return err == nil
+}
+
 // admitted returns an object as the program's webhooks change it.
 func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	k := r.Server.Kind(m.GroupVersionKind())
@@ -81,7 +95,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	resp, err := r.Request(req)
 	switch {
 	case apierrors.IsInternalError(err): // the webhook could not be called
-		s.notes = append(s.notes, fmt.Sprintf("%s exists without having passed the operator's webhooks: %s", m.at(),
+		s.notes = appendOnce(s.notes, fmt.Sprintf("%s exists without having passed the operator's webhooks: %s", m.at(),
 			strings.ReplaceAll(err.Error(), "\n", " ")))
 		return m, nil
 	case err != nil:

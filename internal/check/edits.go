@@ -86,7 +86,7 @@ func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.settled && len(r.controlled(owner, f.owns)) > len(one.controlled(s.owner, f.owns)) {
+		if r.settled && len(r.controlled(owner, f.owns)) > len(one.controlled(s.owner, f.owns)) && s.admits(owner) {
 			f.raised, s.owner = e, owner
 			return r, nil
 		}

@@ -37,6 +37,7 @@ type found struct {
 	byName   bool // it adopted an object without an owner that has a dependent's name
 	applies  bool // it creates by server-side apply, which writes the reference again each time
 	releases bool // it released a dependent whose labels were changed
+	unmarked bool // its webhooks refuse a label and an annotation of the sample
 	selector *selector
 	raised   *edit   // the edit of the sample before anything was tried
 	scale    *edit   // an edit that changes the number of dependents
@@ -118,6 +119,9 @@ func (s *operator) look() (*found, error) {
 		f.unsettled = true
 		f.unknown = append(f.unknown, "it does not settle with one owner alone: no other facts were derived")
 		return f, nil
+	}
+	if f.unmarked, err = r.refusesMarks(s.owner); err != nil {
+		return nil, err
 	}
 	for _, probe := range []func(*operator) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {

@@ -112,12 +112,17 @@ func (r *quiet) does(req *fakeapi.Request) error {
 }
 
 func (r *quiet) merge(m manifest, patch map[string]any) error {
-	data, err := json.Marshal(patch)
+	req, err := r.patch(m, patch)
 	if err != nil {
 		return err
 	}
-	return r.does(&fakeapi.Request{Verb: fakeapi.Patch, Kind: r.Server.Kind(m.GroupVersionKind()),
-		Namespace: m.GetNamespace(), Name: m.GetName(), PatchType: types.MergePatchType, Patch: data})
+	return r.does(req)
+}
+
+func (r *quiet) patch(m manifest, patch map[string]any) (*fakeapi.Request, error) {
+	data, err := json.Marshal(patch)
+	return &fakeapi.Request{Verb: fakeapi.Patch, Kind: r.Server.Kind(m.GroupVersionKind()),
+		Namespace: m.GetNamespace(), Name: m.GetName(), PatchType: types.MergePatchType, Patch: data}, err
 }
 
 func (r *quiet) remove(m manifest, policy metav1.DeletionPropagation) error {

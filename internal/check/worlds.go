@@ -61,6 +61,9 @@ func (f *found) worlds(s *operator) (all []place) {
 
 // marked is the case of two owners of which one has a label and an annotation of another program, which must stay.
 func (f *found) marked(s *operator) place {
+	if f.unmarked {
+		return place{name: "two-owners", objects: f.both(s), faults: few, user: f.edited(f.scale)}
+	}
 	return place{name: "two-owners", objects: f.both(s), faults: few,
 		user: append(f.edited(f.scale), verbs("label "+f.of+" "+other+"=yes", "annotate "+f.of+" "+other+"=yes")...),
 		settledCheck: func(user host.Client) error {
@@ -79,6 +82,17 @@ func (f *found) marked(s *operator) place {
 			}
 			return nil
 		}}
+}
+
+// refusesMarks reports whether the server refuses the marks that a user gives in the case of two owners.
+func (r *quiet) refusesMarks(m manifest) (bool, error) {
+	marks := map[string]any{other: "yes"}
+	req, err := r.patch(m, map[string]any{"metadata": map[string]any{"labels": marks, "annotations": marks}})
+	if err != nil {
+		return false, err
+	}
+	_, err = r.Request(req)
+	return err != nil, nil
 }
 
 // arrival is the case in which the sample is created while the controllers run.
