@@ -65,7 +65,7 @@ func (s *operator) admit(r *quiet) error {
 }
 
 // admits reports whether the program's webhooks allow an object. The objects with which a world begins do not pass them.
-func (s *subject) admits(m manifest) bool {
+func (s *operator) admits(m manifest) bool {
 	if !s.Controller.Hosted() {
 		return true
 	}

@@ -127,10 +127,10 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	if req.Kind != nil {
 		r.Object.Kind = req.Kind.GVK.Kind
 	}
-	if m, ok := req.Object.(metav1.Object); ok && req.Name == "" {
-		r.Object.Name = m.GetName() // of a create, whose URL has no name
-	}
 	st := resp.Err.ErrStatus
+	if st.Reason == metav1.StatusReasonAlreadyExists && st.Details != nil {
+		r.Object.Name = st.Details.Name // the URL of a create has no name
+	}
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
 	if by != nil && req.Name != "" {
