@@ -189,7 +189,7 @@ func TestSampleIsDenied(t *testing.T) {
 func TestDeniedLabelIsNotMissed(t *testing.T) {
 	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n", "UPDATE")
 	must(t, err)
-	i := slices.IndexFunc(plan.Cases, func(c check.Case) bool { return c.Name == "two-owners" })
+	i := slices.IndexFunc(plan.Cases, func(c check.DerivedCase) bool { return c.Name == "two-owners" })
 	x, err := plan.Cases[i].World(nil).Explore(t.Context(), t.TempDir(), scenarios.ExploreOptions{Schedules: 3, Steps: 30_000})
 	must(t, err)
 	if len(x.Failures) > 0 {
