@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,9 +101,8 @@ func until(t testing.TB, b *tab, expression string) {
 // newest is the step that came last, whether it is shown or not.
 const newest = "(fed.ahead || view.run).records.at(-1).s"
 
-// What happens in a server is seen on its page while it happens: the step, who owns what
-// then, and the law that is broken. Who is at the last step stays at the last; who is at
-// another stays there, also when the server has forgotten it, until he goes to the end.
+// A page shows a server's steps as they happen: the step, the owners after it, and the law that it violates. A reader at
+// the last step follows new steps. A reader at another step stays there, also when the server has forgotten the step.
 func TestLivePage(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
@@ -148,47 +144,6 @@ func TestLivePage(t *testing.T) {
 	b.quiet(t)
 	s.stop()
 	until(t, b, "live.className === 'lost'")
-}
-
-// The session of the tour, typed beside the page: what it does is seen there, to the
-// ReplicaSet that is left without an owner.
-func TestSessionOfTheTour(t *testing.T) {
-	if _, err := exec.LookPath("kubectl"); err != nil {
-		fmt.Fprintln(os.Stderr, "NOT RUN: TestSessionOfTheTour needs kubectl on the PATH")
-		t.Skip("NOT RUN: no kubectl on the PATH")
-	}
-	page, err := os.ReadFile("../docs/use/tour.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := filepath.Join(t.TempDir(), "three.kubeconfig")
-	s := serve(t, "--kubeconfig", config, "--controllers", "all")
-	b := open(t, s.page)
-	typed, last := 0, ""
-	for _, line := range strings.Split(string(page), "\n") {
-		command, is := strings.CutPrefix(line, "$ kubectl ")
-		if !is {
-			continue
-		}
-		run := exec.Command("sh", "-c", "kubectl "+command)
-		run.Env = append(os.Environ(), "KUBECONFIG="+config)
-		out, err := run.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
-		}
-		typed, last = typed+1, string(out)
-	}
-	if typed < 5 || !strings.Contains(last, "<none>") {
-		t.Fatalf("%d commands were typed; the last printed\n%s", typed, last)
-	}
-	until(t, b, "view.run.lines.some((l) => l.who === 'kubectl' && l.verb === 'create' && l.object === 'deploy/web')")
-	until(t, b, "view.run.lines.some((l) => l.verb === 'delete' && l.object === 'deploy/web')")
-	until(t, b, "[...document.querySelectorAll('#panel > ul > li > .link')]"+
-		".some((e) => e.textContent.startsWith('rs/web-'))")
-	if v := text(t, b, "#verdict"); v != "No law is violated so far" {
-		t.Errorf("the controllers that come with the command break a law:\n%s", v)
-	}
-	b.quiet(t)
 }
 
 // Nothing that somebody stores in the server can run in its page.

@@ -155,8 +155,9 @@ func elected(run func(context.Context, *rest.Config) error) func(context.Context
 			Lock: &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: "widget"},
 				Client:     client.CoordinationV1(),
 				LockConfig: resourcelock.ResourceLockConfig{Identity: cfg.UserAgent}},
-			// A deadline on a retry's tick would leave the order of the two to chance without the overlay.
-			LeaseDuration: 15 * time.Second, RenewDeadline: 9 * time.Second, RetryPeriod: 2 * time.Second,
+			// Without the overlay, chance orders what happens at one time: no two timers may fire together.
+			LeaseDuration: 15 * time.Second, RenewDeadline: 9 * time.Second,
+			RetryPeriod: 2*time.Second + time.Duration(len(cfg.UserAgent))*time.Millisecond,
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(leads context.Context) { err = run(leads, cfg); cancel() },
 				OnStoppedLeading: func() {},
