@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/page/pagetest"
 )
@@ -90,34 +88,6 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// All lanes of a fight are in sight on a screen of ordinary width; where the window gets too narrow for that they
-// stand at ease, to be scrolled to. Names never run into each other, long ones of a log neither.
-func TestLanesFitTheWindow(t *testing.T) {
-	b := open(t, fight(t))
-	log := filepath.Join(t.TempDir(), "log.html")
-	threelaws(t, "judge", "--html", log, "../internal/audit/testdata/label-flapper.log.gz")
-	for _, c := range []struct {
-		page string
-		wide int64
-		fits bool
-	}{{"", 1400, true}, {"", 1280, true}, {"", 1000, false}, {"", 2000, true}, {log, 1400, false}, {"", 2600, true}} {
-		if err := chromedp.Do(b, chromedp.EmulateViewport(c.wide, 800)); err != nil {
-			t.Fatal(err)
-		}
-		if c.page != "" {
-			b.visit(t, c.page)
-		}
-		eval[bool](t, b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
-		if fits := eval[bool](t, b, "view.at.width <= view.box.clientWidth"); fits != c.fits {
-			t.Errorf("%d pixels wide: all lanes in sight %v, want %v", c.wide, fits, c.fits)
-		}
-		if s := eval[string](t, b, "("+collide+")('.heads svg text')"); s != "" {
-			t.Errorf("%d pixels wide: %s", c.wide, s)
-		}
-	}
-	b.quiet(t)
-}
-
 // collide says which texts of a line run into each other.
 const collide = `(all) => {
   const texts = [...document.querySelectorAll(all)].filter((e) => e.firstChild)
@@ -126,27 +96,6 @@ const collide = `(all) => {
     p.box.left <= q.box.left && p.box.right > q.box.left;
   return texts.flatMap((p) => texts.filter((q) => into(p, q)).map((q) => p.text + ' runs into ' + q.text)).join('; ');
 }`
-
-// In a picture no name runs into another, nor what a row says into the bracket of a fight.
-func TestPictureIsLegible(t *testing.T) {
-	b := open(t, fight(t))
-	for _, file := range []string{"../internal/audit/testdata/label-flapper.log.gz",
-		"overlap/selector-era-fights"} {
-		path := filepath.Join(t.TempDir(), "run.svg")
-		if err := os.WriteFile(path, []byte(threelaws(t, "show", "--as", "svg", file)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b.visit(t, path)
-		const heads = `svg text[text-anchor=middle][style*="bold"]`
-		if s := eval[string](t, b, "("+collide+")('"+heads+"')"); s != "" {
-			t.Errorf("%s: %s", file, s)
-		}
-		const bracketed = `svg text[text-anchor=start][x="38"], svg text[transform]`
-		if s := eval[string](t, b, "("+collide+")('"+bracketed+"')"); s != "" {
-			t.Errorf("%s: %s", file, s)
-		}
-	}
-}
 
 // Keys, buttons and the slider go through the steps, and the state beside the lanes with them.
 func TestSteps(t *testing.T) {

@@ -7,13 +7,17 @@ import (
 	"strconv"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-var jobs = batchv1.SchemeGroupVersion.WithKind("Job")
+var (
+	jobs      = batchv1.SchemeGroupVersion.WithKind("Job")
+	revisions = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
+)
 
 // rightNames are right operators, by how they name and replace their dependents.
 var rightNames = []right{
@@ -22,6 +26,7 @@ var rightNames = []right{
 	{"blue and green", by(switches), ""},
 	{"immutable dependents are replaced", by(replaces), ""},
 	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, living(runs), jobs)}, ""},
+	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
 
@@ -113,6 +118,38 @@ func runs(a *at, owner *thing) error {
 	job.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
 		"containers": []any{map[string]any{"name": "main", "image": "main"}}}}}
 	return ignoreAlreadyExists(a.ensure(owner, job))
+}
+
+// revises keeps a ControllerRevision for each of the last two specs of its owner. An existing one of the current spec
+// becomes the newest.
+func revises(a *at, owner *thing) error {
+	all := a.own(owner)
+	number := func(r *thing) int64 { return intAt(r, "revision") }
+	slices.SortFunc(all, func(x, y *thing) int { return int(number(x) - number(y)) })
+	last := int64(0)
+	if len(all) > 0 {
+		last = number(all[len(all)-1])
+	}
+	next := a.bare(owner, owner.GetName()+"-"+hashOf(owner))
+	next.Object["data"] = map[string]any{"spec": owner.Object["spec"]}
+	switch d := a.cached(next.GetName()); {
+	case d == nil:
+		next.Object["revision"] = last + 1
+		return a.create(next)
+	case !metav1.IsControlledBy(d, owner):
+		return taken(d)
+	case number(d) != last:
+		d.Object["revision"] = last + 1
+		return a.update(d)
+	}
+	for _, old := range all[:max(len(all)-2, 0)] {
+		if old.GetDeletionTimestamp() == nil {
+			if err := a.remove(old); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // generates lets the server name its dependents. It remembers what it has created until its cache shows that, for at

@@ -17,6 +17,17 @@ import (
 var rightOwnership = []right{
 	{"adopts by name", by(adoptsByName), ""},
 	{"adopts by selector", by(adoptsBySelector), ""},
+	{"imports by annotation", by(imports), `
+apiVersion: garden.example.com/v1
+kind: Garden
+metadata: {name: web, annotations: {garden.example.com/import: old-garden}}
+spec: {size: 1, color: green}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: old-garden, namespace: default}
+data: {color: green}
+`},
 	{"an owner chain of three", []host.Controller{reconciler("garden", gardens, living(plans), works),
 		reconciler("work", works, living(digs), parts)}, ""},
 	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
@@ -25,6 +36,7 @@ var rightOwnership = []right{
 	{"a second owner of another kind", []host.Controller{needsSecret("sharers", sharesWithSecret)}, withSecret},
 	{"server-side apply", by(applies), ""},
 	{"server-side apply of all", []host.Controller{reconciler("intends", gardens, intends, parts)}, ""},
+	{"server-side apply without force", by(appliesPolitely), ""},
 	{"CreateOrUpdate merges", by(merges), ""},
 	{"shards by label", []host.Controller{sharded("one"), sharded("two")},
 		"apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web, labels: {shard: one}}\nspec: {size: 2, color: green}\n"},
@@ -87,6 +99,25 @@ func adoptsBySelector(a *at, owner *thing) error {
 func (a *at) refers(o *thing, ref any) error {
 	return a.patch(o, "", types.StrategicMergePatchType, map[string]any{"metadata": map[string]any{
 		"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(), "ownerReferences": []any{ref}}}, metav1.PatchOptions{})
+}
+
+// imports adopts the ownerless object that an annotation names, instead of creating one.
+func imports(a *at, owner *thing) error {
+	next := a.dependent(owner, owner.GetName())
+	if name, given := owner.GetAnnotations()["garden.example.com/import"]; given {
+		next.SetName(name)
+		if a.cached(name) == nil {
+			return a.reports(owner, "phase", "NothingToImport")
+		}
+	}
+	err := a.upsert(next, func(is *thing) error {
+		is.Object["data"] = next.Object["data"]
+		return a.controls(owner, is)
+	})
+	if err != nil {
+		return err
+	}
+	return a.reports(owner, "phase", "Ready")
 }
 
 // plans keeps a Work with the owner's spec.
@@ -188,6 +219,26 @@ func intends(a *at, owner *thing) error {
 	}
 	say.Object["status"] = map[string]any{"plants": int64(len(a.own(owner)))}
 	return a.apply(say, "status", true)
+}
+
+// appliesPolitely applies without force. It reports a conflict with another manager.
+func appliesPolitely(a *at, owner *thing) error {
+	phase := "Applied"
+	for _, name := range wanted(owner) {
+		if d := a.cached(name); d != nil && !metav1.IsControlledBy(d, owner) {
+			return taken(d)
+		}
+		err := a.apply(a.dependent(owner, name), "", false)
+		if apierrors.IsConflict(err) {
+			phase = "Conflict"
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := a.prune(owner); err != nil {
+		return err
+	}
+	return a.reports(owner, "phase", phase)
 }
 
 // merges sets its own label and field, and keeps those of others. It requeues the key after a conflict.

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +22,7 @@ var (
 
 // rightStatus are right operators, by what they write about their owners, and what they wait for.
 var rightStatus = []right{
+	{"conditions with observedGeneration", by(observes), ""},
 	{"status of the dependents", []host.Controller{reconciler("sums", gardens, living(sums), works),
 		reconciler("work", works, living(finishes))}, ""},
 	{"a default is written once", by(defaults), gardenOf("{size: 2}")},
@@ -34,8 +36,26 @@ var rightStatus = []right{
 	{"waits for a Secret", []host.Controller{needsSecret("secret", copiesColor)}, withSecret},
 	{"waits for a Secret that is not there", []host.Controller{needsSecret("secret", copiesColor)},
 		strings.Split(withSecret, "---")[0]},
+	{"a quota refuses", by(refused), gardenOf("{size: 2, color: green}") + `---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: few, namespace: default}
+spec: {hard: {count/configmaps: "3"}}
+`},
 	{"a Deployment and a Service", []host.Controller{reconciler("serves", gardens, living(serves), deployments, services)}, ""},
 	{"a password made once", []host.Controller{reconciler("password", gardens, living(makesPassword), secrets)}, ""},
+}
+
+// observes reports in a condition whether all dependents exist, and for which generation of the owner.
+func observes(a *at, owner *thing) error {
+	if err := adoptsByName(a, owner); err != nil {
+		return err
+	}
+	status := "False"
+	if len(a.own(owner)) == len(wanted(owner)) {
+		status = "True"
+	}
+	return a.ready(owner, status, "Counted")
 }
 
 // ready sets the condition Ready. Its transition time changes with its status only.
@@ -210,4 +230,22 @@ func serves(a *at, owner *thing) error {
 		ready = intAt(is, "status", "readyReplicas")
 	}
 	return a.reports(owner, "ready", ready)
+}
+
+// refused reports that a quota refused a dependent, and retries a minute later.
+func refused(a *at, owner *thing) error {
+	status, reason := "True", "Created"
+	for _, name := range wanted(owner) {
+		err := a.ensure(owner, a.dependent(owner, name))
+		if apierrors.IsForbidden(err) {
+			a.env.Queue.AddAfter(key(owner), time.Minute)
+			status, reason = "False", "QuotaExceeded"
+		} else if ignoreAlreadyExists(err) != nil {
+			return err
+		}
+	}
+	if err := a.prune(owner); err != nil {
+		return err
+	}
+	return a.ready(owner, status, reason)
 }
