@@ -319,7 +319,7 @@ func TestCheckExitCodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			op := sloppy()
 			x.change(&op)
-			newChecked(t, op).run("-n", "5").wants(t, x.code, x.want)
+			newChecked(t, op).run("-n", "2", "--case", "one-owner", "--budget", "5").wants(t, x.code, x.want)
 		})
 	}
 	t.Run("interrupted", func(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 )
 
 // The current era of all controllers keeps all laws in all worlds, under schedules with faults. SOAK is the number of
-// schedules; the default is twenty for each world. With SOAKTIME the worlds share a time instead. SOAKSHARD and SOAKRESULTS
+// schedules; the default is ten for each world. With SOAKTIME the worlds share a time instead. SOAKSHARD and SOAKRESULTS
 // make it a part of a campaign.
 func TestConformingEraKeepsTheLaws(t *testing.T) {
 	files := wholeWorlds(t)
-	total := 20 * len(files)
+	total := 10 * len(files)
 	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil && n > 1 {
 		total = n
 	}

@@ -89,7 +89,7 @@ func TestRightIdioms(t *testing.T) {
 	for _, x := range slices.Concat(rightOwnership, rightNames, rightStatus, rightCleanup) {
 		t.Run(x.name, func(t *testing.T) {
 			s := subjectOf(t, x.controllers...)
-			s.Schedules = 8
+			s.Schedules = 6
 			if os.Getenv("SOAK") != "" {
 				s.Schedules = 500
 			}

@@ -35,7 +35,7 @@ type size struct {
 }
 
 var sizes = map[bool]size{
-	false: {files: 5, every: 10, worlds: 6, states: 300, naive: 100, random: 40, least: 12},
+	false: {files: 8, every: 20, worlds: 6, states: 300, naive: 100, random: 40, least: 8},
 	true:  {files: 1, every: 1, worlds: 100, states: 40_000, naive: 5000, random: 1000, least: 60},
 }
 
