@@ -26,7 +26,7 @@ import (
 // gatedOff is the gated era in a cluster without the garbage collector: it behaves like the selector era.
 const gatedOff = "gated-without-gc"
 
-// Builtin returns the table of controllers. A bare name means the last era of that name.
+// Builtin returns the table of controllers. A name without an era means the last era of that name.
 func Builtin() []host.Controller {
 	var table []host.Controller
 	for _, kind := range []*replicas.Traits{replicaset.Kind, replication.Kind} {

@@ -41,7 +41,7 @@ type Actor struct {
 
 // Rules classify users where the log does not.
 type Rules struct {
-	Human, Program, Office *regexp.Regexp // users of each sort, whatever their names suggest; nil for none
+	Human, Program, Office *regexp.Regexp // patterns of user names, which override what a name suggests; nil matches nobody
 }
 
 // unknown is the actor of requests whose author the log does not name. It is never reported.

@@ -160,7 +160,7 @@ func (c *change) unspoken() *Object {
 		b.spec, b.specSum = n.spec, n.specSum
 	}
 	if n.deleting() && !b.deleting() {
-		b.DeletionTimestamp = n.DeletionTimestamp // by an eviction
+		b.DeletionTimestamp = n.DeletionTimestamp // an eviction has deleted it meanwhile
 	}
 	return &b
 }

@@ -27,7 +27,7 @@ const (
 	Held         = "held"
 	Violated     = "violated"
 	Accepted     = "accepted"       // violated, but only in accepted ways
-	Skipped      = "skipped"        // the subject gives the reason
+	Skipped      = "skipped"        // listed in Subject.Skip, with a reason
 	NotExercised = "not exercised"  // no case exercised it
 	NotJudged    = "not judged"     // it cannot be judged from outside
 	NotIts       = "does not apply" // it is not about this controller

@@ -159,7 +159,7 @@ func (d document) name() string {
 	return ""
 }
 
-// objects parses a document once. A List stands for its items.
+// objects returns the objects of a document, and parses it only once. A List is replaced by its items.
 func (d document) objects() ([]Object, error) { return d.parsed() }
 
 func (d document) parse() ([]Object, error) {

@@ -43,8 +43,8 @@ func within(a, b string) bool {
 	return true
 }
 
-// edits returns the number of insertions, deletions, replacements and exchanges of neighbours between two words, in
-// bytes.
+// edits returns the edit distance of two words in bytes. An edit inserts, deletes or replaces a byte, or swaps two
+// adjacent bytes.
 func edits(a, b string) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {

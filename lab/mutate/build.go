@@ -228,7 +228,7 @@ type Build struct {
 // Overlay writes the mutated files to a directory, for go build -overlay.
 func (p *Sources) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
-		filepath.Join(root, "lab", "go.mod"): "", // mutated files need it to import the switches
+		filepath.Join(root, "lab", "go.mod"): "", // hidden, so that mutated files can import the switches from the main module
 	}}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := b.put(name, p.files[name]); err != nil {

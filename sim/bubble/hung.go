@@ -187,7 +187,7 @@ func whence() string {
 // frame matches a function and its line in a stack, or the function that started the goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 
-// waiting describes what the goroutines of the bubble wait for, and where, in a form that is equal in two runs.
+// waiting lists what each goroutine of the bubble waits for, and where. Two runs of one schedule give the same text.
 func (r *room) waiting() string {
 	var all []string
 	for _, g := range r.stacks() {

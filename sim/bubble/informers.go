@@ -50,7 +50,7 @@ func Informers(client kubernetes.Interface, resync time.Duration) informers.Shar
 
 // factory replaces every informer. The typed ones come through InformerFor.
 type factory struct {
-	informers.SharedInformerFactory // makes informers to copy, and starts none
+	informers.SharedInformerFactory // makes informers whose arguments are copied; they are never started
 	*running[reflect.Type]
 
 	client kubernetes.Interface

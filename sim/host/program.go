@@ -170,7 +170,7 @@ func (c *Call) name() string {
 		scopeOf(&fakeapi.Request{List: r.List})))
 }
 
-// content digests what a call sends, with the version of its kind.
+// content returns a digest of a call's API version, object, patch and options.
 func (c *Call) content() uint64 {
 	var h sim.Hash
 	h.String(c.Request.Kind.GVK.GroupVersion().String())

@@ -37,7 +37,8 @@ func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	return hit
 }
 
-// serve executes a pending request. A non-nil failure replaces the answer.
+// serve executes a pending request. A non-nil f makes it fail. If f.Commits, the request is executed and its answer is
+// lost, unless the server refuses it. Otherwise the request is not executed.
 func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
 	var t sim.Record
 	by.sign(&t)

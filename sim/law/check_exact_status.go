@@ -118,7 +118,7 @@ type moments struct {
 	seen  any // the owner
 	owner types.UID
 	mine  bool // the owner owned it at some moment
-	most  int  // the most it counted, whatever its owner was
+	most  int  // its highest contribution to the count, also under another owner
 	least int  // the least it counted as a dependent of the owner; 0 while it was not one, negative before the first moment
 
 	state *State // set if least also checks the owner's selector
@@ -203,7 +203,7 @@ type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // added to the status by another or an unknown process
+	more map[tally]int // added to the limit, by a write of another client or a finalizer that the actor added again
 }
 
 type tally struct {

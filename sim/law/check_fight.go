@@ -77,7 +77,7 @@ func (h *handovers) Record(r *sim.Record) {
 		return
 	}
 	if w.Owner != nil && h.j.inFamily(r, w.Owner) {
-		return // the actor moves it between two of its own owners: no fight
+		return // the previous owner is the reconciled object or one of its dependents: no fight
 	}
 	n := h.of(uid)
 	n.count++
@@ -162,7 +162,7 @@ func (j *Judge) checkSums(c *settledCounts) {
 		o := &c.owners[i]
 		sel := j.state.selector(o.sub, o.Value)
 		if o.want < 0 || sel == nil || len(o.sub.Owns) == 0 || o.sub.Adoptable != nil {
-			continue // an owner that wants dependents by name wants other objects
+			continue // not comparable: no number is wanted, or more than a selector decides
 		}
 		key := alike{o.Ref.Namespace, o.sub.Owns[0].Kind, sel.String()}
 		k, ok := at[key]

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// owners calls f with every version of its owner that the process knew during the worker's reconcile. The answer of a
+// owners calls f with every version of the reconciled owner that the process knew during the reconcile. The answer of a
 // live read counts, even if a newer version or the deletion was delivered since.
 func (p *process) owners(k *work, f func(owner any)) {
 	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {

@@ -226,7 +226,8 @@ func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 	}
 }
 
-// activeUpTo counts the stored active dependents that an owner controls. It may stop at enough; -1 counts all.
+// activeUpTo counts the stored active dependents that an owner controls. It stops when the count
+// reaches enough; -1 means no limit.
 func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {

@@ -122,7 +122,7 @@ func (p *process) runs(sub *Actor) bool {
 	return p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller
 }
 
-// counted reports whether an earlier process manages the kind too.
+// counted reports whether a process before index i, not stopped, manages the kind as well.
 func (s *State) counted(i int, kind string) bool {
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.manages(kind) })
 }

@@ -237,7 +237,7 @@ func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, erro
 	return lists, err
 }
 
-// documents answers discovery requests with documents that were read before, by path.
+// documents is a RoundTripper that answers discovery requests from stored documents. Its keys are URL paths.
 type documents map[string]string
 
 func (d documents) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -208,7 +208,7 @@ func announced(pod *corev1.Pod) *corev1.PodCondition {
 	return c
 }
 
-// stays resets a Pod's announced eviction after a time.
+// stays sets a Pod's condition DisruptionTarget to False if the Pod is still not terminating after a time.
 func (r *reconciler) stays(ctx context.Context, key, pod string) error {
 	obj, exists, err := r.pods.GetByKey(pod)
 	if err != nil || !exists {

@@ -86,8 +86,7 @@ func (e *Expectations) Created(key string) { e.change(key, (*record).strike) }
 // strike removes a creation without a known name.
 func (r *record) strike() { r.creations = max(r.creations-1, 0) }
 
-// Seen removes the expected creation of key that an object fulfils: the one with that name, or else one without a known
-// name.
+// Seen removes one expected creation of key: the one with the object's name, otherwise one without a known name.
 func (e *Expectations) Seen(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {

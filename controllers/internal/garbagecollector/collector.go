@@ -254,5 +254,5 @@ type Without struct {
 	OrphanOwner  bool // ... from any object that now has the owner's name
 
 	Begun      bool // ignore a deletion policy that is requested during the deletion
-	AskedAgain bool // ... or only one requested again within a gap of the watch
+	AskedAgain bool // ignore such a policy only if it is requested again during a gap of the watch
 }

@@ -220,7 +220,7 @@ func phase(p *corev1.Pod) int {
 	return 0
 }
 
-// ReadySince returns since when a pod is ready; zero if it is not, or does not report it.
+// ReadySince returns the time at which a pod became ready; zero if it is not ready.
 func ReadySince(p *corev1.Pod) time.Time {
 	if c := ReadyCondition(p); c != nil {
 		return c.LastTransitionTime.Time

@@ -132,7 +132,7 @@ func metadataStays(m, old *metav1.ObjectMeta) {
 	m.ManagedFields = managed
 }
 
-// apiServices name servers of further groups. Requests are not passed on to them.
+// apiServices registers APIServices, which point to extension API servers. Requests are not forwarded to those.
 var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
 	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Row{
 		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),

@@ -44,8 +44,8 @@ func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row)
 	return k
 }
 
-// common adds what the strategies of most kinds do: a new object has no status and generation 1, an update keeps the
-// status and counts changes, and a write to the status keeps the spec.
+// common adds what the strategies of most kinds do. A create clears the status and sets generation 1. An update keeps
+// the status, and increments the generation if the spec changed. A status write keeps the spec.
 func (k *Row) common(t reflect.Type) {
 	field := func(name string) func(obj runtime.Object) reflect.Value {
 		f, ok := t.FieldByName(name)

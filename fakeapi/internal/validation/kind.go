@@ -60,7 +60,7 @@ type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
-	hostnames        string                     // where names become hostnames, in words; "" for nowhere
+	hostnames        string                     // what the name becomes, for a warning: "Pod names and hostnames"; "" for no warning
 	// changed reports whether the Pod template may have changed; nil: the generation decides.
 	changed func(obj, old *I) bool
 }

@@ -98,8 +98,8 @@ func (t *Tally) String() string {
 		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
 }
 
-// Through plays a case to its end, whatever differs, and reports each differing answer. Watches are compared where they
-// are opened.
+// Through plays a case to its end, whatever differs, and reports each differing answer. A watch is
+// compared at the exchange that opens it, by its initial events.
 func Through(s *Server, v *vectors.Recording, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
 	b, err := s.start(v)
 	if err != nil {
