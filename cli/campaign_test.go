@@ -25,7 +25,7 @@ func pod(t *testing.T, manifest string, index int, values map[string]string) *ex
 	for _, e := range container.Env {
 		v := e.Value
 		if e.ValueFrom != nil {
-			v = fmt.Sprint(index) // no field but the index is asked for
+			v = fmt.Sprint(index) // the manifest reads only the index
 		}
 		for name, before := range env {
 			v = strings.ReplaceAll(v, "$("+name+")", before)

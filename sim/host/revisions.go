@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server keeps the stored objects and a log of changes, and forgets old revisions when it is told to. For each
+// The server keeps the stored objects and a log of changes, and drops old revisions on request. For each
 // revision the cluster notes what the server does not know: the versions before and after with their digests, and the
 // record of the change. The server answers lists and watches that begin in the past, and the cluster looks them up in
 // these notes.

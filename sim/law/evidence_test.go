@@ -187,7 +187,7 @@ func TestEveryLawIsExercised(t *testing.T) {
 func asks(j *Judge, id, controller string) int {
 	for _, v := range j.Verdicts() {
 		if v.Law.ID == id && id == "EXACT-6" {
-			return v.Exercised // when settled it is asked of objects, whoever holds them
+			return v.Exercised // on settled records it is evaluated for each object
 		}
 		for _, s := range v.By {
 			if v.Law.ID == id && s.Controller == controller {
