@@ -152,7 +152,7 @@ const byName = "replicaset-deletes-recreated: a pod is deleted by its name, with
 var findings = map[finding]string{
 	{"bugs/b21-cronjob-takes-jobs-by-name", "dont-interfere"}:     "B21: Jobs are known by the name of their controller",
 	{"bugs/c17-slice-held-by-a-finalizer", "exact-sum"}:           "C17: a slice that is held counts as one to come",
-	{"bugs/c21-daemonset-stays-one-short", "one-on-each-node"}:    "C21: nobody is told that an orphan is gone",
+	{"bugs/c21-daemonset-stays-one-short", "one-on-each-node"}:    "C21: no event wakes the controller when an orphan is gone",
 	{"bugs/d21-two-that-own-each-other", "resolve-unseen-owners"}: "D21: a circle whose objects both wait is not broken",
 
 	{"cronjob/replaces-the-first", "never-too-many"}:       "cronjob-forbids-and-starts-a-second, by Replace",
