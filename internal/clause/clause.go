@@ -1,6 +1,7 @@
 // Package clause lists the clauses: every sentence of the source documents that a program can
-// be checked against. It is data. The laws (sim/law) take the kind and source of their clause from
-// it. docs/evidence/clauses.md and the evidence of module lab are generated from it.
+// be checked against. It is data. A law (sim/law) takes its source from its clause, and a clause
+// with a law takes its sentence from the law. docs/evidence/clauses.md and the evidence of module
+// lab are generated from both.
 package clause
 
 import (
@@ -13,7 +14,9 @@ import (
 type Clause struct {
 	ID       string // "ADOPT-4"; the law that checks it has the same
 	Category Category
-	Sentence string   // what must hold, in Markdown
+	// Sentence is what must hold, in Markdown. For a clause with a law it is only what recorded cases
+	// check in addition to the sentence of the law.
+	Sentence string
 	Source   string   // the document and its section
 	About    About    // the actors that it concerns
 	Only     []string // the controllers that it concerns, if About is Named

@@ -15,48 +15,32 @@ var gcpolicyClauses = []Clause{
 
 var gcClauses = []Clause{
 	{ID: "GC-1", Category: Liveness, About: Collector,
-		Source: "garbage-collection.md, Cascading deletion with Garbage Collector",
-		Sentence: "Background: dependents without a remaining owner are deleted. Those with another existing owner " +
-			"lose only the reference to the deleted one. A deleted dependent leaves none of its own " +
-			"dependents behind, unless its finalizer orphans them."},
-	{ID: "GC-2", Category: Liveness, About: Collector, Source: "synchronous-garbage-collection.md",
-		Sentence: "Foreground: the owner stays, with deletionTimestamp and its finalizer, until every blocking " +
-			"dependent is gone. Non-blocking dependents do not hold it."},
-	{ID: "GC-3", Category: Liveness, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
-		Sentence: "Orphan: every dependent loses the reference before the owner is removed."},
-	{ID: "GC-4", Category: Safety, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
-		Sentence: "Orphan: no dependent is deleted, in any interleaving, with crashes and retries."},
+		Source: "garbage-collection.md, Cascading deletion with Garbage Collector"},
+	{ID: "GC-2", Category: Liveness, About: Collector, Source: "synchronous-garbage-collection.md"},
+	{ID: "GC-3", Category: Liveness, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer"},
+	{ID: "GC-4", Category: Safety, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer"},
 	{ID: "GC-5", Category: Safety, About: Collector,
-		Source: "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
-		Sentence: "An object is deleted only after a live check that its owner (by UID) is absent. A new object " +
-			"with the owner's name and another UID neither keeps nor owns it."},
+		Source: "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem"},
 	{ID: "GC-6", Category: Liveness, About: Collector,
-		Source:   "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
-		Sentence: "Absent owners that no informer has shown (virtual nodes) are resolved. Cycles do not deadlock."},
+		Source: "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem"},
 	{ID: "GC-7", Category: Safety, About: Collector,
-		Source:   "pkg/controller/garbagecollector (v1.36), namespace of owner references",
-		Sentence: "Owner references across namespaces count as absent. Other objects are not deleted because of them."},
+		Source: "pkg/controller/garbagecollector (v1.36), namespace of owner references"},
 	{ID: "GC-8", Category: Liveness, About: Collector,
-		Source:   "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
-		Sentence: "An object with a waiting owner and another owner is kept. It loses the reference to the waiting one."},
-	{ID: "GC-9", Category: Safety, About: Collector, Source: "pkg/controller/garbagecollector (v1.36), deleteObject",
-		Sentence: "Every deletion has the UID as a precondition."},
+		Source: "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem"},
+	{ID: "GC-9", Category: Safety, About: Collector, Source: "pkg/controller/garbagecollector (v1.36), deleteObject"},
 }
 
 var nsClauses = []Clause{
 	{ID: "NS-1", Category: Liveness, About: Drainer, Source: "pkg/controller/namespace/deletion (v1.36)",
-		Sentence: "A deleted namespace is Terminating until its contents are deleted, and then finalized. Meanwhile " +
-			"it refuses creations.",
-		Cases: []string{"namespaces/"}},
+		Sentence: "A terminating namespace refuses creations.",
+		Cases:    []string{"namespaces/"}},
 }
 
 var finClauses = []Clause{
 	{ID: "FIN-1", Category: Validation, About: Anybody,
-		Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
-		Sentence: "A delete does not remove an object with finalizers, but sets deletionTimestamp. The object is " +
-			"removed with its last finalizer. No finalizer is added after the delete, and no controller " +
-			"removes a finalizer of another.",
-		Cases: []string{"finalizers/"}},
+		Source:   "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
+		Sentence: "Deleting an object with finalizers sets deletionTimestamp. No finalizer is added after that.",
+		Cases:    []string{"finalizers/"}},
 	{ID: "FIN-2", Category: Validation, About: Server,
 		Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with a policy",
 		Sentence: "`propagationPolicy` sets and removes the orphan and foregroundDeletion finalizers like the real " +
@@ -65,8 +49,6 @@ var finClauses = []Clause{
 		Tests: []string{"fakeapi.TestOrphanDependents"},
 		Cases: []string{"finalizers/policy-"}},
 	{ID: "FIN-3", Category: Safety, About: Named, Source: "pkg/controller/volume/pvcprotection (v1.36)",
-		Sentence: "A finalizer that protects an object in use stays while the object is used. A cache without a use " +
-			"does not prove this, so the controller reads from the server.",
 		Only: []string{"persistentvolumeclaim-protection"}},
 }
 
@@ -86,58 +68,36 @@ var kcmClauses = []Clause{
 
 var watchClauses = []Clause{
 	{ID: "WATCH-1", Category: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
-		Source: "controller-ref.md, Watches",
-		Sentence: "An event of an object with a ControllerRef enqueues that controller object (kind, name and UID " +
-			"must match), and no other."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-2", Category: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
-		Source:   "controller-ref.md, Watches",
-		Sentence: "Such an event changes only the expectations of that controller object."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-3", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
-		Source: "controller-ref.md, Watches",
-		Sentence: "An update that removes or changes the ControllerRef enqueues the old owner. If the object is now " +
-			"an orphan, it also enqueues every controller object that selects it."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-4", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
-		Source:   "controller-ref.md, Watches",
-		Sentence: "A new orphan enqueues every controller object that selects it, and changes no expectations."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-5", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
-		Source:   "controller-ref.md, Watches",
-		Sentence: "A deleted orphan enqueues nothing, and changes no expectations."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-6", Category: Routing, About: Claimers, Before: "it routes by selector, to the oldest match",
-		Source: "controller-ref.md, Watches",
-		Sentence: "An updated orphan enqueues every controller object that selects it if its labels changed, and " +
-			"otherwise nothing."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-7", Category: Liveness, About: Anybody, Before: "the events that it expects are counted for another",
-		Source:   "controller-ref.md, Watches",
-		Sentence: "No controller waits forever for an expectation, through wrong routing, a restart or a missed delete."},
+		Source: "controller-ref.md, Watches"},
 	{ID: "WATCH-8", Category: Routing, About: Owners, Before: "it routes by selector, to the oldest match",
-		Source: "controller-ref.md, Watches",
-		Sentence: "Before ControllerRef, events were routed to the first match by creation time and name. The old " +
-			"era does this, and is shown to route wrongly across kinds."},
+		Source: "controller-ref.md, Watches"},
 }
 
 var writeClauses = []Clause{
-	{ID: "WRITE-1", Category: Safety, About: Keyed, Source: "Writing Controllers, guideline 1",
-		Sentence: "Two workers never sync one key at once. Changes during a sync are not lost."},
+	{ID: "WRITE-1", Category: Safety, About: Keyed, Source: "Writing Controllers, guideline 1"},
 	{ID: "WRITE-2", Category: Liveness, About: Wanting, Before: "it counts every object that it selects",
-		Source:   "Writing Controllers, guideline 2",
-		Sentence: "Controllers are correct with any order of events between different resources."},
+		Source: "Writing Controllers, guideline 2"},
 	{ID: "WRITE-3", Category: Liveness, About: Wanting, Before: "it counts every object that it selects",
-		Source:   "Writing Controllers, guideline 3",
-		Sentence: "Controllers are level-driven: correct after being off for any time, without any edge."},
-	{ID: "WRITE-4", Category: Data, About: Keyed, Source: "Writing Controllers, guideline 4",
-		Sentence: "Controllers read through shared informers."},
-	{ID: "WRITE-5", Category: Safety, About: Anybody, Source: "Writing Controllers, guideline 5",
-		Sentence: "A cached object is never changed in place. The report names the field and the controller."},
-	{ID: "WRITE-6", Category: Safety, About: Keyed, Source: "Writing Controllers, guideline 6",
-		Sentence: "A process writes nothing before every cache that it reads has synced."},
+		Source: "Writing Controllers, guideline 3"},
+	{ID: "WRITE-4", Category: Data, About: Keyed, Source: "Writing Controllers, guideline 4"},
+	{ID: "WRITE-5", Category: Safety, About: Anybody, Source: "Writing Controllers, guideline 5"},
+	{ID: "WRITE-6", Category: Safety, About: Keyed, Source: "Writing Controllers, guideline 6"},
 	{ID: "WRITE-7", Category: Liveness, About: Wanting, Before: "it counts every object that it selects",
-		Source:   "Writing Controllers, guideline 7",
-		Sentence: "Controllers are correct although others change objects at any moment."},
-	{ID: "WRITE-8", Category: Liveness, About: Anybody, Source: "Writing Controllers, guideline 8",
-		Sentence: "An error is retried with backoff until the sync succeeds. It is never lost, and never retried in " +
-			"a hot loop. Repeatedly failing pods are replaced with backoff too."},
-	{ID: "WRITE-9", Category: Liveness, About: Owners, Source: "Writing Controllers, guideline 9",
-		Sentence: "A resync (an update with equal resourceVersion) causes no unneeded write."},
+		Source: "Writing Controllers, guideline 7"},
+	{ID: "WRITE-8", Category: Liveness, About: Anybody, Source: "Writing Controllers, guideline 8"},
+	{ID: "WRITE-9", Category: Liveness, About: Owners, Source: "Writing Controllers, guideline 9"},
 }
 
 var kindClauses = []Clause{
@@ -151,8 +111,7 @@ var kindClauses = []Clause{
 			"adopts all its pods. No pod restarts.",
 		Only: []string{"statefulset"}},
 	{ID: "KIND-DS", Category: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior",
-		Sentence: "Once settled, a DaemonSet has one pod of its own on each eligible node. The other laws hold as well.",
-		Only:     []string{"daemonset"}},
+		Only: []string{"daemonset"}},
 	{ID: "KIND-DEPLOY", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "A Deployment manages ReplicaSets by ControllerRef. It adopts and releases ReplicaSets, never pods.",
 		Only:     []string{"deployment"}},
@@ -174,13 +133,9 @@ var kindClauses = []Clause{
 		Sentence: "A ReplicationController does the same.",
 		Only:     []string{"replication"}},
 	{ID: "PODGC-1", Category: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
-		Sentence: "The pod garbage collector removes only pods that can no longer run, whatever their owner is. " +
-			"These are finished pods, unscheduled terminating pods, and pods of a node that is out of service " +
-			"or has been gone for a while. A pod that has not finished is first marked Failed.",
 		Only: []string{"podgc"}},
 	{ID: "TTL-1", Category: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
-		Sentence: "A Job with `ttlSecondsAfterFinished` is deleted once that time is over, and not before.",
-		Only:     []string{"ttl-after-finished"}},
+		Only: []string{"ttl-after-finished"}},
 }
 
 var createdbyClauses = []Clause{
@@ -235,5 +190,4 @@ var jobselClauses = []Clause{
 		Cases:    []string{"jobselector/cronjob-template-labels"}},
 	{ID: "JOBSEL-10", Category: Seen, About: Server, Source: "selector-generation.md",
 		Sentence: "`get pods -l job-name=NAME` finds the Job's pods.",
-		Cases:    []string{"jobselector/"}},
-}
+		Cases:    []string{"jobselector/"}}}

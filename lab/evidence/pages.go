@@ -10,16 +10,18 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/internal/clause"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 const clausesHead = `# The clauses
 
 For readers who want to know the source of each law, and what is checked. Each row is one sentence that a program can be
 checked against, paraphrased. The rows cover the ControllerRef proposal (2017), the job selector proposal, "Writing
-Controllers" and the notes of kube-controller-manager completely. Their source is ` + "`internal/clause`" + `. The
-second table, [Coverage](#coverage), shows the tests of each clause: a law that kills a mutant and passes the reference
-controllers, a scenario, a test, or a recorded case of the real server. *Lacking* describes the part that no test
-covers. ` + "`threelaws laws`" + ` lists the laws that a run is judged by.
+Controllers" and the notes of kube-controller-manager completely. A clause with a law has the law's sentence from
+` + "`sim/law`" + `. The others have their own in ` + "`internal/clause`" + `. The second table,
+[Coverage](#coverage), shows the tests of each clause: a law that kills a mutant and passes the reference controllers, a
+scenario, a test, or a recorded case of the real server. *Lacking* describes the part that no test covers.
+` + "`threelaws laws`" + ` lists the laws that a run is judged by.
 
 The kinds of clauses:
 
@@ -49,7 +51,7 @@ func ClausesPage(cover []*Cover, r *Examination) []byte {
 		fmt.Fprintf(&b, "\n## %s\n| id | kind | clause | source |\n|---|---|---|---|\n", s.Title)
 		for i := range s.Clauses {
 			c := &s.Clauses[i]
-			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Category, c.Sentence, c.Source)
+			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Category, sentence(c), c.Source)
 		}
 	}
 	b.WriteString(coverageHead)
@@ -58,6 +60,14 @@ func ClausesPage(cover []*Cover, r *Examination) []byte {
 			r.holds(c.Clause))
 	}
 	return []byte(b.String())
+}
+
+// sentence returns what a clause says: the sentence of its law, if it has one, and its own.
+func sentence(c *clause.Clause) string {
+	if l := law.ByID(c.ID); l != nil {
+		return strings.TrimSpace(l.Sentence + " " + c.Sentence)
+	}
+	return c.Sentence
 }
 
 const coverageHead = `

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/internal/clause"
 )
 
 // story is one mini history and what a law says of it.
@@ -103,6 +105,11 @@ func TestLawsAreComplete(t *testing.T) {
 	for _, n := range []string{"take-ownership", "dont-interfere", "dont-share", "orphans-survive"} {
 		if !names[n] {
 			t.Errorf("no law is called %s", n)
+		}
+	}
+	for _, c := range clause.All() {
+		if own := c.Sentence != ""; ByID(c.ID) == nil && !own || ByID(c.ID) != nil && own && c.Cases == nil {
+			t.Errorf("%s has no sentence, or one in addition to its law's that no recorded case checks", c.ID)
 		}
 	}
 }
