@@ -33,7 +33,7 @@ exploration with what it has found.
 A name that is no file means a scenario in the program, or a family of them. With
 --json, each of several files has a document of its own.`,
 		Example: `  threelaws explore -n 2000 FILE
-  threelaws explore --generation selector FILE
+  threelaws explore --era selector FILE
   threelaws explore --strategy exhaustive FILE
   threelaws explore --faults crash:1,relist:1 --strict FILE
   threelaws explore --shard 0/8 --results results -n 100000 FILE
@@ -98,7 +98,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	if err != nil {
 		return nil, err
 	}
-	if err := regenerate(a.registry, f, x.era); err != nil {
+	if err := inEra(a.registry, f, x.era); err != nil {
 		return nil, err
 	}
 	unexpectLast(f)

@@ -24,8 +24,8 @@ func unexpectLast(f *scenarios.File) {
 	}
 }
 
-// regenerate makes the file's controllers run in another era. At least one of them must have that era.
-func regenerate(g *scenarios.Registry, f *scenarios.File, era string) error {
+// inEra makes the file's controllers run in another era. At least one of them must have that era.
+func inEra(g *scenarios.Registry, f *scenarios.File, era string) error {
 	if era == "" {
 		return nil
 	}

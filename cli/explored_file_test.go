@@ -18,7 +18,7 @@ func TestRegenerate(t *testing.T) {
 	} {
 		f, err := scenarios.Parse("f", []byte("controllers "+x.line+"\n"))
 		must(t, err)
-		if err := regenerate(builtin.Registry(), f, "selector"); err != nil {
+		if err := inEra(builtin.Registry(), f, "selector"); err != nil {
 			t.Errorf("%s: %v", x.line, err)
 		}
 		if got := strings.Join(f.Steps[0].Words(), " "); got != x.want {

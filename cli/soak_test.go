@@ -39,7 +39,7 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 	g := builtin.Registry()
 	schedules := 0
 	for i, f := range files {
-		_ = regenerate(g, f, "current") // of files without a controller that has eras it makes nothing
+		_ = inEra(g, f, "current") // of files without a controller that has eras it makes nothing
 		o := scenarios.ExploreOptions{Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true, Shard: part,
 			Results: os.Getenv("SOAKRESULTS"), World: strings.TrimPrefix(f.Name, "../scenarios/testdata/")}
 		if !until.IsZero() {
@@ -70,13 +70,13 @@ func wholeWorlds(t *testing.T) []*scenarios.File {
 	for _, path := range paths {
 		f, err := scenarios.Load(path)
 		must(t, err)
-		if !slices.ContainsFunc(f.Steps, changesGeneration) { // part of it is of an older one by intent
+		if !slices.ContainsFunc(f.Steps, changesEra) { // part of it is of an older one by intent
 			files = append(files, f)
 		}
 	}
 	return files
 }
 
-func changesGeneration(s *scenarios.Step) bool {
+func changesEra(s *scenarios.Step) bool {
 	return s.Verb == "switch" || s.Verb == "downgrade-server"
 }

@@ -35,7 +35,7 @@ func TestEras(t *testing.T) {
 			continue
 		}
 		if eraWorlds[name].object == nil {
-			t.Errorf("%s has several eras, and no world in generationWorlds", name)
+			t.Errorf("%s has several eras, and no world in eraWorlds", name)
 			continue
 		}
 		for _, from := range byName[name] {
