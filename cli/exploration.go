@@ -6,22 +6,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// exploration is what explore prints with --json.
+// exploration is what explore prints with --json: the result, with the words of the command line. Complete and Failures
+// here take the place of those of the result.
 type exploration struct {
+	*scenarios.Exploration
 	File        string        `json:"file"`
 	Strategy    string        `json:"strategy"`
 	Seed        uint64        `json:"seed"`
 	Era         string        `json:"era,omitempty"`
-	Schedules   int           `json:"schedules"`
-	Distinct    int           `json:"distinct"`
-	Failed      int           `json:"failed"`
-	Unsettled   int           `json:"unsettled"`
 	States      int           `json:"states,omitempty"`
 	Complete    bool          `json:"complete"` // exhaustive: covered everything; otherwise: not interrupted
 	Stopped     string        `json:"stopped,omitempty"`
@@ -31,20 +28,11 @@ type exploration struct {
 	NotVaried   []string      `json:"notVaried,omitempty"`
 	Interrupted bool          `json:"interrupted,omitempty"`
 	Shard       string        `json:"shard,omitempty"`
-	Results     string        `json:"results,omitempty"`
-	Outcomes    []outcome     `json:"outcomes"`
 	Failures    []failureJSON `json:"failures,omitempty"`
 	Seconds     float64       `json:"seconds"`
 	ExitCode    int           `json:"exitCode"`
 
-	elapsed  time.Duration
-	coverage *explore.Coverage // exhaustive
-}
-
-// outcome counts the schedules with one outcome.
-type outcome struct {
-	Count int    `json:"count"`
-	Label string `json:"label"`
+	elapsed time.Duration
 }
 
 // failureJSON is the first schedule that violated a law.
@@ -63,16 +51,11 @@ func (f failureJSON) replay() string {
 
 // newExploration builds the report of an exploration.
 func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploration, interrupted bool) *exploration {
-	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Era: x.era,
-		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled,
-		Outcomes: []outcome{}, Results: found.Results, Shard: x.shard}
-	for _, o := range found.Outcomes {
-		rep.Outcomes = append(rep.Outcomes, outcome{o.Count, o.Label})
-	}
+	rep := &exploration{Exploration: found, File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Era: x.era, Shard: x.shard}
 	fights := 0
 	if c := found.Coverage; c != nil {
 		rep.States, rep.Complete, rep.Stopped, fights = c.States, c.Complete, c.Stopped, c.Fights
-		rep.Livelocks, rep.Livelock, rep.NotVaried, rep.coverage = c.Livelocks, c.Livelock, c.Fixed, c
+		rep.Livelocks, rep.Livelock, rep.NotVaried = c.Livelocks, c.Livelock, c.Fixed
 		rep.Interrupted = interrupted && !c.Complete
 	} else {
 		rep.Interrupted = found.Interrupted && interrupted
@@ -142,8 +125,8 @@ func (r *exploration) text(width int) string {
 	if r.Endless {
 		b.WriteString("no schedule came to its end: nothing is known about settled worlds\n")
 	}
-	if r.coverage != nil {
-		for _, line := range r.coverage.NotVaried() {
+	if r.Coverage != nil {
+		for _, line := range r.Coverage.NotVaried() {
 			b.WriteString(render.Fold(line))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/threelaws/threelaws/cli/internal/ci"
 	"github.com/threelaws/threelaws/internal/campaign"
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
@@ -29,7 +30,7 @@ type merged struct {
 	Estimated  bool              `json:"estimated,omitempty"` // Distinct or States is an estimate
 	Failed     int               `json:"failed"`
 	Unsettled  int               `json:"unsettled"`
-	Outcomes   []outcome         `json:"outcomes"`
+	Outcomes   []explore.Row     `json:"outcomes"`
 	NotVaried  []string          `json:"notVaried,omitempty"`
 	Violations []mergedViolation `json:"violations,omitempty"`
 	ExitCode   int               `json:"exitCode"`
@@ -54,7 +55,7 @@ type mergedViolation struct {
 func newMerged(r *campaign.Result) *merged {
 	m := &merged{World: r.World, Hash: r.Hash, Settings: r.Settings, Complete: r.Complete(), Done: r.Done(), Total: r.Total,
 		Stopped: r.Stopped, Schedules: r.Counts["schedules"], Failed: r.Counts["failed"], Unsettled: r.Counts["unsettled"],
-		NotVaried: r.Fixed, Outcomes: []outcome{}, exhaustive: r.Shards > 0}
+		NotVaried: r.Fixed, Outcomes: explore.TableOf(r.Outcomes).Rows(), exhaustive: r.Shards > 0}
 	n, exact := r.Seen.Len()
 	m.Estimated = !exact
 	if m.Distinct = n; m.exhaustive {
@@ -63,12 +64,6 @@ func newMerged(r *campaign.Result) *merged {
 	} else {
 		m.Missing = r.Missing()
 	}
-	for label, n := range r.Outcomes {
-		m.Outcomes = append(m.Outcomes, outcome{n, label})
-	}
-	slices.SortFunc(m.Outcomes, func(x, y outcome) int {
-		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Label, y.Label))
-	})
 	for _, f := range r.Stories() {
 		v := mergedViolation{Law: f.Law, Text: f.Text, Index: f.Index, rest: f.ID == law.AlwaysSettles}
 		if !m.exhaustive {

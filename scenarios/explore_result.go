@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Exploration is the result of an exploration. It encodes to JSON.
+// Exploration is the result of an exploration, drawn or exhaustive.
 //
 // A pass is meaningful only if Complete is set. Otherwise an enumeration stopped before it had covered everything, or
 // no drawn schedule settled.
@@ -18,30 +18,30 @@ type Exploration struct {
 	Distinct    int           `json:"distinct"`
 	Failed      int           `json:"failed"`    // schedules that violated a law
 	Unsettled   int           `json:"unsettled"` // schedules that did not settle and broke no other law
-	Ended       int           `json:"ended"`     // schedules that came to an end: settled, in a fight, at a violation
+	Ended       int           `json:"-"`         // schedules that came to an end: settled, in a fight, at a violation
 	Outcomes    []explore.Row `json:"outcomes"`
 	Fights      int           `json:"-"` // schedules that ended in a fight; drawn ones only
 	Interrupted bool          `json:"-"` // drawing was interrupted
 
 	// everything was enumerated or drawn, and at least one run ended
-	Complete bool              `json:"complete"`
-	Stopped  string            `json:"stopped,omitempty"`  // why it is not complete
-	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed lists what no schedule varied
+	Complete bool              `json:"-"`
+	Stopped  string            `json:"-"` // why it is not complete
+	Coverage *explore.Coverage `json:"-"` // exhaustive only; its Fixed lists what no schedule varied
 
-	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
-	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
-	Settled  map[string]bool   `json:"settled"`            // controllers with an object of their kind in a settled world
-	Middle   string            `json:"middle,omitempty"`   // the work that the time limit cut off in some schedule, which was not judged
-	Keyed    map[string]bool   `json:"-"`                  // controllers with a key that named an object of their kind
-	Said     []Said            `json:"-"`                  // with options Whole or Said; by controller and clause
-	Beside   []Beside          `json:"-"`                  // with Said; by controller, kind and why
-	Alike    []string          `json:"-"`                  // with Said: kinds that existed in two groups
-	Vain     []Vain            `json:"vain,omitempty"`     // user actions refused in every schedule
+	Failures []*Counterexample `json:"-"` // the first of each law
+	Wrote    map[string]bool   `json:"-"` // the controllers that wrote something in some schedule
+	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in a settled world
+	Middle   string            `json:"-"` // the work that the time limit cut off in some schedule, which was not judged
+	Keyed    map[string]bool   `json:"-"` // controllers with a key that named an object of their kind
+	Said     []Said            `json:"-"` // with options Whole or Said; by controller and clause
+	Beside   []Beside          `json:"-"` // with Said; by controller, kind and why
+	Alike    []string          `json:"-"` // with Said: kinds that existed in two groups
+	Vain     []Vain            `json:"-"` // user actions refused in every schedule
 
-	Laws    map[string]campaign.Often `json:"laws,omitempty"`    // drawn schedules: how many violate each law, by its name
+	Laws    map[string]campaign.Often `json:"-"`                 // drawn schedules: how many violate each law, by its name
 	Results string                    `json:"results,omitempty"` // the result file
 
-	Uncompared string `json:"uncompared,omitempty"` // what the law same-end leaves out, and why
+	Uncompared string `json:"-"` // what the law same-end leaves out, and why
 }
 
 // WriteFile writes the scenario file that replays the failure.
@@ -49,9 +49,9 @@ func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c
 
 // Vain is a user step that was refused in every schedule.
 type Vain struct {
-	Step int    `json:"step"` // index in [File.Steps]
-	Text string `json:"text"` // the step
-	Why  string `json:"why"`  // a refusal
+	Step int    // index in [File.Steps]
+	Text string // the step
+	Why  string // a refusal
 }
 
 // mostOutcomes limits the printed outcomes to the most frequent ones.

@@ -7,29 +7,29 @@ import (
 
 // Coverage is the result of an exhaustive search.
 type Coverage struct {
-	Complete bool   `json:"complete"`          // every reachable state was visited, and at least one schedule ended
-	Stopped  string `json:"stopped,omitempty"` // why the search is not complete
+	Complete bool   // every reachable state was visited, and at least one schedule ended
+	Stopped  string // why the search is not complete
 
-	States      int `json:"states"`      // distinct states
-	Finals      int `json:"finals"`      // distinct final states, if the program sets [Outcome.State]; included in States
-	Schedules   int `json:"schedules"`   // complete executions
-	Runs        int `json:"runs"`        // all runs, including pruned ones
-	Transitions int `json:"transitions"` // decisions explored, without replayed prefixes
-	Pruned      int `json:"pruned"`      // runs ended in a state that was already explored
-	Asleep      int `json:"asleep"`      // runs ended because every enabled action was asleep
-	MaxSteps    int `json:"maxSteps"`    // steps of the longest run
+	States      int // distinct states
+	Finals      int // distinct final states, if the program sets [Outcome.State]; included in States
+	Schedules   int // complete executions
+	Runs        int // all runs, including pruned ones
+	Transitions int // decisions explored, without replayed prefixes
+	Pruned      int // runs ended in a state that was already explored
+	Asleep      int // runs ended because every enabled action was asleep
+	MaxSteps    int // steps of the longest run
 	// EarlyTimers is the bound on early timers per run. A negative value means no bound.
-	EarlyTimers int `json:"earlyTimers"`
-	Cycles      int `json:"cycles"` // runs that returned to one of their own states
-	Fights      int `json:"fights"` // runs that the host recognized as a fight
+	EarlyTimers int
+	Cycles      int // runs that returned to one of their own states
+	Fights      int // runs that the host recognized as a fight
 	// Livelocks counts the cycles in which no enabled action was starved, and the runs that hit the program's bound.
-	Livelocks int `json:"livelocks"`
+	Livelocks int
 
-	Livelock string   `json:"livelock,omitempty"` // describes the first livelock
-	Fixed    []string `json:"fixed"`              // what was the same in every schedule
+	Livelock string   // describes the first livelock
+	Fixed    []string // what was the same in every schedule
 
-	Failures []Failing `json:"-"`        // the first failure of each law
-	Outcomes Table     `json:"outcomes"` // outcomes of complete executions
+	Failures []Failing // the first failure of each law
+	Outcomes Table     // outcomes of complete executions
 
 	cut int // runs with [Outcome.Cut] set
 }

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,8 +15,8 @@ type Table struct {
 
 // Row is one line of a [Table].
 type Row struct {
-	Label string `json:"label"`
 	Count int    `json:"count"`
+	Label string `json:"label"`
 }
 
 // Add counts one outcome.
@@ -41,16 +40,13 @@ func (t Table) Len() int { return len(t.counts) }
 func (t Table) Rows() []Row {
 	rows := make([]Row, 0, len(t.counts))
 	for label, n := range t.counts {
-		rows = append(rows, Row{label, n})
+		rows = append(rows, Row{n, label})
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Label, b.Label))
 	})
 	return rows
 }
-
-// MarshalJSON encodes the rows.
-func (t Table) MarshalJSON() ([]byte, error) { return json.Marshal(t.Rows()) }
 
 // String returns the rows, one per line, with aligned counts.
 func (t Table) String() string {
