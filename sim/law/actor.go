@@ -1,6 +1,7 @@
 package law
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,13 +125,23 @@ func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// floor returns the fewest active dependents that an owner may have.
-func (s *Actor) floor(owner any) int {
-	n := s.Replicas(objectOf(owner))
-	if s.MaxUnavailable != nil {
-		n -= s.MaxUnavailable(objectOf(owner))
+// allowed returns how far from Replicas a field of the contract lets an owner be. It panics for a negative number.
+func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner any) int {
+	if by == nil {
+		return 0
+	}
+	n := by(objectOf(owner))
+	if n < 0 {
+		m := meta.Of(owner)
+		ref := sim.Ref{Kind: s.For.Kind, Namespace: m.GetNamespace(), Name: m.GetName()}
+		panic(Misuse(fmt.Sprintf("controller %s: Contract.%s of %s is %d: at least 0", s.Controller, field, ref, n)))
 	}
 	return n
+}
+
+// floor returns the fewest active dependents that an owner may have.
+func (s *Actor) floor(owner any) int {
+	return s.Replicas(objectOf(owner)) - s.allowed("MaxUnavailable", s.MaxUnavailable, owner)
 }
 
 // roof returns the most active dependents that an owner may have: 0 if the actor ignores the owner, and a negative
@@ -140,8 +151,8 @@ func (s *Actor) roof(owner any) int {
 	if s.leaves(owner) {
 		n = 0
 	}
-	if s.MaxSurge != nil && n >= 0 {
-		n += s.MaxSurge(objectOf(owner))
+	if n >= 0 {
+		n += s.allowed("MaxSurge", s.MaxSurge, owner)
 	}
 	return n
 }

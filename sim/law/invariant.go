@@ -2,6 +2,7 @@ package law
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +21,7 @@ type Invariant struct {
 	Recent time.Duration
 
 	ofWorld, ofContract memo
+	evaluated           atomic.Int64 // times, if ID names a law
 }
 
 // memo holds a *Law that is created once. It is typed as any so that Invariant does not depend on Law.

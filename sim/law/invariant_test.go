@@ -79,13 +79,14 @@ func TestMistakesInInvariants(t *testing.T) {
 	check := func(f func(f *Facts) string) *Invariant {
 		return &Invariant{ID: "mine", Sentence: "It holds.", When: WhenSettled, Check: f}
 	}
+	widgets := func(f *Facts) string { f.All("Widget"); return "" }
 	for _, c := range []struct {
 		want string
 		v    *Invariant
 	}{
-		{"invariant mine: its Check panics: nobody at invariant_test.go:", check(func(*Facts) string { panic("nobody") })},
+		{"invariant mine: its Check panics: no body at invariant_test.go:", check(func(*Facts) string { panic("no\nbody") })},
 		{"invariant mine: it reads the kind Widget, which the world does not have",
-			check(func(f *Facts) string { f.All("Widget"); return "" })},
+			check(widgets)},
 		{"invariant mine: its Check changes an object that it is given: change a DeepCopy", check(func(f *Facts) string {
 			f.All("Pod")[0].(*thing).Labels["app"] = "other"
 			return ""
@@ -120,19 +121,24 @@ func TestMistakesInInvariants(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	contradictory, _ := labels.Parse("app=a,app!=a,tier")
 	for want, c := range map[string]Contract{
 		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {MaxSurge: func(runtime.Object) int { return -1 }},
-		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return labels.Nothing() }},
+		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return contradictory }},
+		"invariant KIND-DS: it reads the kind Widget, which the world does not have":                               {Invariants: []*Invariant{{ID: "KIND-DS", When: WhenSettled, Check: widgets}}},
 		"": {Selector: selectorOf, MaxSurge: func(runtime.Object) int { return 0 }},
 	} {
 		j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, All())
-		tp := &tape{}
-		tp.exist(set("a", 1))
+		j.Kinds = served
+		tp, a := &tape{}, set("a", 1)
+		tp.exist(a)
+		tp.show("rs", a)
+		tp.sync("rs", a, func() { tp.commit("rs", "create", a, nil, pod("p", a)) })
 		tp.settled()
 		if got := misused(func() {
 			tp.observed(j)
-		}); got != want {
-			t.Errorf("%q, want %q", got, want)
+		}); got != want || len(j.Violations()) > 0 {
+			t.Errorf("%q, %v, want %q", got, j.Violations(), want)
 		}
 	}
 }

@@ -1,13 +1,13 @@
 package law
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -194,46 +194,43 @@ func (s *State) awaits(sub *Actor, owner *Object) bool {
 	})
 }
 
-// contradicts returns the field of the contract that contradicts itself for an owner, or "".
-func (s *Actor) contradicts(owner *Object) string {
-	for _, n := range [...]struct {
-		field string
-		of    func(runtime.Object) int
-	}{{"MaxSurge", s.MaxSurge}, {"MaxUnavailable", s.MaxUnavailable}} {
-		if n.of == nil {
-			continue
-		}
-		if got := n.of(objectOf(owner.Value)); got < 0 {
-			return fmt.Sprintf("%s of %s is %d: at least 0", n.field, owner.Ref, got)
-		}
-	}
-	return ""
-}
-
-// agrees panics if an actor's contract contradicts itself for its stored owners: it returns a negative number, or a
-// selector that can never match.
+// agrees panics if an actor's contract contradicts itself for its stored owners: it returns a negative number, or only
+// selectors that can never match.
 func (s *State) agrees(a *Actor) {
-	unselective := (*Object)(nil)
+	unselective, selects := (*Object)(nil), false
 	for _, o := range s.Kind(a.For.Kind) {
-		if what := a.contradicts(o); what != "" {
-			panic(Misuse("controller " + a.Controller + ": Contract." + what))
-		}
-		if a.Selector == nil {
-			continue
-		}
+		a.allowed("MaxSurge", a.MaxSurge, o.Value)
+		a.allowed("MaxUnavailable", a.MaxUnavailable, o.Value)
 		sel := s.selector(a, o.Value)
-		if sel == nil {
-			return
-		}
-		if _, selects := sel.Requirements(); selects {
-			return
-		}
+		selects = selects || a.Selector == nil || sel == nil || matchable(sel)
 		unselective = o
 	}
-	if unselective != nil {
+	if unselective != nil && !selects {
 		panic(Misuse("controller " + a.Controller + ": Contract.Selector of " + unselective.Ref.String() +
 			" can match nothing: return nil for an owner that selects nothing"))
 	}
+}
+
+// matchable reports whether a selector matches some labels. Its keys are independent of each other: each needs a value
+// that all of its requirements accept, which may be none, or one that they do not name.
+func matchable(sel labels.Selector) bool {
+	all, selects := sel.Requirements()
+	for _, r := range all {
+		values := []labels.Set{{}, {r.Key(): "-"}} // no label has the value "-"
+		of := slices.DeleteFunc(slices.Clone(all), func(q labels.Requirement) bool { return q.Key() != r.Key() })
+		for _, q := range of {
+			if q.Operator() == selection.GreaterThan || q.Operator() == selection.LessThan {
+				return selects
+			}
+			for v := range q.Values() { //detcheck:ordered any of them
+				values = append(values, labels.Set{r.Key(): v})
+			}
+		}
+		selects = selects && slices.ContainsFunc(values, func(v labels.Set) bool {
+			return !slices.ContainsFunc(of, func(q labels.Requirement) bool { return !q.Matches(v) })
+		})
+	}
+	return selects
 }
 
 type refState uint8
