@@ -121,9 +121,10 @@ func TestMistakesInInvariants(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	one := func(runtime.Object) int { return 1 }
 	contradictory, _ := labels.Parse("app=a,app!=a,tier")
 	for want, c := range map[string]Contract{
-		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {MaxSurge: func(runtime.Object) int { return -1 }},
+		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {Replicas: one, MaxSurge: func(runtime.Object) int { return -1 }},
 		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return contradictory }},
 		"invariant KIND-DS: it reads the kind Widget, which the world does not have":                               {Invariants: []*Invariant{{ID: "KIND-DS", When: WhenSettled, Check: widgets}}},
 		"": {Selector: selectorOf, MaxSurge: func(runtime.Object) int { return 0 }},
