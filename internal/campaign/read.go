@@ -35,7 +35,7 @@ func (m *Merge) ReadFile(path string) error {
 		}
 		return nil
 	})
-	if cut := (*cutOff)(nil); errors.As(err, &cut) && at != nil {
+	if cut := (*cutOff)(nil); errors.As(err, &cut) {
 		m.Cut = append(m.Cut, fmt.Sprintf("%v: the records before it count", cut))
 		return nil
 	}
@@ -75,6 +75,14 @@ type cutOff struct{ where string }
 
 func (c *cutOff) Error() string { return c.where + ": the last record is cut off" }
 
+// beginning is how a result file begins.
+const beginning = `{"threelaws"`
+
+// isCut reports whether a first line without an end is a cut-off [Head].
+func isCut(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(beginning)) || bytes.HasPrefix([]byte(beginning), line)
+}
+
 // scan reads the lines of a result file. It returns the length of the complete part.
 func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
@@ -85,7 +93,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 		switch {
 		case errors.Is(err, io.EOF) && len(line) == 0 && began:
 			return whole, nil
-		case errors.Is(err, io.EOF) && began:
+		case errors.Is(err, io.EOF) && (began || isCut(line)):
 			return whole, &cutOff{where}
 		case err != nil && !errors.Is(err, io.EOF):
 			return whole, err
@@ -95,7 +103,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			Version int    `json:"version"`
 		}
 		switch {
-		case bytes.HasPrefix(line, []byte(`{"threelaws"`)):
+		case bytes.HasPrefix(line, []byte(beginning)):
 			var h Head
 			if err := json.Unmarshal(line, &is); err != nil || is.Format != "results" {
 				return whole, fmt.Errorf("%s: this is not a result of threelaws", where)
