@@ -196,6 +196,7 @@ func TestBadResults(t *testing.T) {
 		{write(t, t.TempDir(), head, Shard{1, 2}, drawn(40, 60)), "overlaps with another result of w: 40 to 49 occurs twice"},
 		{write(t, t.TempDir(), changed, Shard{1, 2}, drawn(50, 60)), ":1: result of another world: w has the hash fedcba98 here and 01234567 elsewhere"},
 		{write(t, t.TempDir(), set, Shard{1, 2}, drawn(50, 60)), ":1: result of w with other settings: mix seed=2 here, mix seed=1 elsewhere"},
+		{write(t, t.TempDir(), head, Shard{1, 2}, drawn(90, 101)), ":2: this is not a record: [90 101] is not a range within 100"},
 		{path, ":1: a result of version 2: this threelaws reads version 1"},
 		{junk, "junk.jsonl:1: this is not a result of threelaws"},
 		{bad, "bad.jsonl:"},

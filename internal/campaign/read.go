@@ -86,7 +86,7 @@ func isCut(line []byte) bool {
 // scan reads the lines of a result file. It returns the length of the complete part.
 func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
-	began := false
+	began, total := false, 0
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		where := fmt.Sprintf("%s:%d", path, n)
@@ -114,7 +114,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			if err := json.Unmarshal(line, &h); err != nil {
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
-			began = true
+			began, total = true, h.Total
 			if err := head(&h); err != nil {
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
@@ -124,6 +124,11 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			var r Record
 			if err := json.Unmarshal(line, &r); err != nil {
 				return whole, fmt.Errorf("%s: this is not a record: %w", where, err)
+			}
+			for _, x := range r.Ranges {
+				if x[0] < 0 || x[1] < x[0] || x[1] > total {
+					return whole, fmt.Errorf("%s: this is not a record: %v is not a range within %d", where, x, total)
+				}
 			}
 			if err := record(&r); err != nil {
 				return whole, err
