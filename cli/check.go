@@ -147,7 +147,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 // unmet notes accepted findings that did not occur, if all cases were tried.
 func (c *checking) unmet() {
 	short := func(s *sampleTried) bool { return s.plan == nil || len(s.Short) > 0 }
-	if len(c.cases) > 0 || c.replay != "" || c.code == exitInterrupted || slices.ContainsFunc(c.report.Samples, short) {
+	if c.divided() || len(c.cases) > 0 || c.replay != "" || c.code == exitInterrupted || slices.ContainsFunc(c.report.Samples, short) {
 		return
 	}
 	for _, a := range c.Accept {

@@ -96,11 +96,18 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 		j.LeftOut, j.ExitCode = true, exitUncovered
 	} else if j.Skipped == "" && ctx.Err() == nil {
 		began := time.Now()
-		world := one.World(s.tried)
+		before := s.tried
+		if c.divided() { // all shards explore the same worlds, whatever earlier runs and cases found
+			before = nil
+		}
+		world := one.World(before)
 		if c.set {
 			world.Faults = c.Faults
 		}
-		if tried.X = c.stillFails(s, &j, world); tried.X == nil {
+		if !c.divided() {
+			tried.X = c.stillFails(s, &j, world)
+		}
+		if tried.X == nil {
 			tried.X = c.explore(ctx, s, &j, world, cases)
 		}
 		tried.Known = j.known
@@ -157,7 +164,10 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	home := s.home(j.Name)
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
 		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home, Shard: c.Part,
-		Results: c.results, World: s.label(j.Name)}
+		Results: c.results, World: s.label(j.Name), SaveEvery: saveEvery, Again: c.again("")}
+	if c.results != "" {
+		o.Out = "" // the files of a merged result may be in any directory
+	}
 	if s.plan.Unsettled {
 		o.Steps = mostUnsettled
 	}
@@ -175,19 +185,21 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	defer line.clear()
 	line.show("%s", j.Name)
 	raw := map[string]string{} // where unminimized failures are kept, by law
-	o.Raw = func(f *scenarios.Counterexample) bool {
-		if acceptedAs(c.Accept, j.Name, f) != nil {
-			return false
+	o.Accept = func(f *scenarios.Counterexample) string {
+		if a := acceptedAs(c.Accept, j.Name, f); a != nil {
+			return a.Reason
 		}
+		return ""
+	}
+	o.Raw = func(f *scenarios.Counterexample) {
 		path, err := kept.Keep(home, f)
 		if err != nil {
-			return true // it is added again when the failure is minimized
+			return // it is added again when the failure is minimized
 		}
 		raw[f.Law] = path
 		line.clear()
 		c.say("  %-22s violated: %s: %s\n%25skept as %s, and minimized now\n", j.Name, f.Law, f.Said(), "", path)
 		line.show("%s: minimizing %s", j.Name, f.Law)
-		return true
 	}
 	if c.verbose {
 		c.say("  %-22s begins\n", j.Name)
@@ -236,7 +248,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		return nil
 	}
 	interrupted = interrupted && outer.Err() != nil
-	if len(x.Failures)+len(j.known) == 0 && x.Unsettled == 0 && !interrupted {
+	if len(x.Failures)+len(j.known) == 0 && x.Unsettled == 0 && !interrupted && !c.divided() {
 		j.Uncovered = world.Unexercised(x)
 	}
 	switch {
@@ -253,13 +265,12 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 // accept removes accepted findings from an exploration.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
-		a := acceptedAs(c.Accept, j.Name, f)
-		if a == nil {
+		if f.Accepted == "" {
 			return false
 		}
-		j.Accepted = append(j.Accepted, a.Law+": "+a.Reason)
-		j.known = append(j.known, check.Known{Law: a.Law, Reason: a.Reason})
-		if a.Law == law.ByID(law.AlwaysSettles).Name {
+		j.Accepted = append(j.Accepted, f.Law+": "+f.Accepted)
+		j.known = append(j.known, check.Known{Law: f.Law, Reason: f.Accepted})
+		if f.Law == law.ByID(law.AlwaysSettles).Name {
 			x.Unsettled = 0
 		}
 		return true
@@ -292,15 +303,21 @@ func (j *caseJSON) noTime() string {
 	return "no time is left"
 }
 
+// again returns the command that replays the file of a failure.
+func (c *checking) again(path string) string {
+	if c.Package != "" {
+		return c.name + " check " + argument(c.Package) + " --replay " + path
+	}
+	return c.name + " check --replay " + path
+}
+
 // tell prints a failure. Its path is "" if it could not be kept.
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
-		f.Page.Replay = c.name + " check --replay " + argument(path)
+		f.Page.Replay = c.again(argument(path))
 		if c.Test != "" { // the test replays kept failures first
 			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
-		} else if c.Package != "" {
-			f.Page.Replay = c.name + " check " + argument(c.Package) + " --replay " + argument(path)
 		}
 		if err := kept.Leave(path, f.Page, f.Found); err != nil {
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: no page was written: %v", j.Name, err))

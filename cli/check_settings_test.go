@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,29 @@ func TestCheckSkips(t *testing.T) {
 	c.run(args...).passes(t, "  faults                 skipped: it is slow\n")
 	c.run(append(args, "--skip", "exact-sum=issue 12", "--skip", "edit=b")...).passes(t,
 		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
+}
+
+// The shards of a check, merged, are one run, although the first shard keeps its failures where the second one looks for
+// them. A merged violation can be replayed, and what is accepted stays accepted.
+func TestCheckInShards(t *testing.T) {
+	c := newChecked(t, sloppy())
+	for _, args := range []string{"two --shard 0/2", "two --shard 1/2", "one"} {
+		c.run(strings.Fields("-n 6 --results " + args)...)
+	}
+	one, two := c.runs("merge", "-o", "one.jsonl", "one"), c.runs("merge", "-o", "two.jsonl", "two")
+	if one != two || one.code != scenarios.ExitFail || read(t, "one.jsonl") != read(t, "two.jsonl") {
+		t.Errorf("one:\n%s\ntwo:\n%s%s", one.out, two.out, two.err)
+	}
+	_, replay, _ := strings.Cut(one.out, "    replay: threelaws ")
+	replay, _, _ = strings.Cut(replay, "\n")
+	c.runs(strings.Fields(replay)...).wants(t, scenarios.ExitFail, "VIOLATES claim-orphans-only")
+	entries := "accept:\n"
+	for _, found := range regexp.MustCompile(`(?m)^([a-z-]+), first in`).FindAllStringSubmatch(one.out, -1) {
+		entries += "- {law: " + found[1] + ", reason: issue 12}\n"
+	}
+	write(t, "threelaws.yaml", entries)
+	c.run("-n", "6", "--results", "one")
+	c.runs("merge", "one").passes(t, "\naccepted: claim-orphans-only, in ", ": issue 12\n", " 0 violations, ")
 }
 
 // An accepted finding is printed and does not fail the check. An entry whose finding does not occur is named.

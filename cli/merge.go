@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/internal/campaign"
+	"github.com/threelaws/threelaws/internal/kept"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -72,6 +73,9 @@ func (m *merging) run(a *app, args []string) error {
 	for _, cut := range all.Cut {
 		fmt.Fprintln(a.err, cut)
 	}
+	if len(all.Results) == 0 {
+		return usage("no file has a complete record")
+	}
 	reports := []*merged{}
 	for _, r := range all.Results {
 		rep := newMerged(r)
@@ -127,7 +131,13 @@ func writeViolations(dir string, m *merged) error {
 			continue
 		}
 		f := &scenarios.File{Name: strings.ReplaceAll(strings.Trim(m.World, "./"), "/", "-")}
-		path, err := writeFailure(dir, f, &scenarios.Counterexample{Law: v.Law, File: []byte(v.file)})
+		c := &scenarios.Counterexample{Law: v.Law, File: []byte(v.file)}
+		path, err := "", error(nil)
+		if v.again == "" {
+			path, err = writeFailure(dir, f, c)
+		} else if dir, err = filepath.Abs(dir); err == nil { // the command runs in another directory, perhaps
+			path, err = kept.Keep(filepath.Join(dir, f.Name), c)
+		}
 		if err != nil {
 			return err
 		}

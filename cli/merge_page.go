@@ -13,7 +13,7 @@ func campaignPage(worlds []*merged) ([]byte, error) {
 }
 
 var campaignHTML = template.Must(template.New("campaign").Funcs(template.FuncMap{
-	"head": (*merged).head, "missing": (*merged).missing,
+	"head": (*merged).head, "missing": (*merged).missing, "command": (*mergedViolation).command,
 }).Parse(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -36,10 +36,10 @@ td.n { text-align: right } pre { overflow-x: auto; border: 1px solid #888; paddi
 <table>
 {{range .Outcomes}}<tr><td class="n">{{.Count}}</td><td>{{.Label}}</td></tr>
 {{end}}</table>
-{{range .Violations}}
+{{range $v := .Violations}}
 <h3>{{.Law}}</h3>
-<p>{{.Text}}</p>
-<p>First in schedule {{.Index}}{{with .Often}}; in {{.}}{{end}}.{{with .Written}} Replay: <code>threelaws replay {{.}}</code>{{end}}</p>
+<p>{{with .Known}}Accepted: {{.}}. {{end}}{{.Text}}</p>
+<p>First in schedule {{.Index}}{{with .Often}}; in {{.}}{{end}}.{{if .Written}} Replay: <code>{{command $v}}</code>{{end}}</p>
 {{with .Page}}<pre>{{.}}</pre>
 {{end}}{{end}}{{end}}</html>
 `))

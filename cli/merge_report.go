@@ -47,9 +47,11 @@ type mergedViolation struct {
 	Small   string          `json:"small,omitempty"`
 	Page    string          `json:"page,omitempty"`
 	Written string          `json:"written,omitempty"`
+	Known   string          `json:"accepted,omitempty"` // why it is accepted
 
-	file string
-	rest bool // it does not settle, and violates no other law
+	file  string
+	again string // the command that replays it, up to the path; "" for the command replay
+	rest  bool   // it does not settle, and violates no other law
 }
 
 func newMerged(r *campaign.Result) *merged {
@@ -65,26 +67,32 @@ func newMerged(r *campaign.Result) *merged {
 		m.Missing = r.Missing()
 	}
 	for _, f := range r.Stories() {
-		v := mergedViolation{Law: f.Law, Text: f.Text, Index: f.Index, rest: f.ID == law.AlwaysSettles}
+		v := mergedViolation{Law: f.Law, Text: f.Text, Index: f.Index, Known: f.Accepted, rest: f.ID == law.AlwaysSettles}
 		if !m.exhaustive {
 			often := r.Often(f.Law)
 			v.Often = &often
 		}
 		if f.Story != nil {
-			v.Text, v.Small, v.Page, v.file = f.Story.Text, f.Story.Small, f.Story.Page, f.Story.File
+			v.Text, v.Small, v.Page, v.file, v.again = f.Story.Text, f.Story.Small, f.Story.Page, f.Story.File, f.Story.Again
 		}
 		m.Violations = append(m.Violations, v)
 	}
-	if m.exhaustive {
-		m.Failed = len(m.Violations)
+	counted := slices.DeleteFunc(slices.Clone(m.Violations), func(v mergedViolation) bool {
+		if v.Known != "" && v.rest {
+			m.Unsettled = 0
+		}
+		return v.Known != ""
+	})
+	if m.exhaustive || len(counted) == 0 && len(m.Violations) > 0 {
+		m.Failed = len(counted)
 	}
-	if m.Complete && m.exhaustive && m.Schedules == 0 && m.Failed == 0 {
+	if m.Complete && m.exhaustive && m.Schedules == 0 && len(m.Violations) == 0 {
 		m.Complete, m.Stopped = false, "no schedule came to its end"
 	}
 	switch {
-	case slices.ContainsFunc(m.Violations, func(v mergedViolation) bool { return !v.rest }):
+	case slices.ContainsFunc(counted, func(v mergedViolation) bool { return !v.rest }):
 		m.ExitCode = scenarios.ExitFail
-	case len(m.Violations) > 0 || m.Unsettled > 0:
+	case len(counted) > 0 || m.Unsettled > 0:
 		m.ExitCode = scenarios.ExitNotSettled
 	case !m.Complete:
 		m.ExitCode = exitUncovered
@@ -158,6 +166,13 @@ func (m *merged) text() string {
 }
 
 func (v *mergedViolation) head() string {
+	if v.Known != "" {
+		text := "accepted: " + v.Law
+		if v.Often != nil {
+			text += fmt.Sprintf(", in %s", v.Often)
+		}
+		return text + ": " + v.Known + "\n"
+	}
 	text := fmt.Sprintf("%s, first in schedule %d: %s\n", v.Law, v.Index, v.Text)
 	if v.Often != nil {
 		text += fmt.Sprintf("    in %s\n", v.Often)
@@ -165,11 +180,16 @@ func (v *mergedViolation) head() string {
 	return text
 }
 
+// command returns the command that replays the violation.
+func (v *mergedViolation) command() string {
+	return cmp.Or(v.again, "threelaws replay ") + argument(v.Written)
+}
+
 func (v *mergedViolation) replay() string {
 	switch {
 	case v.Written != "":
-		return "    replay: threelaws replay " + argument(v.Written) + "\n"
-	case v.Page == "":
+		return "    replay: " + v.command() + "\n"
+	case v.Page == "" && v.Known == "":
 		return "    not minimized: the shard was interrupted; start it again\n"
 	}
 	return ""
@@ -180,7 +200,9 @@ func (m *merged) ci() ci.File {
 	c := ci.File{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }
 	for i := range m.Violations {
-		add(m.Violations[i].Law, m.World+": "+m.Violations[i].head()+m.Violations[i].replay())
+		if v := &m.Violations[i]; v.Known == "" {
+			add(v.Law, m.World+": "+v.head()+v.replay())
+		}
 	}
 	switch {
 	case len(c.Problems) > 0:

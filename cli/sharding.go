@@ -25,6 +25,9 @@ func (s *sharding) flags(cmd *cobra.Command) {
 	complete(cmd, "results", completeDirs)
 }
 
+// divided reports whether the command does a part of a campaign.
+func (s *sharding) divided() bool { return s.results != "" || s.Part.N > 1 }
+
 // check reads the flags.
 func (s *sharding) check() error {
 	var err error

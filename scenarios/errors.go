@@ -83,9 +83,10 @@ type Counterexample struct {
 	Strategy string          `json:"strategy"`
 	Small    string          `json:"small"` // how small it is
 	Page     *render.Page    `json:"page"`
-	File     []byte          `json:"-"`                // a scenario file that replays it
-	Often    *campaign.Often `json:"often,omitempty"`  // of drawn schedules: how many violate the law
-	Likely   []Likely        `json:"likely,omitempty"` // how likely it still was after each step
+	File     []byte          `json:"-"`                  // a scenario file that replays it
+	Often    *campaign.Often `json:"often,omitempty"`    // of drawn schedules: how many violate the law
+	Likely   []Likely        `json:"likely,omitempty"`   // how likely it still was after each step
+	Accepted string          `json:"accepted,omitempty"` // why it is accepted; "" if it is not
 
 	// Found runs the schedule again as it was found, before minimizing; it returns nil if it does not fail any more.
 	Found func() *render.Page `json:"-"`

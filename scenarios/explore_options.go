@@ -39,15 +39,21 @@ type ExploreOptions struct {
 	// call it concurrently.
 	Enough func(drawn int) bool
 
-	// Raw, if set, gets each failure before it is minimized. It reports whether to minimize it.
-	Raw func(f *Counterexample) bool
+	// Accept, if set, returns why a failure is accepted, or "". It is called before and after minimizing. An accepted
+	// failure is not minimized.
+	Accept func(f *Counterexample) string
+
+	// Raw, if set, gets each failure before it is minimized, unless it is accepted. It is not called with Results.
+	Raw func(f *Counterexample)
 
 	// Shard is the part that is explored: a range of the schedules, or a part of the exhaustive search. Results is the
 	// directory for its result file; "" for none. With a file, minimizing is bounded by Budget only. A shard continues
-	// from its file. World is its name there; "" for the file's name.
+	// from its file. World is its name there; "" for the file's name. Again is the command that replays a failure, up to
+	// the path of its file; "" for the command replay.
 	Shard     campaign.Shard
 	Results   string
 	World     string
+	Again     string
 	SaveEvery time.Duration // how often the file is written; 0 means 15 seconds
 
 	// Full, if set, returns why the memory is used up, or "". The exploration then ends with what it has found.

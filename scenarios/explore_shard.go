@@ -201,42 +201,63 @@ func (r *results) exploration(interrupted bool) *Exploration {
 func (r *results) minimize(ctx context.Context, o ExploreOptions, x *Exploration,
 	again func(f *campaign.Failure) (*explore.Failing, error)) error {
 	for _, f := range slices.Clone(r.Failures) {
-		if f.Story == nil {
-			failing, err := again(&f)
-			if err != nil || failing == nil {
-				return cmp.Or(err, fmt.Errorf("schedule %d does not violate %s again", f.Index, f.Law))
-			}
-			budget := cmp.Or(o.Budget, shrinkBudget)
-			if ctx.Err() != nil {
-				budget = 1 // the next life minimizes it
-			}
-			c, err := r.program.shrink(failing, budget, nil)
-			if err != nil {
-				return err
-			}
-			if !slices.ContainsFunc(x.Failures, func(g *Counterexample) bool { return g.Law == c.Law }) {
-				x.Failures = append(x.Failures, c)
-			}
-			if ctx.Err() != nil {
-				continue
-			}
-			f.Story = storyOf(c)
-			if err := r.append(&campaign.Record{Failures: []campaign.Failure{f}}); err != nil {
-				return err
-			}
-		} else if !slices.ContainsFunc(x.Failures, func(g *Counterexample) bool { return g.Law == f.Law }) {
-			c, err := r.program.retell(&f)
-			if err != nil {
-				return err
-			}
+		told := func(g *Counterexample) bool { return g.Law == f.Law && g.Accepted == f.Accepted }
+		if f.Story != nil && o.Accept == nil && slices.ContainsFunc(x.Failures, told) {
+			continue
+		}
+		c, err := r.minimized(ctx, o, &f, again)
+		if err != nil {
+			return err
+		}
+		before := f.Accepted
+		if f.Accepted = c.Accepted; !slices.ContainsFunc(x.Failures, told) {
 			x.Failures = append(x.Failures, c)
+		}
+		switch {
+		case c.Accepted != "" && c.Accepted != before:
+			f.Story = nil
+		case c.Accepted == "" && f.Story == nil && ctx.Err() == nil:
+			f.Story = storyOf(c, o.Again)
+		default:
+			continue
+		}
+		if err := r.append(&campaign.Record{Failures: []campaign.Failure{f}}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func storyOf(c *Counterexample) *campaign.Story {
-	return &campaign.Story{ID: fmt.Sprintf("%.6x", sha256.Sum256([]byte(c.Law+"\n"+render.Text(c.Page.Lines)))), Text: c.Text,
+// minimized minimizes a failure, unless it is accepted or the shard is interrupted. In that case the next life minimizes
+// it.
+func (r *results) minimized(ctx context.Context, o ExploreOptions, f *campaign.Failure,
+	again func(f *campaign.Failure) (*explore.Failing, error)) (*Counterexample, error) {
+	if f.Story != nil {
+		c, err := r.program.retell(f)
+		if err == nil {
+			o.accepts(c)
+		}
+		return c, err
+	}
+	failing, err := again(f)
+	if err != nil || failing == nil {
+		return nil, cmp.Or(err, fmt.Errorf("schedule %d does not violate %s again", f.Index, f.Law))
+	}
+	if o.Accept != nil || ctx.Err() != nil {
+		raw, err := r.program.shrink(failing, 1, nil)
+		if err != nil || o.accepts(raw) || ctx.Err() != nil {
+			return raw, err
+		}
+	}
+	c, err := r.program.shrink(failing, cmp.Or(o.Budget, shrinkBudget), nil)
+	if err == nil {
+		o.accepts(c)
+	}
+	return c, err
+}
+
+func storyOf(c *Counterexample, again string) *campaign.Story {
+	return &campaign.Story{Again: again, ID: fmt.Sprintf("%.6x", sha256.Sum256([]byte(c.Law+"\n"+render.Text(c.Page.Lines)))), Text: c.Text,
 		Small: c.Small, Page: c.Page.Text(), File: string(c.File)}
 }
 

@@ -22,14 +22,17 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 		if budget == 0 {
 			budget = shrinkBudget
 		}
-		if o.Raw != nil {
+		if o.Raw != nil || o.Accept != nil {
 			raw, err := p.shrink(&failures[i], 1, nil)
 			if err != nil {
 				return all, err
 			}
-			if !o.Raw(raw) {
+			if o.accepts(raw) {
 				all = append(all, raw)
 				continue
+			}
+			if o.Raw != nil {
+				o.Raw(raw)
 			}
 		}
 		var enough func() bool
@@ -41,9 +44,18 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 		if err != nil {
 			return all, err
 		}
+		o.accepts(f)
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// accepts notes why a failure is accepted.
+func (o *ExploreOptions) accepts(f *Counterexample) bool {
+	if o.Accept != nil {
+		f.Accepted = o.Accept(f)
+	}
+	return f.Accepted != ""
 }
 
 // shrink minimizes a failure and writes it as a scenario file.

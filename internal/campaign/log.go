@@ -28,7 +28,7 @@ func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	name := strings.NewReplacer("/", "-", "\\", "-", " ", "-").Replace(strings.Trim(h.World, "./"))
+	name := strings.NewReplacer("/", "+", "\\", "+", " ", "_").Replace(h.World)
 	l := &Log{Path: filepath.Join(dir, fmt.Sprintf("%s-%dof%d%s", name, s.I, s.Of(), Extension)), Result: Result{Head: h}}
 	var err error
 	if l.file, err = os.OpenFile(l.Path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {

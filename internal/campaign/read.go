@@ -35,7 +35,7 @@ func (m *Merge) ReadFile(path string) error {
 		}
 		return nil
 	})
-	if cut := (*cutOff)(nil); errors.As(err, &cut) && at != nil {
+	if cut := (*cutOff)(nil); errors.As(err, &cut) {
 		m.Cut = append(m.Cut, fmt.Sprintf("%v: the records before it count", cut))
 		return nil
 	}
@@ -75,17 +75,25 @@ type cutOff struct{ where string }
 
 func (c *cutOff) Error() string { return c.where + ": the last record is cut off" }
 
+// beginning is how a result file begins.
+const beginning = `{"threelaws"`
+
+// isCut reports whether a first line without an end is a cut-off [Head].
+func isCut(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(beginning)) || bytes.HasPrefix([]byte(beginning), line)
+}
+
 // scan reads the lines of a result file. It returns the length of the complete part.
 func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
-	began := false
+	began, total := false, 0
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		where := fmt.Sprintf("%s:%d", path, n)
 		switch {
 		case errors.Is(err, io.EOF) && len(line) == 0 && began:
 			return whole, nil
-		case errors.Is(err, io.EOF) && began:
+		case errors.Is(err, io.EOF) && (began || isCut(line)):
 			return whole, &cutOff{where}
 		case err != nil && !errors.Is(err, io.EOF):
 			return whole, err
@@ -95,7 +103,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			Version int    `json:"version"`
 		}
 		switch {
-		case bytes.HasPrefix(line, []byte(`{"threelaws"`)):
+		case bytes.HasPrefix(line, []byte(beginning)):
 			var h Head
 			if err := json.Unmarshal(line, &is); err != nil || is.Format != "results" {
 				return whole, fmt.Errorf("%s: this is not a result of threelaws", where)
@@ -106,7 +114,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			if err := json.Unmarshal(line, &h); err != nil {
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
-			began = true
+			began, total = true, h.Total
 			if err := head(&h); err != nil {
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
@@ -116,6 +124,11 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			var r Record
 			if err := json.Unmarshal(line, &r); err != nil {
 				return whole, fmt.Errorf("%s: this is not a record: %w", where, err)
+			}
+			for _, x := range r.Ranges {
+				if x[0] < 0 || x[1] < x[0] || x[1] > total {
+					return whole, fmt.Errorf("%s: this is not a record: %v is not a range within %d", where, x, total)
+				}
 			}
 			if err := record(&r); err != nil {
 				return whole, err

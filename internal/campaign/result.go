@@ -52,18 +52,20 @@ type Failure struct {
 	ID       string   `json:"id"` // the law's ID
 	Text     string   `json:"text"`
 	Step     int      `json:"step,omitempty"`
-	Length   int      `json:"length,omitempty"` // the length of the run
-	Keys     []string `json:"keys,omitempty"`   // the schedule, if it was not drawn
-	Story    *Story   `json:"story,omitempty"`  // nil until it is minimized
+	Length   int      `json:"length,omitempty"`   // the length of the run
+	Keys     []string `json:"keys,omitempty"`     // the schedule, if it was not drawn
+	Accepted string   `json:"accepted,omitempty"` // why it is accepted; it is not minimized
+	Story    *Story   `json:"story,omitempty"`    // nil until it is minimized
 }
 
 // Story is a minimized failure.
 type Story struct {
 	ID    string `json:"id"` // equal for equal stories of a law
 	Text  string `json:"text"`
-	Small string `json:"small"` // description of its size
-	Page  string `json:"page"`  // the page as it is printed
-	File  string `json:"file"`  // the scenario file that replays it
+	Small string `json:"small"`           // description of its size
+	Page  string `json:"page"`            // the page as it is printed
+	File  string `json:"file"`            // the scenario file that replays it
+	Again string `json:"again,omitempty"` // the command that replays it, up to the file's path; "" for the command replay
 }
 
 // Result holds the sum of the records of one world.
@@ -97,7 +99,7 @@ func (r *Result) Add(rec *Record) error {
 		switch {
 		case i < 0:
 			r.Failures = append(r.Failures, f)
-		case f.Index < r.Failures[i].Index, f.Index == r.Failures[i].Index && r.Failures[i].Story == nil:
+		case f.Index < r.Failures[i].Index, f.Index == r.Failures[i].Index && (f.Story != nil || f.Accepted != ""):
 			r.Failures[i] = f
 		}
 	}
@@ -141,7 +143,10 @@ func join(a, b [][2]int) ([][2]int, error) {
 		n := len(joined)
 		switch {
 		case n > 0 && x[0] < joined[n-1][1]:
-			return nil, fmt.Errorf("%d to %d occurs twice", x[0], min(x[1], joined[n-1][1])-1)
+			if last := min(x[1], joined[n-1][1]) - 1; last > x[0] {
+				return nil, fmt.Errorf("%d to %d occurs twice", x[0], last)
+			}
+			return nil, fmt.Errorf("%d occurs twice", x[0])
 		case n > 0 && x[0] == joined[n-1][1]:
 			joined[n-1][1] = x[1]
 		default:
@@ -181,12 +186,14 @@ func (r *Result) Complete() bool { return r.Done() == r.Total && r.Stopped == ""
 // Often returns how often a law was violated.
 func (r *Result) Often(law string) Often { return Often{r.Laws[law], r.Counts["schedules"]} }
 
-// Stories returns the failures with new stories: no earlier failure has the same law and story.
+// Stories returns the failures with new stories: no earlier failure has the same law and story. Accepted failures have
+// no story: they are the same if the reason is.
 func (r *Result) Stories() []Failure {
 	var all []Failure
 	for _, f := range r.Failures {
 		if !slices.ContainsFunc(all, func(g Failure) bool {
-			return f.ID == g.ID && (f.Story == nil || g.Story != nil && f.Story.ID == g.Story.ID)
+			return f.ID == g.ID && f.Accepted == g.Accepted &&
+				(f.Story == nil || g.Story != nil && f.Story.ID == g.Story.ID)
 		}) {
 			all = append(all, f)
 		}

@@ -104,6 +104,9 @@ func TestFailuresAreKept(t *testing.T) {
 		!strings.Contains(out, "no case of this test is written to a directory TestOther") {
 		t.Errorf("a file of another test: passed %v\n%s", passed, out)
 	}
+	if out, _ = u.run(t, "shares", "-threelaws.results=r", "-threelaws.schedules=2"); strings.Contains(out, "/replay/") || strings.Contains(out, "not explored") {
+		t.Errorf("the shard of a campaign depends on what earlier runs kept\n%s", out)
+	}
 }
 
 // A pass says what was exercised. An operator that does nothing does not pass.
