@@ -187,10 +187,11 @@ var switches string
 const trackHead = `# Track record
 
 For readers who ask whether exploration finds real bugs. Each row is a reported ownership bug, with the scenario file
-that finds it again. The controller in the file lacks the fix of the bug: it is an older era, or a mutant, from which
-one check was removed. Exploration runs the controller under many schedules, until a law is violated. The right
-controller passes the same schedules. An *open* bug is not fixed upstream. There the right controller loses the race
-too, which is a *committed* violation ([design.md](../inside/design.md#the-laws-simlaw)).
+that finds it again. The controller in the file lacks the fix of the bug. It is an older version (era) of the
+controller, or a mutant, from which one check was removed. Exploration runs this controller under many schedules, until
+a law is violated. The right controller passes the same schedules. An *open* bug is not fixed upstream, and the right
+controller has it too. Then the violation is a lost race (*committed*, see
+[design.md](../inside/design.md#the-laws-simlaw)).
 
 Schedules run one after another on one core. *Schedules* and *time* are the effort to find the bug: medians of all
 seeds. *Steps* is the length of the minimized timeline.
