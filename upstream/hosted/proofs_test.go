@@ -209,8 +209,7 @@ cd upstream && go build ./cmd/threelaws-upstream
 ` + "```" + `
 
 *RACES* marks a lost race: when the controller sent the request, it could not know that the request violates the law.
-*VIOLATES* marks a violation that the controller could have avoided, by what it had seen or by a precondition that it
-did not send.
+*VIOLATES* marks a violation that the controller could have avoided: it had seen enough, or did not send a precondition.
 `
 
 const knownHead = `
