@@ -186,11 +186,11 @@ var switches string
 
 const trackHead = `# Track record
 
-For readers who ask whether exploration finds real bugs. Each row is a reported ownership bug, with the scenario file
-that finds it again. The controller in the file lacks the fix of the bug. It is an older version (era) of the
-controller, or a mutant, from which one check was removed. Exploration runs this controller under many schedules, until
-a law is violated. The right controller passes the same schedules. An *open* bug is not fixed upstream, and the right
-controller has it too. Then the violation is a lost race (*committed*, see
+This page is for readers who ask whether exploration finds real bugs. Each row is a reported ownership bug, with the
+scenario file that finds it again. The controller in the file lacks the fix of the bug. It is an older version (era) of
+the controller, or a mutant, from which one check was removed. Exploration runs this controller under many schedules,
+until a law is violated. The right controller passes the same schedules. An *open* bug is not fixed upstream, and the
+right controller has it too. Then the violation is a lost race (*committed*, see
 [design.md](../inside/design.md#the-laws-simlaw)).
 
 Schedules run one after another on one core. *Schedules* and *time* are the effort to find the bug: medians of all

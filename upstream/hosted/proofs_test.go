@@ -189,10 +189,11 @@ func write(t *testing.T, at string, text []byte) {
 
 const pageHead = `# Findings in upstream's own code
 
-For readers who want to see what threelaws found in Kubernetes itself. The controllers of kube-controller-manager
-(k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Their own descriptors build them. The
-world answers their requests, sends their watch events, and sets their clock. The laws have no special knowledge of
-these bugs. Each schedule below was found by exploring a world, and was minimized. One command replays it.
+This page is for readers who want to see what threelaws found in Kubernetes itself. The controllers of
+kube-controller-manager (k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Their own
+descriptors build them. The world answers their requests, sends their watch events, and sets their clock. The laws have
+no special knowledge of these bugs. Each schedule below was found by exploring a world, and was minimized. One command
+replays it.
 
 The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
