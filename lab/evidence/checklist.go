@@ -96,10 +96,10 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-For readers who know the ControllerRef proposal. This page follows its implementation list, paraphrased. An item is
-ticked if every clause of it was evaluated for the last era of the controller, and held in every schedule. The last
-column names the law of each clause, and a mutant of that controller that the law kills. For other items it names a
-recorded case of the real server, or code.
+This page is for readers who know the ControllerRef proposal. It paraphrases its implementation list. An item has a tick
+if all its clauses were evaluated for the current version of the controller (its last era), and held in every schedule.
+The last column names the law of each clause. It also names a mutant that the law kills: a variant of the controller
+without one check. If no law checks an item, the column names a recorded case of the real server, or code.
 `
 
 // ChecklistPage returns docs/evidence/checklist.md; root is the directory of this module.

@@ -196,13 +196,15 @@ var switches string
 
 const trackHead = `# Track record
 
-For readers who ask whether exploration finds real bugs. Each row is an ownership bug that was reported, and the
-scenario file that finds it again. The file has a plain world. Exploration finds the bug in a controller without the
-guard that fixed it, which is a mutant or an older era. The right controller passes the same schedules. An *open* bug
-is not fixed upstream: the right controller loses the race too, which is a violation of *committed* strength.
+This page is for readers who ask whether exploration finds real bugs. Each row is a reported ownership bug, with the
+scenario file that finds it again. The controller in the file lacks the fix of the bug. It is an older version (era) of
+the controller, or a mutant, from which one check was removed. Exploration runs this controller under many schedules,
+until a law is violated. The right controller passes the same schedules. An *open* bug is not fixed upstream, and the
+right controller has it too. Then the violation is a lost race (*committed*, see
+[design.md](../inside/design.md#the-laws-simlaw)).
 
-Schedules run one after the other on one core. *Schedules* and *time* are medians over the seeds, until the bug
-shows. *Steps* is the length of the minimized timeline.
+Schedules run one after another on one core. *Schedules* and *time* are the effort to find the bug: medians of all
+seeds. *Steps* is the length of the minimized timeline.
 `
 
 // unfound is the table of bugs without a file that finds them, with the reasons.
@@ -243,8 +245,8 @@ func TrackPage(bugs []*Bug, seeds int) []byte {
 	slices.Sort(tried)
 	slices.Sort(took)
 	n := len(bugs) / 2
-	fmt.Fprintf(&b, "\n%d bugs, in %d files, each searched for with %d seeds. The median is %s and %s to find a bug, "+
-		"and %s to show it.\n", len(ids), len(bugs), seeds, plural(tried[n], "schedule"),
+	fmt.Fprintf(&b, "\nThere are %d bugs in %d files. Each bug was searched with %d seeds. The median is %s and %s to find "+
+		"a bug, and %s to show it.\n", len(ids), len(bugs), seeds, plural(tried[n], "schedule"),
 		took[n].Round(time.Millisecond), plural(steps[n], "step"))
 	b.WriteString(trackTable)
 	for _, bug := range bugs {

@@ -189,10 +189,11 @@ func write(t *testing.T, at string, text []byte) {
 
 const pageHead = `# Findings in upstream's own code
 
-For readers who want to see what threelaws found in Kubernetes itself. The controllers of kube-controller-manager,
-k8s.io/kubernetes v1.36.3, run unmodified as processes of a world. Each is built by its own descriptor. It runs in a
-bubble of goroutines, with the requests, watches and clock of the world. The laws have no special knowledge of these
-bugs. Each schedule below was found by exploring a plain world, and minimized. One command replays it.
+This page is for readers who want to see what threelaws found in Kubernetes itself. The controllers of
+kube-controller-manager (k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Their own
+descriptors build them. The world answers their requests, sends their watch events, and sets their clock. The laws have
+no special knowledge of these bugs. Each schedule below was found by exploring a world, and was minimized. One command
+replays it.
 
 The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
@@ -208,14 +209,14 @@ cd upstream && go build ./cmd/threelaws-upstream
 ./threelaws-upstream replay hosted/testdata/shrunk/b12-deletes-what-was-released.txtar
 ` + "```" + `
 
-*RACES* marks a violation that the controller could not know of when it sent the request: a lost race. *VIOLATES* marks
-one that it could have avoided, by what it had seen or by a precondition that it left out.
+*RACES* marks a lost race: when the controller sent the request, it could not know that the request violates the law.
+*VIOLATES* marks a violation that the controller could have avoided: it had seen enough, or did not send a precondition.
 `
 
 const knownHead = `
 ## Found in upstream's own code
 
-These are known bugs of [track-record.md](track-record.md), found again in the original code.
+[The track record](track-record.md) lists known bugs. These bugs were found again in upstream's own code.
 
 | bug | world | violated law | steps |
 |---|---|---|---|
@@ -239,7 +240,7 @@ func findingsPage(all []*proof) []byte {
 			p.tell(&b)
 		}
 	}
-	b.WriteString("\n## Beyond the collection\n\nThese bugs have not been reported, as far as we know.\n")
+	b.WriteString("\n## Beyond the collection\n\nThese bugs are not in the track record. As far as we know, they have not been reported.\n")
 	for _, p := range all {
 		if p.bug == "" {
 			p.tell(&b)
