@@ -33,10 +33,32 @@ func faultsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "faults --server URL [flags] [LINE...]",
 		Short: "list, add and remove the faults of a running server",
-		Long: `Adds faults to a server of serve, one for each LINE. Without lines it lists the faults,
-and how often each struck. A line is one of
+		Long: `Adds a fault to a server of serve for each LINE. Without lines it lists the faults, and
+how often each was injected. A line is one of
 
-` + indent(clientfault.Grammar) + `
+  hold WHO sees=KIND
+  release WHO [sees=KIND]
+  relist WHO KIND
+  fail WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] with=409|429|500|503|504|timeout|lost
+  delay WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] by=DURATION
+
+WHO is the name of a program or its user. The name is the part of its user agent before
+the slash. * stands for any characters. The server's own controllers get no faults.
+
+hold     watch events and bookmarks of this kind wait until release. Lists and reads
+         are current. A watch that is paused for longer than the server keeps history
+         gets 410
+relist   open watches of this kind end with 410 Expired. If none is open, the next one
+         does
+fail     the nth matching request from now gets the error. The default is 1, and nth=0
+         means every request. The request is not executed. There are two exceptions:
+         timeout executes the request and answers 504. lost executes the request and
+         closes the connection without a response
+delay    the request waits before it is executed
+
+VERB is a verb of the API, or watch, or write for all writes. KIND is * for any kind.
+Without a namespace, the line matches all namespaces. client-go retries by itself after
+429 and 503.` + indent(clientfault.Grammar) + `
 WHO is the name of a program, the part of its user agent before the slash, or its user.
 * stands for any characters. The server's own controllers get no faults.
 
