@@ -36,11 +36,7 @@ func faultsCommand(a *app) *cobra.Command {
 		Long: `Adds a fault to a server of serve for each LINE. Without lines it lists the faults, and
 how often each was injected. A line is one of
 
-  hold WHO sees=KIND
-  release WHO [sees=KIND]
-  relist WHO KIND
-  fail WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] with=409|429|500|503|504|timeout|lost
-  delay WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] by=DURATION
+` + indent(clientfault.Grammar) + `
 
 WHO is the name of a program or its user. The name is the part of its user agent before
 the slash. * stands for any characters. The server's own controllers get no faults.
@@ -58,20 +54,7 @@ delay    the request waits before it is executed
 
 VERB is a verb of the API, or watch, or write for all writes. KIND is * for any kind.
 Without a namespace, the line matches all namespaces. client-go retries by itself after
-429 and 503.` + indent(clientfault.Grammar) + `
-WHO is the name of a program, the part of its user agent before the slash, or its user.
-* stands for any characters. The server's own controllers get no faults.
-
-hold     events of that kind wait, and bookmarks, until release; lists and reads are
-         current. A watch that is held for longer than the server's history gets 410
-relist   open watches of that kind end with 410 Expired; if none is open, the next one
-fail     the nth such request from now gets the error, by default the first; nth=0 means
-         every one. timeout: it is executed, and answered 504. lost: it is executed, and
-         the connection is closed without an answer. All others are not executed
-delay    the request waits before it is executed
-
-VERB is a verb of the API, or watch, or write for all writes. KIND is * for any kind.
-Without a namespace it means any. client-go retries by itself after 429 and 503.`,
+429 and 503.`,
 		Example: `  threelaws faults --server http://127.0.0.1:8080 'hold my-operator sees=Pod'
   threelaws faults --server http://127.0.0.1:8080
   curl -d 'fail my-operator create pod with=lost' http://127.0.0.1:8080/threelaws/faults`,
