@@ -25,18 +25,18 @@ func checkCommand(a *app) *cobra.Command {
 clusters, and checks the laws of ownership. Run it in the operator's repository.
 
 PACKAGE is the main package. By default it comes from PROJECT, the Dockerfile, ./cmd, or
-the working directory. CRDs, samples and install manifests are found as well. check
-prints what it took from where, and flags name others.
+the working directory. check also finds CRDs, samples and install manifests. It prints
+where it found each of them. Use the flags to name others.
 
-It watches the operator in quiet clusters first, and derives the cases from that: a
-second owner, orphans, objects of others, a sample that is edited, deleted and
-recreated. Each case is explored under as many schedules as --time allows, with crashes,
-conflicts and lost answers. The samples, and the cases of each, share that time; the
-summary names the cases that it cut short or left out.
+check first observes the operator in clusters without faults. From this it derives the
+cases, for example a second owner, an orphan, or a sample that is deleted and recreated.
+Each case runs under many schedules, with crashes, conflicts and lost responses. All
+samples and cases share the time of --time. The summary names the cases that were
+shortened or left out.
 
-A violation is minimized, shown as explore shows it, and kept below testdata/threelaws
-of the repository. The next check replays it first. Without a violation nothing is
-written. The file threelaws.yaml of the repository may hold the flags, by their names.`,
+check minimizes a violation, prints it, and writes a failure file to testdata/threelaws
+of the repository. The next check replays this file first. Without a violation, check
+writes no files. You can also write the flags into the file threelaws.yaml.`,
 		Example: `  threelaws check
   threelaws check ./cmd/manager --time 10m
   threelaws check --install config/default --sample config/samples/widget.yaml

@@ -26,24 +26,24 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringVar(&c.Settled, "settled", "", "the unix socket on which the test judges settled clusters; agent.Test sets it")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
-	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, as '{spec: {replicas: 3}}'; may be repeated")
+	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, such as '{spec: {replicas: 3}}'; may be repeated")
 	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law to leave out, as NAME=REASON; may be repeated")
 	fl.StringArrayVar(&c.accepts, "accept", nil,
-		"a known finding, as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
+		"a known violation, such as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
 	fl.DurationVar(&c.Time, "time", 3*time.Minute,
 		"time limit for all samples and cases together; building the operator does not count")
-	fl.DurationVar(&c.For, "for", 0, "how long each cluster lasts, in its own time; without it until it settles, or after "+
-		"the third tick of an operator that creates something by the clock")
+	fl.DurationVar(&c.For, "for", 0, "the simulated time after which each cluster ends; by default it ends when it settles, or "+
+		"after the third tick of an operator that works at fixed intervals")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
 		"number of schedules in each case; 0 for as many as --time allows")
 	fl.Uint64Var(&c.Seed, "seed", 1, "the seed of the choices")
 	fl.StringVar(&c.faults, "faults", "",
-		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
+		"number of faults of each name in a run, such as crash:1,relist:2; replaces the faults of the cases; none for no faults")
 	fl.IntVar(&c.Workers, "workers", 0, "number of runs at a time; 0 means one for each core")
 	fl.IntVar(&c.Budget, "budget", 100, "number of runs for minimizing a violation, which also ends after an eighth of the remaining time")
 	fl.StringSliceVar(&c.cases, "case", nil, "try only these cases, such as faults")
 	fl.IntVar(&c.twice, "twice", 64, "run one in this many schedules of a case twice, and compare; 1 for every schedule")
-	fl.StringVar(&c.replay, "replay", "", "run only this kept failure")
+	fl.StringVar(&c.replay, "replay", "", "run only this failure file")
 	fl.BoolVarP(&c.verbose, "verbose", "v", false, "print each timeline and log in full, and the progress of a case every 10 seconds")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: one line for each case and law, as soon as it is known")
 	c.sharding.flags(cmd)

@@ -139,8 +139,8 @@ func completionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "print a script that lets a shell complete the command line",
-		Long: `Prints the script for a shell. What it offers it asks the program itself: files,
-the scenarios in the program, mutants, laws, controllers, eras, faults.`,
+		Long: `Prints the script for a shell. The script completes files, and the names of scenarios,
+mutants, laws, controllers, eras and faults.`,
 		Example: `  source <(threelaws completion bash)
   threelaws completion zsh > "${fpath[1]}/_threelaws"
   threelaws completion fish > ~/.config/fish/completions/threelaws.fish`,

@@ -12,26 +12,25 @@ func exploreCommand(a *app) *cobra.Command {
 	x := &exploring{checks: checks{annotate: a.annotate}}
 	cmd := &cobra.Command{
 		Use:   "explore [flags] FILE|DIR|NAME...",
-		Short: "run a file's world under other schedules",
-		Long: `Runs the steps of the file above its first explore or mutant again and again,
-each time in another schedule, and prints the result. The user's actions race with
-the controllers. If the last settle has a "!", the expected violation is searched for
-as well.
+		Short: "run a scenario file under many schedules",
+		Long: `Runs a scenario file many times, each time in another schedule, and prints the result.
+It runs the steps above the first explore or mutant of the file. User actions and
+controllers run concurrently. If the last settle has a "!", a violation is expected, and
+explore searches for it too.
 
-A violation is minimized: "minimal" means that no single object, user action, fault
-or choice can be left out. The minimized run is shown, and written as a scenario file
-that "threelaws replay" runs exactly. A fight is a state that recurs with writes in
-between, and is shown as its cycle. A run ends at its first violation. If all runs did,
-the world is explored once more for fights alone.
+A run ends at its first violation. explore minimizes the violation: "minimal" means that
+no single object, user action, fault or choice can be removed. It prints the minimized
+run, and writes it as a failure file for "threelaws replay". A fight is a state that
+recurs with writes in between. If every run ended at another violation, explore searches
+once more for fights only.
 
-Time may pass while something else could happen. A retry after milliseconds often
-comes before an event under way, an expiry after minutes rarely does. exhaustive
-enumerates every schedule up to equivalence, and says whether it covered everything.
-There --early-timers limits the early timers of a run. An interrupt ends the
-exploration with what it has found.
+A timer may fire while another action is possible. Timers of milliseconds often do, and
+timers of minutes rarely. The strategy exhaustive enumerates all schedules up to
+equivalence, and reports whether it covered all. There, --early-timers limits how many
+timers of a run fire early. After an interrupt, explore prints its results so far.
 
-A name that is no file means a scenario in the program, or a family of them. With
---json, each of several files has a document of its own.`,
+NAME is a scenario in the program, or a family of them. With --json, explore prints one
+document for each file.`,
 		Example: `  threelaws explore -n 2000 FILE
   threelaws explore --era selector FILE
   threelaws explore --strategy exhaustive FILE

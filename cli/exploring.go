@@ -44,7 +44,7 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	fl.IntVar(&x.Budget, "budget", 2000, "number of runs for minimizing a failure")
 	fl.IntVar(&x.memory, "memory", 0, "stop when this many MiB are in use, and report the results so far; 0 for no limit")
 	fl.DurationVar(&x.Likely, "likely", 0,
-		"time for finding the step that decided each failure, by random continuations")
+		"time for finding the steps that made each failure more likely, by random continuations")
 	x.sharding.flags(cmd)
 	x.checks.flags(cmd)
 	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)

@@ -33,23 +33,28 @@ func faultsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "faults --server URL [flags] [LINE...]",
 		Short: "list, add and remove the faults of a running server",
-		Long: `Adds faults to a server of serve, one for each LINE. Without lines it lists the faults,
-and how often each struck. A line is one of
+		Long: `Adds a fault to a server of serve for each LINE. Without lines it lists the faults, and
+how often each was injected. A line is one of
 
 ` + indent(clientfault.Grammar) + `
-WHO is the name of a program, the part of its user agent before the slash, or its user.
-* stands for any characters. The server's own controllers get no faults.
 
-hold     events of that kind wait, and bookmarks, until release; lists and reads are
-         current. A watch that is held for longer than the server's history gets 410
-relist   open watches of that kind end with 410 Expired; if none is open, the next one
-fail     the nth such request from now gets the error, by default the first; nth=0 means
-         every one. timeout: it is executed, and answered 504. lost: it is executed, and
-         the connection is closed without an answer. All others are not executed
+WHO is the name of a program or its user. The name is the part of its user agent before
+the slash. * stands for any characters. The server's own controllers get no faults.
+
+hold     watch events and bookmarks of this kind wait until release. Lists and reads
+         are current. A watch that is paused for longer than the server keeps history
+         gets 410
+relist   open watches of this kind end with 410 Expired. If none is open, the next one
+         does
+fail     the nth matching request from now gets the error. The default is 1, and nth=0
+         means every request. The request is not executed. There are two exceptions:
+         timeout executes the request and answers 504. lost executes the request and
+         closes the connection without a response
 delay    the request waits before it is executed
 
 VERB is a verb of the API, or watch, or write for all writes. KIND is * for any kind.
-Without a namespace it means any. client-go retries by itself after 429 and 503.`,
+Without a namespace, the line matches all namespaces. client-go retries by itself after
+429 and 503.`,
 		Example: `  threelaws faults --server http://127.0.0.1:8080 'hold my-operator sees=Pod'
   threelaws faults --server http://127.0.0.1:8080
   curl -d 'fail my-operator create pod with=lost' http://127.0.0.1:8080/threelaws/faults`,

@@ -15,9 +15,9 @@ func helpCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | scenario [VERB] | json [COMMAND]]",
 		Short: "explain a command, or the verbs of scenario files",
-		Long: `Without arguments lists the commands. "help scenario" lists the verbs of scenario
-files, "help scenario VERB" describes one. "help json" lists the keys of all that
---json prints, "help json COMMAND" those of a command.`,
+		Long: `Without arguments, help lists the commands. "help scenario" lists the verbs of scenario
+files, and "help scenario VERB" describes one verb. "help json" lists the keys of the
+JSON output of all commands, and "help json COMMAND" those of one command.`,
 		Example:           "  threelaws help explore\n  threelaws help scenario settle\n  threelaws help json run",
 		ValidArgsFunction: completeHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,8 +47,8 @@ files, "help scenario VERB" describes one. "help json" lists the keys of all tha
 	}
 }
 
-const more = `"threelaws help COMMAND" explains one, "threelaws help scenario" the verbs of scenario files.
-Every command takes --json; "threelaws help json" lists what it prints.
+const more = `"threelaws help COMMAND" explains a command. "threelaws help scenario" lists the verbs of
+scenario files. Every command has the flag --json. "threelaws help json" lists its keys.
 `
 
 func explain(a *app, cmd *cobra.Command) {
@@ -117,8 +117,8 @@ func explainJSON(a *app, args []string) error {
 	return nil
 }
 
-const casing = `Every command prints JSON with --json. Keys are in lowerCamel; what is an object of
-the API has the keys that the API gives it. "[]" stands for each element of a list.
+const casing = `Every command prints JSON with --json. Keys are in lowerCamelCase. Objects of the
+Kubernetes API have the keys of the API. "[]" stands for each element of a list.
 `
 
 func completeHelp(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -162,10 +162,10 @@ func explainScenario(a *app, args []string) error {
 	return nil
 }
 
-const format = `A scenario file is a txtar archive: a script of verbs, one a line, and manifests
-below it. The lines beneath ---- are what the step above printed; they end at a
-blank line, and "threelaws run --update" rewrites them. A step with ! in front is
-expected to violate a law, not to settle, or to be refused.
+const format = `A scenario file is a txtar archive. It begins with a script, which has one verb per
+line. Below the script are sections with manifests. The lines below ---- are the expected
+output of the step above, up to the next blank line. "threelaws run --update" rewrites
+them. A step with ! in front must violate a law, be refused, or not settle.
 
   # Two ReplicaSets select one orphan Pod. The loser of the race leaves it alone.
   controllers replicaset@controllerref

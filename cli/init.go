@@ -28,17 +28,17 @@ func initCommand(a *app) *cobra.Command {
 	c := &initializing{app: a}
 	cmd := &cobra.Command{
 		Use:   "init [flags] [PACKAGE]",
-		Short: "write settings for check, a workflow, and a test, in an operator's repository",
-		Long: `Looks for the operator as check does, and writes what it found. threelaws.yaml has each
-setting as a comment; change it if it is wrong. .github/workflows/threelaws.yml runs
-check for each change.
+		Short: "write settings for check, a workflow and a test into an operator's repository",
+		Long: `Finds the operator like check does, and writes two files. threelaws.yaml contains each
+setting that was found, as a comment. If a setting is wrong, change it there. The flags
+give settings that init cannot find. These are not comments in threelaws.yaml.
+.github/workflows/threelaws.yml runs check for each change.
 
---test writes an ownership_test.go into the main package as well. It runs main, and has a
-subtest for each sample.
+--test also writes ownership_test.go into the main package. This test runs main, and has
+a subtest for each sample.
 
-Flags give what it does not find. Their values are no comments in threelaws.yaml.
-
-An existing file is never overwritten: init names it and leaves it unchanged.`,
+init never overwrites a file. If a file exists, init prints its name and leaves it
+unchanged.`,
 		Example: "  threelaws init\n  threelaws init ./cmd/manager\n  threelaws init --test",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

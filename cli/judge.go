@@ -35,23 +35,24 @@ func judgeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge [flags] FILE...",
 		Short: "check a real cluster's audit log against the laws",
-		Long: `Reads audit logs of kube-apiserver (audit.k8s.io/v1, JSON lines, gzip or not; - is
-standard input) and prints which laws were violated, by which account, and how. Give
-the files of several apiservers, or of rotation, together: they are merged by time.
-docs/use/judge.md has an audit policy that logs what the laws need.
+		Long: `Reads audit logs of kube-apiserver (audit.k8s.io/v1, JSON lines). Prints each violated
+law, with the account that violated it. A file may be compressed with gzip, and - is
+standard input. If there are several apiservers or rotated files, pass all files in one
+command. They are merged by time. docs/use/judge.md has an audit policy for the laws.
 
-No law applies to people, and few to system components: nodes, the scheduler, the
-garbage collector. A person's account is not a service account, does not begin with
-"system:", and has no user agent as client-go makes it for programs. kubectl and
-similar programs count as people. --human, --program and --office override this.
+No law applies to people. Few laws apply to system components, such as nodes, the
+scheduler and the garbage collector. An account counts as a person if it is not a
+service account, does not begin with "system:", and has no user agent of client-go.
+kubectl and similar programs count as people. --human, --program and --office override
+these rules.
 
-What the log does not show is not judged, and the summary says what that was. A
-violation that the actor may not have known of is printed, and fails only with
+Writes for which the log shows too little are not judged. The summary counts them. If
+the actor could not know about a violation, it is printed, but judge fails only with
 --strict.
 
---tree prints who owned what in the end, or at the time of --at, instead of the
-verdict. --html writes a page of the log's writes (docs/use/page.md). For a long log it
-shows those around each finding.`,
+--tree prints the owners of objects instead of the verdict, at the end of the log or at
+the time of --at. --html writes a page of the writes (docs/use/page.md). For a long log,
+the page shows only the writes around each finding.`,
 		Example: `  threelaws judge audit.log
   threelaws judge --human '^ci-' audit-*.log.gz
   threelaws judge --html audit.html audit.log

@@ -47,11 +47,11 @@ func lawsCommand(a *app) *cobra.Command {
 	dir, profile := defaultDir, ""
 	cmd := &cobra.Command{
 		Use:   "laws [flags] [NAME...]",
-		Short: "list the laws: name, sentence, source, and what covers them",
-		Long: `Lists every law, or the named ones, by name or by clause. Each has the mutants that it
-must kill, and the scenarios whose comments name it. It says in which profile the law
-holds (each profile includes the one before), which records it needs, and which part of
-its sentence no check covers.`,
+		Short: "list the laws, with their sources, mutants and scenarios",
+		Long: `Lists all laws, or only the laws with the given names or clauses. For each law it prints
+the mutants that the law must report, and the scenarios whose comments name the law. It
+also prints the profile of the law, the records that it needs, and the part of its
+sentence that no check covers. Each profile includes the profile before it.`,
 		Example: "  threelaws laws\n  threelaws laws dont-interfere ADOPT-4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			laws, err := a.lawsNamed(args)

@@ -25,13 +25,13 @@ func mergeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge [flags] RESULT...",
 		Short: "join the results of shards into one summary",
-		Long: `Joins the results that "explore", "check" and tests write with --results. RESULT is a
-file or a folder of them. Results of one world must have one hash and equal settings, and
-their ranges must not overlap. The last record of a file may be cut off: what comes before
-it counts.
+		Long: `Merges the results that "explore", "check" and tests write with --results. RESULT is a
+result file or a folder of result files. Results of the same world must have the same
+hash and the same settings, and their ranges must not overlap. If the last record of a
+file is incomplete, the records before it count.
 
-A violation is shown once for each law and each minimized story, with how often the law
-was violated. The merged result can be merged again, in any grouping.`,
+Violations of the same law with the same minimized timeline are shown once. merge prints
+how often each law was violated. The result of merge can be merged again.`,
 		Example: `  threelaws explore --shard 0/2 --results results FILE
   threelaws explore --shard 1/2 --results results FILE
   threelaws merge --html campaign.html results`,

@@ -25,15 +25,16 @@ func overlayCommand(a *app) *cobra.Command {
 	clean := false
 	cmd := &cobra.Command{
 		Use:   "overlay [DIR]",
-		Short: "print the overlay that hosted programs are built with",
-		Long: `Writes the overlay for the Go toolchain that builds the module in DIR ("." by default),
-unless it exists, and prints its path for "go build -overlay". The overlay is a standard
-library in which maps, selects, random numbers and timers depend on one seed inside a
-bubble of testing/synctest. "threelaws check" makes it by itself.
+		Short: "print the path of the overlay of the Go standard library",
+		Long: `Writes the overlay for the Go toolchain that builds the module in DIR, unless it exists.
+DIR is "." by default. Prints the path of the overlay for "go build -overlay". The
+overlay replaces files of the standard library. With it, maps, selects, random numbers
+and timers depend on one seed inside a bubble of testing/synctest. "threelaws check"
+writes the overlay by itself.
 
-A toolchain is recognized by the sha256 sums of the files that the overlay patches. The
-overlay, and a copy of a toolchain in the module cache, are kept in the user's cache
-folder (XDG_CACHE_HOME); --clean removes them.`,
+A toolchain is recognized by the sha256 sums of the files that the overlay replaces. The
+overlay and a copy of a toolchain in the module cache are stored in the user's cache
+folder (XDG_CACHE_HOME). --clean removes them.`,
 		Example: "  threelaws overlay\n  go test -overlay \"$(threelaws overlay)\" ./...\n  threelaws overlay --clean",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,10 +80,10 @@ func testCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test [GO TEST FLAGS] [PACKAGES]",
 		Short: "run go test with the overlay",
-		Long: `Runs "go test" of the module in the working directory, with the overlay that "threelaws
-overlay" prints. All arguments go to go test. In the tests, bubbles of
-testing/synctest repeat maps, selects and random numbers, and agent.Test finds this
-command. go vet does not know the overlay, and is left out.`,
+		Long: `Runs "go test" in the module of the working directory, with the overlay of "threelaws
+overlay". All arguments are passed to go test. With the overlay, maps, selects and random
+numbers are deterministic in bubbles of testing/synctest. agent.Test also finds the
+threelaws command. go vet does not support the overlay, so it does not run.`,
 		Example:            "  threelaws test ./...\n  threelaws test -run TestOperator -v ./internal/controller",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,7 +118,7 @@ command. go vet does not know the overlay, and is left out.`,
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",
-		"build and host this main package of an operator; files name it as a controller by the operator's name")
+		"build and run this main package of an operator; scenario files use the operator's name as a controller")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if pkg == "" {

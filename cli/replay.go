@@ -28,15 +28,16 @@ func replayCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay FILE|NAME",
 		Short: "run a failure file exactly, twice, and compare the hashes",
-		Long: `Runs the file twice in its recorded schedule, or in the default one if it has none.
-Compares the hashes of the runs. Steps that explore are left out.
+		Long: `Runs the file twice and compares the hashes of the two runs. It uses the schedule in the
+file, or the default schedule if there is none. It skips steps that explore.
 
-A failure that happens again is shown, and the exit code is 1 (3 for a world that
-does not settle), whether or not the file expects it with "!". It is 0 if no law is
-violated and the output is as recorded, and 4 if the two runs differ. Then the first
-differing step is named.
-A failure also leaves a page, in .threelaws or where explore has left one. To compare
-a failure file with its golden text, use "threelaws run".`,
+If the failure happens again, it is printed, also if the file expects it with "!". Then
+the exit code is 1, or 3 if the world does not settle. The exit code is 0 if no law is
+violated and the output is as recorded. It is 4 if the two runs differ. Then replay
+prints the first step that differs.
+
+replay also writes a page of the failure, to the place where explore wrote it, or to
+.threelaws. To compare a failure file with its golden text, use "threelaws run".`,
 		Example: "  threelaws replay .threelaws/FILE.txtar",
 		Args:    oneFile,
 

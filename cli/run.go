@@ -27,20 +27,19 @@ func runCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] [FILE|DIR|NAME|-]...",
 		Short: "run scenario files and compare with their golden text",
-		Long: `Runs every file, and every *.txtar file below a directory, in the default schedule,
-several at a time. If all pass, one line is printed. A failure is shown with its
-place and, if a law is violated, with the run.
+		Long: `Runs every file, and every *.txtar file below a directory, in the default schedule. It
+runs several files at a time. If all files pass, it prints one line. For a failure it
+prints the place in the file. If a law is violated, it also prints the run.
 
-A name that is no file means a scenario in the program, or a family of them. Without
-arguments it runs ./scenarios or, if there is none, all scenarios in the program. The
-file - is standard input. Files and directories whose names begin with a dot are left
-out, such as the directory of explore. The output of a settle without ---- beneath it
-is not compared; -v names these.
+NAME is a scenario in the program, or a family of them. Without arguments, run runs
+./scenarios, or all scenarios in the program if there is no such directory. The file - is
+standard input. Files and directories whose names begin with a dot are skipped. The
+output of a settle without ---- below it is not compared. -v names these steps.
 
-A failure leaves a page in .threelaws: swimlanes, and the state at each step. --html
-writes one for every file, and an index with the violated laws.
+For each failure, run writes a page to .threelaws, with swimlanes and the state at each
+step. --html writes a page for every file, and an index with the violated laws.
 
---update rewrites the golden text, but not if a law is violated, and not in CI.`,
+--update rewrites the golden text. It rewrites nothing if a law is violated, or in CI.`,
 		Example: "  threelaws run\n  threelaws run ./scenarios\n  threelaws run --update scenarios/testdata/overlap",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := r.files(a, args)

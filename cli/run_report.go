@@ -238,7 +238,7 @@ func (c *checks) flags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.junit, "junit", "", "write a JUnit XML file, with one test case for each file")
 	fl.BoolVar(&c.annotate, "annotations", c.annotate,
-		"print annotations for GitHub Actions, where they are on by themselves")
+		"print annotations for GitHub Actions; this is the default there")
 }
 
 // add annotates the problems of a file. The annotations go to stderr if JSON is on stdout; GitHub reads both.

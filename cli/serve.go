@@ -27,35 +27,36 @@ func serveCommand(a *app) *cobra.Command {
 	var o serving
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
-		Short: "serve the API, and run controllers, on a loopback port",
-		Long: `Serves the API server on a port, for kubectl, curl and any other client, and runs
-controllers of the table against it. Ctrl-C, or SIGTERM, ends it.
+		Short: "serve the simulated API server, and run controllers, on a loopback port",
+		Long: `Serves the simulated API server on a port, for kubectl, curl and any other client. It
+also runs the controllers of --controllers. Ctrl-C or SIGTERM ends it.
 
-There is no authentication: every client may do everything. So it listens on loopback
-addresses only, unless a flag says otherwise.
+There is no authentication, so every client may do everything. By default, serve listens
+only on loopback addresses.
 
-It prints which controllers run, and which kinds have none. Creating an object that no
-controller handles returns a warning, and is logged on stderr. Each violation is logged
-too, once for each controller and law. -v logs each request. With --json all of it is
-JSON lines on stdout.
+serve prints which controllers run, and which kinds no controller handles. Creating an
+object of such a kind returns a warning, and a line on stderr. Each violation is printed
+on stderr too, once for each controller and law. -v prints each request. With --json all
+of this is printed as JSON lines on stdout.
 
-With --ui it serves a live page: who writes what, what each controller knows, who owns
-what, and which laws are violated (docs/use/page.md).
+With --ui, serve has a live page. It shows the writes, the owners of objects, the caches
+of the controllers, and the violated laws (docs/use/page.md).
 
---programs NAME=CONTROLLER judges a program in another process as that controller, as
-in my-replicas=replicaset for the user agent my-replicas/v1.0. It is judged by its
-writes and their answers: by the laws of ownership, and never-too-many. One name is one
-program. Instances that take turns need names of their own.
+--programs NAME=CONTROLLER checks a program in another process like that controller.
+For example, my-replicas=replicaset is for the user agent my-replicas/v1.0. serve checks
+the writes of the program, by the laws of ownership and never-too-many. All clients with
+one name count as one program, so give instances with leader election different names.
 
 --fault, --faults FILE and the command faults add faults to requests and watches of
-other programs: threelaws help faults has the lines. In real time this is not
-deterministic, and there is no replay. To repeat a failure, write a scenario.
+other programs. "threelaws help faults" describes the lines. serve runs in real time, so
+it is not deterministic, and there is no replay. To repeat a failure, write a scenario.
 
-It calls the webhooks of configurations and CRDs, at their URL, or at a Service with
-endpoints or an external name (docs/evidence/fidelity.md, Webhooks and policies).
+serve calls the webhooks of webhook configurations and CRDs. A webhook has a URL, or a
+Service with endpoints or an external name (docs/evidence/fidelity.md, Webhooks and
+policies).
 
-A new server has what a real one has: its namespaces, the Service kubernetes, two
-PriorityClasses, and the service account default in each namespace.`,
+A new server has the objects of a new cluster: its namespaces, the Service kubernetes,
+two PriorityClasses, and the service account default in each namespace.`,
 		Example: `  threelaws serve --kubeconfig three.kubeconfig --controllers all
   KUBECONFIG=three.kubeconfig kubectl get all -A
   threelaws serve --ui --controllers all
@@ -75,14 +76,14 @@ PriorityClasses, and the service account default in each namespace.`,
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
 	f.Uint64Var(&o.history, "history", keptHistory,
-		"smallest number of revisions to keep: an older watch, or the rest of an older list, gets 410 Expired")
+		"minimum number of revisions to keep; a watch or list that continues from an older one gets 410 Expired")
 	f.StringArrayVar(&o.fault, "fault", nil,
-		"a fault for other programs' requests, as 'hold my-operator sees=Pod'; more than once")
+		"a fault for other programs' requests, such as 'hold my-operator sees=Pod'; may be repeated")
 	f.StringVar(&o.faults, "faults", "", "read faults from this file, one per line")
 	f.StringSliceVar(&o.start, "start", startWords(), "initial objects of a server besides default and kube-system, or none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log each request: verb, path, user, client, status, duration")
 	f.BoolVar(&o.realtime, "realtime", true,
-		"timers of controllers wait in real time; false: until nothing else can happen")
+		"timers of controllers wait in real time; false: they fire when nothing else can happen")
 	f.BoolVar(&o.ui, "ui", false, "serve a live page for the browser on the same port")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
 	f.BoolVar(&o.tls, "tls", false, "serve https, with a new certificate, which the kubeconfig contains")

@@ -21,7 +21,7 @@ type sharding struct {
 func (s *sharding) flags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&s.shard, "shard", "", "do one part of the work: i/n, where i counts from 0")
-	fl.StringVar(&s.results, "results", "", "write results to this folder, for merge; a killed shard continues from there")
+	fl.StringVar(&s.results, "results", "", "write results to this folder, for merge; a killed shard can continue from them")
 	complete(cmd, "results", completeDirs)
 }
 

@@ -13,19 +13,19 @@ func showCommand(a *app) *cobra.Command {
 	as, verbose, at := "timeline", false, 0
 	cmd := &cobra.Command{
 		Use:   "show [flags] FILE",
-		Short: "show a run or a log as a timeline, an ownership tree, a picture, a page or records",
-		Long: `Runs the file in its schedule, without the steps that explore, and shows the run. An
-audit log, or a record of watch, is read instead, as judge reads it:
+		Short: "show a run or a log, for example as a timeline, a tree of owners or a page",
+		Long: `Runs the scenario file in its schedule, and shows the run. Steps that explore are
+skipped. If FILE is an audit log or a file of watch --record, show reads it like judge:
 
-  timeline  the writes, refusals and faults, in order, with the reason of each; "!"
-            marks a violation, "~" an action on a stale view
-  tree      who owns what in the end, or after the step that --at names
-  dot       the same as a graph in the language of Graphviz; a fight is drawn with
-            the writes of its cycle
-  json      every record of the history, one JSON object a line
-  html      a page with swimlanes, and beside them the state at each step: one file,
-            which needs no network
-  svg       its swimlanes alone, as a picture`,
+  timeline  the writes, refusals and faults, in order, with the reason of each. "!"
+            marks a violation, and "~" an action on a stale cache
+  tree      the owners of the objects at the end, or after the step of --at
+  dot       the owners as a graph for Graphviz. The graph of a fight has the writes of
+            its cycle
+  json      every record of the history, one JSON object per line
+  html      a page with swimlanes and the state at each step. It is one file, and needs
+            no network
+  svg       the swimlanes as a picture`,
 		Example: `  threelaws show FILE
   threelaws show --as tree --at 5 FILE
   threelaws show --as html FILE > run.html

@@ -25,9 +25,9 @@ func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version of the program",
-		Long: `Prints the version of the program's module, the revision and time of the
-repository it was built from, and the version of Go; "devel" stands for an
-unknown version. "--version" prints the same.`,
+		Long: `Prints the version of the program's module, the revision and time of the repository from
+which it was built, and the version of Go. "devel" means that the version is unknown.
+"--version" prints the same.`,
 		Example: "  threelaws version\n  threelaws version --json",
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },

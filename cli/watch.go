@@ -32,25 +32,26 @@ func watchCommand(a *app) *cobra.Command {
 	w := &watching{}
 	cmd := &cobra.Command{
 		Use:   "watch [flags]",
-		Short: "watch a running cluster, and report who fights over what",
-		Long: `Lists and watches the objects of a cluster, of version 1.28 or later, and prints each
+		Short: "watch a running cluster, and report problems of ownership",
+		Long: `Lists and watches the objects of a cluster of version 1.28 or later. It prints each
 problem once, with its history:
 
-  fight           a field, an object's owner and labels, an object or the number of
-                  objects returns to an earlier state, by the writes of several
-  takeover        an object of one controller became another's
-  second-thought  an object lost its controller and got it back
-  stuck           deleted long ago and still there, and what it waits for
-  orphan          made by a controller, and without an owner or a selecting object
-  lost-owner      an owner reference to a missing object
-  foreign-owner   an owner reference into another namespace
+  fight           several programs change a field, an object, its owner and labels, or a
+                  number of objects, and it returns to an earlier state again and again
+  takeover        an object of one controller gets another controller
+  second-thought  an object loses its controller and gets the same one back
+  stuck           a deleted object still exists after a long time
+  orphan          a controller created the object, but the object has no owner, and no
+                  other object selects it
+  lost-owner      an owner reference to an object that does not exist
+  foreign-owner   an owner reference to an object in another namespace
 
-A fight that continues is printed again when its duration has doubled. The writers are
-known from metadata.managedFields, but nothing shows who deleted an object. An audit
-log does: use "threelaws judge". watch writes nothing. docs/use/watch.md has the role
-that it needs.
+If a fight continues, it is printed again each time its duration has doubled. watch reads
+the writer of a field from metadata.managedFields. The program that deleted an object is
+unknown. To find it, use "threelaws judge" with an audit log. watch writes nothing to the
+cluster. docs/use/watch.md has the role that it needs.
 
-The exit code is 1 if something is wrong.`,
+The exit code is 1 if there is a problem.`,
 		Example: `  threelaws watch --kubeconfig three.kubeconfig
   threelaws watch --once -n shop
   threelaws watch --kinds pods,replicasets.apps --for 10m --record history.log`,

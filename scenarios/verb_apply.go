@@ -16,10 +16,10 @@ import (
 var verbApply = &Verb{
 	Name: "apply", Args: "SECTION...", Min: 1, Max: -1,
 	Summary: "create the objects of a section, or merge them into those that exist",
-	Detail: `The manifests of the section are sent in order. An existing object gets the manifest as
-a JSON merge patch: other fields stay. $(uid KIND/NAME) in a value is the uid of that
-object when the manifest is sent. Later steps know the kind of a
-CustomResourceDefinition.`,
+	Detail: `The manifests of the section are sent in order. If an object exists, its manifest is sent
+as a JSON merge patch, so other fields stay the same. $(uid KIND/NAME) in a value is
+replaced by the UID of that object when the manifest is sent. After a
+CustomResourceDefinition, later steps can use its kind.`,
 	Example: "apply world.yaml",
 	acts:    true,
 	sends:   true,
@@ -30,7 +30,7 @@ CustomResourceDefinition.`,
 var verbCreate = &Verb{
 	Name: "create", Args: "SECTION...", Min: 1, Max: -1,
 	Summary: "create the objects of a section",
-	Detail:  `An existing object is refused with 409 AlreadyExists.`,
+	Detail:  `If an object exists, the server refuses the request with 409 AlreadyExists.`,
 	Example: "! create world.yaml",
 	acts:    true,
 	sends:   true,
@@ -147,9 +147,9 @@ var verbDelete = &Verb{
 	Name: "delete", Min: 1, Max: -1,
 	Args:    "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]",
 	Summary: "delete objects",
-	Detail: `Without --cascade the kind's own default policy holds. --client-side does what
-kubectl did before the garbage collector: scale to zero, wait until the status reports
-zero, then delete and orphan what is left.`,
+	Detail: `Without --cascade, the default policy of the kind applies. --client-side does what
+kubectl did before there was a garbage collector. It scales the object to zero, waits
+until the status reports zero, and deletes the object with the policy orphan.`,
 	Example: "delete rs/web-a --cascade=orphan",
 	Params: []Param{
 		{Name: "cascade", Summary: "propagation policy", Values: []string{"background", "foreground", "orphan"}},

@@ -14,12 +14,12 @@ import (
 var verbControllers = &Verb{
 	Name: "controllers", Args: "NAME[@ERA]...", Min: 1, Max: -1, Listed: true,
 	Summary: "start one process of each controller",
-	Detail: `Each process has its own caches, queue and workers, and is named like its
-controller. Without an era the newest one runs. The server must serve the kinds of a
-controller: apply a CustomResourceDefinition before this step. The list is that of
-kube-controller-manager, with its names: * is every controller that it starts by
-default, all is every controller (a kubelet, too), and -NAME excludes one of these.
-*@ERA takes that era where it exists. Commas separate names, as spaces do.`,
+	Detail: `Each process has its own caches, queue and workers, and the name of its controller.
+Without an era, the newest era runs. Spaces or commas separate the names. The names of
+kube-controller-manager work too. * means every controller that kube-controller-manager
+starts by default, and all means every controller, with the kubelet. -NAME excludes a
+controller from * or all. *@ERA selects this era for the controllers that have it. If a
+controller needs a custom resource, apply its CustomResourceDefinition before this step.`,
 	Example: "controllers replicaset@controllerref garbagecollector\ncontrollers *,-job kubelet",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -56,13 +56,14 @@ const managerName = "manager"
 
 var verbManagers = &Verb{
 	Name: "managers", Args: "NAME[@ERA]... [count=N]", Min: 1, Max: -1, Listed: true,
-	Summary: "start instances of the controller manager, of which one leads",
-	Detail: `The instances elect a leader by the Lease kube-system/kube-controller-manager. The
-leader runs the controllers of the list (see controllers). The first instance is the
-process manager#1, and its controllers are processes NAME#1. A name without a number
-means all of them. An instance crashes and switches as a whole.`,
+	Summary: "start instances of the controller manager with leader election",
+	Detail: `The instances elect a leader with the Lease kube-system/kube-controller-manager. The
+leader runs the controllers of the list, which is described at the verb controllers. The
+first instance is the process manager#1, and its controllers are processes such as
+replicaset#1. A name without a number means the processes of all instances. The verbs
+crash and switch apply to an instance with all its controllers.`,
 	Example: "managers replicaset replication\nswitch manager#2 selector",
-	Params:  []Param{{Name: "count", Summary: "how many instances; 2 unless given"}},
+	Params:  []Param{{Name: "count", Summary: "number of instances; the default is 2"}},
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		n, err := s.number("count", 2)
@@ -144,8 +145,8 @@ func (r *Run) membersIn(p *host.Process, era string) []host.Controller {
 var verbDuplicate = &Verb{
 	Name: "duplicate", Args: "PROCESS[@ERA]", Min: 1, Max: 1,
 	Summary: "start a second instance of a process's controller",
-	Detail: `Both run at once, as after a slow hand-over of leadership. The new process is
-NAME#2.`,
+	Detail: `Both instances run at the same time, as after a slow change of the leader. The new
+process has the name NAME#2.`,
 	Example: "duplicate replicaset",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -186,10 +187,10 @@ NAME#2.`,
 var verbSwitch = &Verb{
 	Name: "switch", Args: "PROCESS|all ERA", Min: 2, Max: 2,
 	Summary: "replace a process's program by another era",
-	Detail: `The process stops at once and restarts with empty memory and caches: an upgrade or
-a downgrade. all switches every process whose controller has that era. An instance of
-the controller manager is switched with all its controllers, and takes part in a new
-election.`,
+	Detail: `The process stops and restarts in the new era, with empty memory and caches. This
+simulates an upgrade or a downgrade. all switches every process whose controller has this
+era. If an instance of the controller manager is switched, all its controllers are, and
+the instance takes part in a new election.`,
 	Example: "switch replicaset selector\nswitch all controllerref",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -251,8 +252,8 @@ func (r *Run) switchTo(process, era string) error {
 var verbDowngrade = &Verb{
 	Name: "downgrade-server", Args: "on|off", Min: 1, Max: 1,
 	Summary: "make the API server drop the controller field",
-	Detail: `While it is on, the server drops the controller field of owner references on
-every write, like a version from before that field.`,
+	Detail: `While this is on, the server drops the controller field of owner references on every
+write, like a server version that does not know this field.`,
 	Example: "downgrade-server on",
 	acts:    true,
 	check: func(c *checker, s *Step) error {

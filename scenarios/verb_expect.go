@@ -20,9 +20,9 @@ import (
 var verbExpect = &Verb{
 	Name: expectation, Min: 1, Max: 2,
 	Args:    "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]",
-	Summary: "require how many objects there are, or that one is there",
-	Detail: `It must hold in explored runs too, after each of their settles. What holds in the
-default schedule only belongs in golden text.`,
+	Summary: "require a number of objects, or that an object exists",
+	Detail: `The condition must also hold after each settle of an explored run. If a condition holds
+only in the default schedule, use golden text.`,
 	Example: "expect 2 pods controller=rs/web-a\nexpect rs/web-1 controller=none",
 	Params: []Param{
 		{Name: "controller", Summary: "its ControllerRef, or none"},
@@ -139,9 +139,9 @@ func describe(o metav1.Object) string {
 var verbHash = &Verb{
 	Name: "hash", Max: 0,
 	Summary: "print the run's hash",
-	Detail: `The hash covers everything that happened so far. It is the same in every run of one
-schedule on every machine. It changes with behaviour, and with the version of
-threelaws. In a file with a schedule it is not compared.`,
+	Detail: `The hash covers everything that happened before this step. For one schedule it is the same
+in every run on every machine. It changes when the behavior changes, and with the version
+of threelaws. In a file with a schedule, the hash is not compared.`,
 	Example: "hash",
 	run: func(r *Run, s *Step) error {
 		r.printf("%016x\n", r.hash())
@@ -155,12 +155,12 @@ var amounts = []string{"created", "deleted", "adopted", "released", "moved"}
 var verbPredict = &Verb{
 	Name: "predict", Min: 1, Max: 1,
 	Args:    "KIND [created=N] [deleted=N] [adopted=N] [released=N] [moved=N] [fight=true|false]",
-	Summary: "require how many objects the last settle created, deleted and handed over",
-	Detail: `Counts what the controllers did to objects of a kind since the settle before the last,
-in explored runs too. N is a number, or a range such as 0..2. A deletion counts when it is
-accepted. moved counts a ControllerRef that changes from one owner to another. A count
-that is not given must be 0. With fight=true the last settle must have ended in a fight,
-with fight=false it must not.`,
+	Summary: "require how many objects the last settle created, deleted, adopted and released",
+	Detail: `Counts the actions of controllers on objects of a kind, from the settle before the last
+one. It also checks explored runs. N is a number, or a range such as 0..2. A count that is
+not given must be 0. A deletion counts when the server accepts it. moved counts changes of
+the ControllerRef from one owner to another. With fight=true, the last settle must end in a
+fight. With fight=false, it must not.`,
 	Example: "switch all controllerref\nsettle\npredict pods adopted=3\npredict pods created=0..2 adopted=1",
 	Params: []Param{
 		{Name: "created", Summary: "objects that were created"},
@@ -260,8 +260,8 @@ func (r *Run) changed(kind string) (n [5]int) {
 var verbDo = &Verb{
 	Name: "do", Args: "NAME", Min: 1, Max: 1,
 	Summary: "run a user action that a Go test has registered",
-	Detail: `For files that a Go test writes. Only a program with the function can run them: that
-test, or a command with its registry.`,
+	Detail: `Go tests write this verb into failure files. Only a program that has the function can run
+such a file. This is the test itself, or a command with the same registry.`,
 	Example: "do rename-the-owner",
 	acts:    true,
 	check:   checkFunc,
@@ -273,9 +273,9 @@ test, or a command with its registry.`,
 var verbEnsure = &Verb{
 	Name: "ensure", Args: "NAME", Min: 1, Max: 1,
 	Summary: "require a condition that a Go test has registered",
-	Detail: `Like expect, with a Go function as the condition. It must hold in explored runs too.
-The name same-end is that of the law: the settled objects equal those of a quiet run of
-the same steps. What differs between quiet runs is not compared.`,
+	Detail: `This is like expect, but the condition is a Go function. It must also hold in explored
+runs. same-end is a built-in condition: the settled objects must be equal to those of a
+quiet run with the same steps. Differences between quiet runs are ignored.`,
 	Example: "ensure every-widget-has-its-children",
 	check:   checkFunc,
 	expects: (*Run).ensure,
@@ -284,9 +284,9 @@ the same steps. What differs between quiet runs is not compared.`,
 
 var verbRace = &Verb{
 	Name: "race", Max: 0,
-	Summary: "let the user's next actions race with the controllers",
-	Detail: `Like a settle, but nothing runs before it. In explored runs, the actions that follow
-may happen from the controllers' first step on.`,
+	Summary: "let the next user actions race with the controllers",
+	Detail: `In explored runs, the user actions after this step may happen at any time from the first
+step of the controllers on. Unlike settle, race does not run the controllers first.`,
 	Example: "apply world.yaml\nrace\ndelete rs/web",
 	paces:   true,
 	run: func(r *Run, s *Step) error {

@@ -10,12 +10,13 @@ var verbExplore = &Verb{
 	Args: "[schedules=N] [strategy=mix|random|pct|exhaustive] [seed=N] [faults=NAME:N,...] [states=N] " +
 		"[early-timers=N] [laws=LAW,...] [--strict]",
 	Summary: "run the file so far under other schedules",
-	Detail: `The steps above it run many times; see "running a file again". It prints the number of
-schedules, how many violated a law, and their outcomes. The first violation is minimized
-and shown. strategy=exhaustive enumerates all schedules up to equivalence, and says whether it
-covered everything. In it, early-timers timers may fire while something else could happen.
-faults are crash, stale, conflict, throttle, error, lost, relist, resync and slow; a name
-without a number means one. --strict counts lost races as violations.`,
+	Detail: `The steps above this step run many times. It prints the number of schedules, the number of
+violations, and the outcomes. The first violation is minimized and printed.
+strategy=exhaustive enumerates all schedules up to equivalence, and prints whether it
+covered all of them. There, early-timers limits how many timers fire while another action
+is possible. The names of faults are crash, stale, conflict, throttle, error, lost, relist,
+resync and slow. A name without a number means one fault. With --strict, lost races are
+violations too.`,
 	Example: "explore schedules=2000\nexplore strategy=exhaustive\nexplore schedules=500 faults=crash:1,relist:1",
 	Params: []Param{
 		{Name: "schedules", Summary: "the number; 1000 without it"},
@@ -24,7 +25,7 @@ without a number means one. --strict counts lost races as violations.`,
 		{Name: "faults", Summary: "how many faults of each name a run may have"},
 		{Name: "states", Summary: "exhaustive: stop after this many states"},
 		{Name: "early-timers",
-			Summary: "exhaustive: how many timers of a run may fire while something else could happen; 0 without it"},
+			Summary: "exhaustive: number of timers in a run that may fire while another action is possible; the default is 0"},
 		{Name: "laws", Summary: "only these laws count"},
 		{Name: "strict", Summary: "lost races are violations", Values: []string{"true", "false"}},
 	},
@@ -67,9 +68,9 @@ without a number means one. --strict counts lost races as violations.`,
 var verbMutant = &Verb{
 	Name: "mutant", Args: "NAME [schedules=N] [seed=N] [faults=NAME:N,...] [laws=LAW,...] [--strict]", Min: 1, Max: 1,
 	Summary: "run the file so far with one guard removed: a law must be violated",
-	Detail: `The mutant runs in place of its controller, first in the default schedule, then in N
-others (500 without it). Prints the law that kills it, and the steps that led there. It is
-a failure if the mutant violates no law.`,
+	Detail: `The mutant runs instead of its controller, first in the default schedule, and then in other
+schedules. It prints the violated law and the steps that led to the violation. If the mutant
+violates no law, the step fails.`,
 	Example: "mutant replicaset/skip-recheck",
 	Params: []Param{
 		{Name: "schedules", Summary: "the number; 500 without it"},

@@ -15,10 +15,11 @@ var writeVerbs = []string{"create", "update", "patch", "delete", "get", "list", 
 
 var verbCrash = &Verb{
 	Name: "crash", Args: "PROCESS [before|after VERB KIND[/NAME]] [back=true]", Min: 1, Max: 4,
-	Summary: "kill a process, now or at its next such request",
-	Detail: `before: the request was sent and is never executed. after: it was executed and
-its response is lost. The process stays down until restart. With back=true it
-restarts by itself.`,
+	Summary: "kill a process, now or at a request",
+	Detail: `With before or after, the process is killed at its next request of this kind. before: the
+server does not execute the request. after: the server executes the request, and the
+response is lost. The process stays down until restart. With back=true, it restarts by
+itself.`,
 	Example: "crash replicaset after create pod",
 	Params:  []Param{{Name: "back", Summary: "it restarts by itself", Values: []string{"true", "false"}}},
 	acts:    true,
@@ -85,9 +86,10 @@ func (r *Run) eachProcess(label, name string, f func(*host.Process)) error {
 
 var verbRestart = &Verb{
 	Name: "restart", Args: "PROCESS [from=N|MARK]", Min: 1, Max: 1,
-	Summary: "restart a process; one that runs crashes first",
-	Detail: `It loses its memory. With from=N, its initial lists show the state N writes ago; with
-from=MARK, the state at mark MARK. A lagging API server answers like this.`,
+	Summary: "restart a process; if it is running, it crashes first",
+	Detail: `The process loses its memory. With from=N, its initial lists return the state of N writes
+ago. With from=MARK, they return the state at the step mark MARK. A lagging API server
+answers like this.`,
 	Example: "restart replicaset from=2",
 	Params:  []Param{{Name: "from", Summary: "a number of writes ago, or a mark"}},
 	acts:    true,
@@ -130,7 +132,7 @@ func (r *Run) revision(from string) (func() uint64, error) {
 var verbMark = &Verb{
 	Name: "mark", Args: "NAME", Min: 1, Max: 1,
 	Summary: "remember the state of the server for restart from=NAME",
-	Detail:  `Nothing changes.`,
+	Detail:  `This step changes nothing in the cluster.`,
 	Example: "mark before\nrestart replicaset from=before",
 	acts:    true,
 	run: func(r *Run, s *Step) error {
@@ -151,9 +153,8 @@ var failCodes = map[string]host.FailedRequest{
 var verbFail = &Verb{
 	Name: "fail", Args: "PROCESS VERB KIND [nth=N] with=409|429|500|timeout", Min: 3, Max: 3,
 	Summary: "make a request of a process fail",
-	Detail: `The nth request with that verb and kind, counted from this step, gets the error.
-Without nth it is the first, with nth=0 every one. timeout: the server executes the
-request and answers 504.`,
+	Detail: `The nth request with this verb and kind after this step gets the error. The default is 1,
+and nth=0 means every request. timeout: the server executes the request and answers 504.`,
 	Example: "fail replicaset create pod nth=2 with=timeout",
 	Params: []Param{
 		{Name: "nth", Summary: "which one, from 1; 0 for all"},
@@ -196,8 +197,9 @@ request and answers 504.`,
 var verbRelist = &Verb{
 	Name: "relist", Args: "PROCESS KIND", Min: 2, Max: 2,
 	Summary: "break a process's watch of a kind with 410 Gone",
-	Detail: `The process lists again and misses the events in between. It learns of objects that
-are gone from tombstones. Pause the watch with hold first, so that events are missed.`,
+	Detail: `The process lists again. It misses the events between the last event and the list. For
+deleted objects it gets tombstones. To make it miss events, pause the watch with hold
+first.`,
 	Example: "relist replicaset Pod",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -212,8 +214,8 @@ are gone from tombstones. Pause the watch with hold first, so that events are mi
 var verbHold = &Verb{
 	Name: "hold", Args: "PROCESS sees=KIND", Min: 1, Max: 1,
 	Summary: "pause a process's watch of one kind",
-	Detail: `Events of that kind wait until release. Live reads show the current state.
-The name of a controller means all its instances; NAME#2 is the second one.`,
+	Detail: `Watch events of this kind wait until release. Live reads return the current state. The name
+of a controller means all its instances. NAME#2 is the second instance.`,
 	Example: "hold replicaset sees=Pod",
 	Params:  []Param{{Name: "sees", Summary: "the kind"}},
 	acts:    true,

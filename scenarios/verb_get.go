@@ -21,8 +21,8 @@ import (
 var verbGet = &Verb{
 	Name: "get", Args: "KIND | KIND/NAME [path=FIELD]", Min: 1, Max: 1,
 	Summary: "print objects",
-	Detail: `For a kind, it lists the objects: name, labels, controller, finalizers, deletion. One
-object is printed as YAML, without uid, versions and times. path selects one field.`,
+	Detail: `For a kind, it prints a list of the objects. A single object is printed as YAML, without
+its UID, versions and times. path selects one field.`,
 	Example: "get pods\nget rs/web-a path=status.replicas",
 	Params:  []Param{{Name: "path", Summary: "a field, such as spec.replicas"}},
 	check: func(c *checker, s *Step) error {
@@ -133,10 +133,11 @@ func clean(tree map[string]any) map[string]any {
 var verbOwners = &Verb{
 	Name: "owners", Args: "[tree|failed]", Max: 1,
 	Summary: "print which objects each controller object controls",
-	Detail: `One line for each controller object, with its dependents by ControllerRef. The line
-none has the objects without one, of the kinds that the running controllers manage. Pods
-have no kind in their names. tree prints all owner references as a tree. failed prints
-the failed Pods by controller, or else by their creator in the annotation created-by.`,
+	Detail: `Prints one line for each controller object, with the dependents that have its
+ControllerRef. The line none has the objects without a ControllerRef, for the kinds that
+the running controllers manage. Pods are printed without their kind. tree prints all owner
+references as a tree. failed prints the failed Pods by controller. For a failed Pod without
+a controller, it uses the creator in the annotation created-by.`,
 	Example: "owners\n----\nrs/web-a  p1 p2",
 	check: func(c *checker, s *Step) error {
 		switch w := s.Word(0); w {

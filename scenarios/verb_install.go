@@ -11,12 +11,11 @@ import (
 
 var verbInstall = &Verb{
 	Name: "install", Args: "PATH...", Min: 1, Max: -1,
-	Summary: "create objects before anything happens",
-	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
-directory next to it, such as config/crd/bases. In a directory, define reads the CRDs in
-the files .yaml, .yml and .json. A file written from a failure contains the CRDs that it
-needs. The manifests of apply may contain CRDs, too. Define a kind before a step names it,
-and before its controller starts.`,
+	Summary: "create objects before the first step",
+	Detail: `The objects exist before the first step, so this step comes first. PATH is a section, or
+a directory of sections, with any objects. If the file has no such section, PATH is a
+file or a directory beside the file, such as config/crd/bases. Then install reads only
+the CRDs, in files .yaml, .yml and .json.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,
 	check:    checkInstall,
@@ -56,11 +55,11 @@ func checkInstall(c *checker, s *Step) error {
 var verbDefine = &Verb{
 	Name: "define", Args: "PATH...", Min: 1, Max: -1,
 	Summary: "define the kinds of CustomResourceDefinitions",
-	Detail: `PATH is a section, or a directory of sections. If the file has none, it is a file or a
-directory next to it, such as config/crd/bases. In a directory, define reads the CustomResourceDefinitions
-of the files .yaml, .yml and .json. A file written from a failure
-contains the definitions that it needs. The manifests of apply may contain definitions,
-too. Define a kind before a step names it, and before its controller starts.`,
+	Detail: `PATH is a section, or a directory of sections. If the file has no such section, PATH is
+a file or a directory beside the file, such as config/crd/bases. In a directory, define
+reads the CRDs in files .yaml, .yml and .json. Define a kind before a step names it, and
+before its controller starts. apply can create CRDs too. A failure file contains the CRDs
+that it needs.`,
 	Example: "define config/crd/bases\ncontrollers widget\napply world.yaml",
 	acts:    true,
 	sends:   true,

@@ -8,9 +8,10 @@ import (
 var verbLaws = &Verb{
 	Name: "laws", Args: "[LAW...] [since=start|switch|settle]", Max: -1,
 	Summary: "print which laws held",
-	Detail: `Lists named laws one by one, by name or clause, and says if the run never exercised
-one. Without names it lists the violated laws only. since=switch ignores everything
-before the last change of era, since=settle everything before the last settle.`,
+	Detail: `Prints a line for each named law, also if the run never exercised the law. LAW is the name
+or the clause of a law. Without names, it prints only the violated laws. since=switch
+ignores everything before the last change of an era. since=settle ignores everything before
+the last settle.`,
 	Example: "laws since=switch take-ownership dont-interfere",
 	Params:  []Param{{Name: "since", Summary: "where it begins", Values: []string{"start", "switch", "settle"}}},
 	check: func(c *checker, s *Step) error {
@@ -91,9 +92,9 @@ func (r *Run) held(l *law.Law) string {
 var verbJudge = &Verb{
 	Name: "judge", Args: "LAW... | all", Min: 1, Max: -1,
 	Summary: "from here on, only these laws count",
-	Detail: `Laws are named by name or clause. Others are still checked, but neither shown nor
-counted. Controllers from before ControllerRef violate most laws of routing at every
-event, and a file about their fights need not list these.`,
+	Detail: `LAW is the name or the clause of a law. Other laws are still checked, but not printed and
+not counted. For example, controllers from before ControllerRef violate most laws of routing
+at every event. With this step, a file about their fights does not list these violations.`,
 	Example: "judge never-fight dont-interfere\njudge all",
 	judges:  true,
 	check: func(c *checker, s *Step) error {

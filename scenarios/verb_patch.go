@@ -20,9 +20,9 @@ var patchTypes = map[string]types.PatchType{
 var verbPatch = &Verb{
 	Name: "patch", Args: "KIND/NAME [type=merge|json|strategic] [subresource=status] PATCH", Min: 2, Max: 2,
 	Summary: "change an object by a patch",
-	Detail: `PATCH is JSON, or YAML in flow style, in quotes. Without a type it is a strategic
-merge patch, as with kubectl. This verb also edits ownerReferences, as a third party
-would. $(uid KIND/NAME) in it is the uid of that object when the patch is sent.`,
+	Detail: `PATCH is JSON, or YAML in flow style, in quotes. The default type is a strategic merge
+patch, as with kubectl. You can also edit ownerReferences, like a third-party program.
+$(uid KIND/NAME) is replaced by the UID of that object when the patch is sent.`,
 	Example: "patch pod/p1 type=merge '{metadata: {ownerReferences: null}}'",
 	Params: []Param{
 		{Name: "type", Summary: "merge, json or strategic", Values: []string{"merge", "json", "strategic"}},
@@ -96,7 +96,7 @@ func setsMeta(name, field, example string) *Verb {
 	return &Verb{
 		Name: name, Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
 		Summary: "set or remove " + field,
-		Detail:  "KEY- removes. Existing " + field + " are overwritten.",
+		Detail:  "KEY- removes a key. Existing " + field + " are overwritten.",
 		Example: example,
 		acts:    true,
 		check:   checkPairs,
@@ -148,8 +148,8 @@ func pairs(words []string) (map[string]any, string) {
 var verbScale = &Verb{
 	Name: "scale", Args: "KIND/NAME replicas=N", Min: 1, Max: 1,
 	Summary: "change spec.replicas",
-	Detail: `It patches the object. A custom resource is scaled through its subresource scale,
-which its CRD must have.`,
+	Detail: `The step patches the object. For a custom resource, it uses the subresource scale, which
+the CRD must define.`,
 	Example: "scale rs/web-a replicas=3",
 	Params:  []Param{{Name: "replicas", Summary: "the number"}},
 	acts:    true,

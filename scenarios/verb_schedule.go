@@ -11,16 +11,16 @@ import (
 
 var verbSchedule = &Verb{
 	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [mutant=NAME] [--strict]", Min: 1, Max: 1,
-	Summary: "run what follows in a recorded schedule",
-	Detail: `The section's first line is "` + scheduleVersion + `". Every other line is a decision: an
-action's key, "leave", or "pick NUMBER LABEL". It decides the settles that are not
-quiet. As in explored runs, user actions after the first settle race with the
-controllers. A decision that cannot be taken is an error. This verb is the first of its
-file.`,
+	Summary: "run the following steps in a recorded schedule",
+	Detail: `The section's first line is "` + scheduleVersion + `". Every other line is a decision: the
+key of an action, "leave", or "pick NUMBER LABEL". The decisions apply to all settles
+that are not quiet. As in explored runs, user actions after the first settle race with
+the controllers. A decision that is not possible is an error. This step must be the first
+one of its file.`,
 	Example: "schedule failure",
 	Params: []Param{
 		{Name: "faults", Summary: "how many faults of each name a run may have"},
-		{Name: "mutant", Summary: "what runs instead of its controller"},
+		{Name: "mutant", Summary: "a mutant that runs instead of its controller"},
 		{Name: "strict", Summary: "lost races are violations", Values: []string{"true", "false"}},
 	},
 	check: func(c *checker, s *Step) error {

@@ -17,16 +17,16 @@ import (
 var verbSettle = &Verb{
 	Name: "settle", Args: "[quiet] [verbose] [limit=N] [for=DURATION [rest]]", Max: 3,
 	Summary: "run until nothing more happens",
-	Detail: `Prints the writes and refusals since the last settle, also those of the user. quiet is
-for set-up: it prints nothing and always runs in the default schedule. verbose shows
-status writes too. limit stops after a number of writes. for stops after a virtual time,
-and laws for settled worlds are then not checked. With rest they are: the reconciles in
-progress are completed first. A world that runs for very long, or runs without a write,
-has not settled.`,
+	Detail: `Prints the writes and refusals since the last settle, also those of the user. quiet is for
+preparation: it prints nothing and always runs in the default schedule. verbose prints
+status writes too. limit stops after a number of writes. for stops after a simulated time.
+Then laws for settled worlds are not checked, except with rest. With rest, running
+reconciles are completed first. If a world runs for very long, or runs without a write, it
+does not settle.`,
 	Example: "settle\n! settle limit=20",
 	Params: []Param{
 		{Name: "limit", Summary: "stop after this many writes, without status writes"},
-		{Name: "for", Summary: "stop after this virtual time"},
+		{Name: "for", Summary: "stop after this simulated time"},
 	},
 	settles: true,
 	check: func(c *checker, s *Step) error {
@@ -227,9 +227,8 @@ func counts(writes, refusals int) string {
 var verbStep = &Verb{
 	Name: "step", Args: "[N | ACTION]", Max: -1,
 	Summary: "take one step, N steps, or one action by its key",
-	Detail: `Prints the keys of the actions taken. An action's key, such as
-"deliver replicaset Pod", takes that action, which must be enabled. Explored runs skip
-this verb.`,
+	Detail: `Prints the key of each action. ACTION is the key of an action that is possible now, such as
+"deliver replicaset Pod". Explored runs skip this step.`,
 	Example: "step 3\nstep deliver replicaset Pod",
 	run: func(r *Run, s *Step) error {
 		if r.course.races {
@@ -281,8 +280,8 @@ func (r *Run) takeAction(key string) error {
 
 var verbAdvance = &Verb{
 	Name: "advance", Args: "DURATION", Min: 1, Max: 1,
-	Summary: "move the virtual clock",
-	Detail:  `Timers that are due then fire in the next settle.`,
+	Summary: "move the simulated clock",
+	Detail:  `Timers that are due after this fire in the next settle.`,
 	Example: "advance 30s",
 	acts:    true,
 	check: func(c *checker, s *Step) error {

@@ -149,8 +149,9 @@ func ErasPage() []byte {
 	var b strings.Builder
 	b.WriteString(`# Controllers and their eras
 
-For authors of scenario files: the names of the controllers and their eras. A name without an era means the last era.
-The names in kube-controller-manager, current and earlier, work as well.
+This page is for authors of scenario files. It lists the reference controllers and their *eras*. An era is the behavior
+of a controller in one period of Kubernetes. A step such as ` + "`controllers replicaset@gated`" + ` selects the era ` + "`gated`" + `. A
+name without an era selects the last era. You can also use the current and earlier names of kube-controller-manager.
 
 | controller | names in kube-controller-manager | eras |
 | --- | --- | --- |
@@ -180,7 +181,7 @@ The names in kube-controller-manager, current and earlier, work as well.
 			strings.Join(eras[name], ", "))
 	}
 	b.WriteString(switches)
-	b.WriteString("\nThese controllers of kube-controller-manager are not implemented, and are refused by name:\n\n")
+	b.WriteString("\nThese controllers of kube-controller-manager are not implemented. A scenario that names one of them is refused:\n\n")
 	for _, name := range manager.Absent {
 		if strings.HasSuffix(name, "-controller") && name != "resource-claim-controller" {
 			fmt.Fprintf(&b, "- `%s`\n", name)
