@@ -35,7 +35,7 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	UID bool // complete a deletion by name, even if another pod has it now
 }

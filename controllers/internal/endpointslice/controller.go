@@ -203,7 +203,7 @@ func list(indexer cache.Indexer, namespace string) []any {
 	return objs
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	TakeOwned   bool // create slices without a reference to their Service
 	OwnerUID    bool // own slices of an earlier Service of that name

@@ -207,7 +207,7 @@ func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error)
 	return obj.(metav1.Object), nil
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	LiveItem      bool // read an object's owners from the graph, not from the server
 	LiveOwner     bool // an owner missing from the graph counts as absent, without a live read

@@ -28,7 +28,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Collision bool // do not use another name when another revision has the name
 	Live      bool // delete old revisions even if they are in use

@@ -102,7 +102,7 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without

@@ -176,7 +176,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	PodsFirst   bool // delete all kinds at once
 	PodsUnknown bool // ... while it is not known whether pods are left

@@ -53,7 +53,7 @@ type Options struct {
 	Without   Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Quarantine bool // a node missing from the cache counts as missing at once
 	LiveNode   bool // ... and is not read from the server

@@ -216,7 +216,7 @@ func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Deci
 	return Adopt // LAW-1b, ADOPT-2
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Foreign         bool // claim matching objects with another controller's ControllerRef like own ones
 	Selector        bool // adopt orphans even if they do not match

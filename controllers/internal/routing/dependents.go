@@ -179,7 +179,7 @@ func blocks(r *metav1.OwnerReference) bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
-// Without names rules to disable; see package mutants.
+// Without lists the rules that a mutant disables; see package mutants.
 type Without struct {
 	UID      bool // resolve a reference by name alone
 	Kind     bool // ... and by the name of an owner of any kind

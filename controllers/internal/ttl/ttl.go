@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	UID   bool // delete a Job by name, even if another Job has it now
 	End   bool // count its time from its creation
